@@ -220,9 +220,9 @@ export async function createApp({
     });
 
     const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
-    closing.push(() => limits.giveBack().catch(onFault));
+    closing.push(() => limits.release().catch(onFault));
     const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: testing.strangerLimit });
-    closing.push(() => strangers.giveBack().catch(onFault));
+    closing.push(() => strangers.release().catch(onFault));
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(runtime.cursorKey);
     callers = createRecentCallers({ access: runtime.access, strangers, clock });

@@ -231,9 +231,9 @@ async function compareUpdates(
   for (const { item, context } of updates.get(followed)!) {
     const executed = await execute({
       ...{ schema, document, operationName, variableValues: fitting },
-      ...{ rootValue: item, contextValue: context.renewed() },
+      ...{ rootValue: item, contextValue: context.freshContext() },
     });
-    const compiled = await run(context.renewed(), coerced!, item);
+    const compiled = await run(context.freshContext(), coerced!, item);
     const shown = (errors: readonly GraphQLError[] = []) => errors.map((error) => error.toJSON());
     expect({ seed, query, data: compiled.data, errors: shown(compiled.errors) }).toEqual({
       ...{ seed, query, data: JSON.stringify(executed.data), errors: shown(executed.errors) },

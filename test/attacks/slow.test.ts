@@ -19,7 +19,7 @@ beforeAll(async () => {
     testing: {
       deadlines: isFull
         ? { stalledMs: 20_000 }
-        : { headMs: 400, requestMs: 800, lookMs: 50, stalledMs: 3_000 },
+        : { headMs: 400, requestMs: 800, checkMs: 50, stalledMs: 3_000 },
     },
   });
   await victim.happen(100, JSON.stringify('x'.repeat(2_000)));

@@ -1,6 +1,10 @@
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { onAnswer, type SerializedResult, type Waiting } from '../../server/src/graphql/shared-execution.ts';
+import {
+  onResult,
+  type ResultListener,
+  type SerializedResult,
+} from '../../server/src/graphql/shared-execution.ts';
 import { SLICE } from '../../server/src/kernel/slices.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
@@ -129,8 +133,8 @@ test('an answer that thousands wait for is passed on in slices, between which ot
   const { promise, resolve } = deferred<SerializedResult>();
   const answer = { rest: Buffer.from('x') } as SerializedResult;
   const served: unknown[] = [];
-  const who: Waiting = { resume: (each) => served.push(each), fail: (error) => served.push(error) };
-  for (let count = 0; count < 2 * SLICE + 1; count += 1) onAnswer(promise, who);
+  const who: ResultListener = { resume: (each) => served.push(each), fail: (error) => served.push(error) };
+  for (let count = 0; count < 2 * SLICE + 1; count += 1) onResult(promise, who);
   resolve(answer);
   await promise;
   await undefined;
@@ -140,7 +144,7 @@ test('an answer that thousands wait for is passed on in slices, between which ot
   await turn();
   expect(served).toHaveLength(2 * SLICE + 1);
 
-  onAnswer(Promise.reject(new Error('none')), who);
+  onResult(Promise.reject(new Error('none')), who);
   await turn();
   expect(served.at(-1)).toEqual(new Error('none'));
 });

@@ -212,7 +212,7 @@ describeOnDatabase('windows', (open) => {
     expect(sum).toBe(600);
     const fresh: Credential = { kind: 'payment_token', id: 'tok_new', orderCode: 'x' };
     expect(await take(fresh, '192.0.2.1')).toBe(false);
-    expect(limits.look(callerWith(fresh, 'acc_a'), '192.0.2.1')).toMatchObject({ limit: 600, remaining: 0 });
+    expect(limits.peek(callerWith(fresh, 'acc_a'), '192.0.2.1')).toMatchObject({ limit: 600, remaining: 0 });
     expect(await take(fresh, '192.0.2.2')).toBe(true);
     expect(await take(fresh, '192.0.2.1', 'acc_b')).toBe(true);
     expect(await take({ kind: 'api_key', id: 'key_1', permissions: [] }, '192.0.2.1')).toBe(true);

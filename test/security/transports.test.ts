@@ -142,18 +142,22 @@ test('a connection is promised more rest than proxies give theirs', async () => 
 async function startBare({
   stalledMs,
   headMs,
-  lookMs,
+  checkMs,
   ...timeouts
 }: {
   stalledMs?: number;
   headMs?: number;
-  lookMs?: number;
+  checkMs?: number;
   initTimeoutMs?: number;
   closeTimeoutMs?: number;
 } = {}) {
   const http = createHttpServer({
     onFault: (fault) => expect.fail(String(fault)),
-    deadlines: { ...(stalledMs && { stalledMs }), ...(headMs && { headMs }), ...(lookMs && { lookMs }) },
+    deadlines: {
+      ...(stalledMs && { stalledMs }),
+      ...(headMs && { headMs }),
+      ...(checkMs && { checkMs }),
+    },
   });
   const gone = deferred();
   const accepted = deferred<Socket>();
@@ -296,7 +300,7 @@ describe('a request', () => {
   test('that comes too slowly behind one that is under way is cut off without a word, and is not done', async () => {
     const slow = deferred();
     const begun: string[] = [];
-    const { port, http, accepted, gone } = await startBare({ headMs: 100, lookMs: 20 });
+    const { port, http, accepted, gone } = await startBare({ headMs: 100, checkMs: 20 });
     http.serve([
       {
         methods: ['GET'],

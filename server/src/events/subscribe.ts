@@ -60,7 +60,7 @@ export interface SubscriptionOptions<Item> {
    * Subscriptions of one name make the same item of an event, and share it. The caller guarantees that they ask the same
    * with the same rights.
    */
-  sharedAs?: string | undefined;
+  dedupeKey?: string | undefined;
   signal: AbortSignal;
   /** Called when the subscription has ended, or could not begin; with the error that ended it, if there is one to report. */
   onEnd?: (failure: unknown) => void;
@@ -69,7 +69,7 @@ export interface SubscriptionOptions<Item> {
 /** The consumer of one subscription's items. */
 export interface Reader<Item> {
   /** The item is next, within its event's delivery. False where it cannot be passed on at once: it is to be taken, then. */
-  give(item: Item): boolean;
+  trySend(item: Item): boolean;
   /** There may be something to take. */
   ready(): void;
 }
@@ -141,7 +141,7 @@ async function beginningOf<Item>(subscription: SubscriptionOptions<Item>): Promi
 
 /** The state that subscriptions of one name share. */
 interface Kind<Item> {
-  readonly sharedAs: string | undefined;
+  readonly dedupeKey: string | undefined;
   readonly database: Database;
   readonly tailer: LogTailer;
   readonly cursors: Cursors;
@@ -161,15 +161,15 @@ interface Kind<Item> {
 type Kinds = Map<string, Kind<unknown>>;
 
 function kindOf<Item>(subscription: SubscriptionOptions<Item>, kinds: Kinds): Kind<Item> {
-  const { database, tailer, cursorsFor, tenant, topic, wants = every, sharedAs } = subscription;
+  const { database, tailer, cursorsFor, tenant, topic, wants = every, dedupeKey } = subscription;
   const { toItem, isLast, coalesce } = subscription;
   // The same reference may stand for another resource by now.
-  const name = sharedAs && `${sharedAs} ${topic.resourceId}`;
+  const name = dedupeKey && `${dedupeKey} ${topic.resourceId}`;
   const known = name && kinds.get(name);
   if (known) return known as Kind<Item>;
   const cursors = updatesCursors(cursorsFor, tenant);
   const kind: Kind<Item> = {
-    ...{ sharedAs: name, database, tailer, cursors, tenant, topic, wants, toItem, isLast, coalesce },
+    ...{ dedupeKey: name, database, tailer, cursors, tenant, topic, wants, toItem, isLast, coalesce },
     members: 0,
     items: new WeakMap(),
     newest: null,
@@ -188,7 +188,7 @@ function itemOf<Item>(kind: Kind<Item>, event: StoredEvent): Item {
 function make<Item>(kind: Kind<Item>, event: StoredEvent): Item {
   const item = kind.toItem(event, encode(kind.cursors, event));
   kind.items.set(event, item);
-  if (kind.sharedAs === undefined || typeof item !== 'object' || item === null) return item;
+  if (kind.dedupeKey === undefined || typeof item !== 'object' || item === null) return item;
   // An item is executed once: if two kinds shared one, a subscriber would read what only the other may see.
   if (made.has(item)) throw new TypeError('Each kind of subscription makes an item of its own of each event');
   made.add(item);
@@ -272,7 +272,7 @@ function finish<Item>(live: Live<Item>): void {
   live.queue = null;
   signal.removeEventListener('abort', live);
   kind.members -= 1;
-  if (kind.members === 0 && kind.sharedAs !== undefined) kinds.delete(kind.sharedAs);
+  if (kind.members === 0 && kind.dedupeKey !== undefined) kinds.delete(kind.dedupeKey);
   live.onEnd?.(live.failure);
 }
 
@@ -288,7 +288,7 @@ function heard<Item>(this: Live<Item>, event: StoredEvent): void {
   if (queue === null && reader !== null && kind.newest?.event === event && !kind.isLast(event)) {
     const { item } = kind.newest;
     if (isSeen(this, item)) return;
-    if (reader.give(item)) {
+    if (reader.trySend(item)) {
       if (kind.coalesce) this.seen = item;
       return;
     }
@@ -393,7 +393,7 @@ async function pull<Item>(live: Live<Item>): Promise<IteratorResult<Item>> {
     if (value !== null) return { value, done: false };
     if (live.over) return { value: undefined, done: true };
     await new Promise<void>((resolve) => {
-      live.reader = { give: () => false, ready: resolve };
+      live.reader = { trySend: () => false, ready: resolve };
     });
   }
 }
@@ -426,7 +426,7 @@ export function createUpdates({
 }): Updates {
   const kinds: Kinds = new Map();
   return {
-    subscribe: (subscription) => subscribe({ ...subscription, database, tailer: tailer, cursorsFor }, kinds),
+    subscribe: (subscription) => subscribe({ ...subscription, database, tailer, cursorsFor }, kinds),
     cursor: async (tenant) =>
       encode(updatesCursors(cursorsFor, tenant), await readPosition(database.sql, tenant)),
   };
@@ -445,6 +445,6 @@ function updatesCursors(cursorsFor: CursorsFor, tenant: Tenant): Cursors {
 export type SubscribeTo = <Item>(
   subscription: Omit<
     SubscriptionOptions<Item>,
-    'database' | 'tailer' | 'cursorsFor' | 'tenant' | 'signal' | 'sharedAs' | 'onEnd'
+    'database' | 'tailer' | 'cursorsFor' | 'tenant' | 'signal' | 'dedupeKey' | 'onEnd'
   >,
 ) => Promise<LiveUpdates<Item>>;

@@ -18,24 +18,24 @@ import {
   type SubscriptionLimits,
 } from './context.ts';
 
-/** Who speaks on a connection, as it presented itself. */
+/** The credential and the origin that a connection presents. */
 export interface PresentedCredential {
   authorization: string | null;
   origin: string | null;
   /** The client's network address. */
   address: string;
-  /** One object for all that is presented by one connection; left out where that is once. */
+  /** The same object for all requests of one connection; left out where a connection presents its credential once. */
   connection?: object | undefined;
 }
 
 export interface ContextFactory {
   /**
-   * At once where that is known. Null where nothing was presented. Throws, or rejects with, UnauthenticatedError,
-   * PermissionError (a page that may not use it).
+   * Finds the caller of a credential; null where none was presented. A promise only where the caller is not cached.
+   * @throws UnauthenticatedError, PermissionError (the page may not use the token), at once or later
    */
   identify(presented: PresentedCredential): Caller | null | Promise<Caller>;
   /**
-   * For one operation. `connection` ends with the socket that it came by and with its credential; over HTTP a
+   * Creates the context of one operation. `connection` aborts with the socket and with its credential; over HTTP a
    * subscription watches the credential itself, and `gone` aborts when the client has left.
    */
   create(
@@ -43,7 +43,7 @@ export interface ContextFactory {
     caller: Caller | null,
     transport: { connection: () => AbortSignal } | { gone: () => AbortSignal },
   ): Context;
-  /** Counts a request whose credential is not known, before anything is done for it. @throws RateLimitError, at once or later */
+  /** Counts a request without a known credential, before any work is done for it. @throws RateLimitError, at once or later */
   admit(presented: PresentedCredential): void | Promise<void>;
   watch(presented: PresentedCredential, caller: Caller, opened: Opened): ReturnType<WatchCredential>;
 }
@@ -63,7 +63,7 @@ export function createContextFactory({
   onSubscriber,
 }: {
   servicesFor: ServicesFor;
-  /** At once where it is known. Throws, or rejects, as `AccessService.authenticate`. */
+  /** Throws, or rejects, as `AccessService.authenticate`; a promise only where the caller is not cached. */
   access: Admission & {
     authenticate(authorization: string, connection?: object): Caller | Promise<Caller>;
   };
@@ -74,17 +74,17 @@ export function createContextFactory({
   limits: RootFieldLimits;
   subscriptionLimits: SubscriptionLimits;
   publicUrl: string;
-  /** In front of another service: how it stands. An answer then says how old it is. */
+  /** The state of the service behind a facade; each response then says how old its data is. */
   upstream?: (() => { circuit: string }) | undefined;
   onRootField: OnRootField;
-  /** Somebody follows something, until what is returned is called with what ended it, if anything has. */
+  /** Counts a subscriber until the returned function is called, with the error that ended the subscription, if any. */
   onSubscriber: (transport: 'ws' | 'sse', topic: string) => (failure: unknown) => void;
 }): ContextFactory {
   const watch: ContextFactory['watch'] = ({ authorization }, caller, opened) =>
     watchCredential(authorization ?? '', caller, opened);
 
-  /** All that a subscription keeps of its context, so here rather than among everything else that one is made of. */
-  const renewing =
+  /** Apart from `create`: a subscription keeps this closure, and with it only these three. */
+  const freshContextOf =
     (...[presented, caller, transport]: Parameters<ContextFactory['create']>) =>
     () =>
       contexts.create(presented, caller, transport);
@@ -96,15 +96,15 @@ export function createContextFactory({
       if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
       const caller = access.authenticate(authorization, connection);
       return caller instanceof Promise
-        ? caller.then((known) => onOwnPage(known, origin))
-        : onOwnPage(caller, origin);
+        ? caller.then((known) => assertOrigin(known, origin))
+        : assertOrigin(caller, origin);
     },
     admit: ({ authorization, address, connection }) => access.admit(authorization, address, connection),
     create(presented, caller, transport): Context {
-      const order = createOrder();
-      const age = createAge(caller, clock);
-      const services = servicesWhenAsked(servicesFor, age.requester);
-      let sharedAs: string | undefined;
+      const sequencer = createSequencer();
+      const freshness = createFreshness(caller, clock);
+      const services = lazyServices(servicesFor, freshness.requester);
+      let sharedKey: string | undefined;
       return {
         caller,
         address: presented.address,
@@ -113,54 +113,56 @@ export function createContextFactory({
         onRootField,
         loaders: createLoaders(caller, services),
         async subscribe(subscription) {
-          const tailer = callerOf({ caller });
+          const subscriber = callerOf({ caller });
+          const { tenant } = subscriber;
           const { resource } = subscription.topic;
-          const followed = { ...subscription, tenant: tailer.tenant, sharedAs };
-          const close = subscriptionLimits.open(tailer);
+          const options = { ...subscription, tenant, dedupeKey: sharedKey };
+          const release = subscriptionLimits.open(subscriber);
           if ('connection' in transport) {
-            const leave = onSubscriber('ws', resource);
+            const onLeave = onSubscriber('ws', resource);
             const onEnd = (failure: unknown) => {
-              close();
-              leave(failure);
+              release();
+              onLeave(failure);
             };
-            return updates.subscribe({ ...followed, signal: transport.connection(), onEnd });
+            return updates.subscribe({ ...options, signal: transport.connection(), onEnd });
           }
-          const ended = new AbortController();
-          const watching = watch(presented, tailer, {
-            credentialEnded: (error) => ended.abort(error),
+          const credential = new AbortController();
+          const watching = watch(presented, subscriber, {
+            credentialEnded: (error) => credential.abort(error),
           });
-          const stop = await watching.catch((error: unknown) => {
-            close();
+          const stopWatching = await watching.catch((error: unknown) => {
+            release();
             throw error;
           });
-          const either = AbortSignal.any([ended.signal, transport.gone()]);
-          const leave = onSubscriber('sse', resource);
+          const signal = AbortSignal.any([credential.signal, transport.gone()]);
+          const onLeave = onSubscriber('sse', resource);
           const onEnd = (failure: unknown) => {
-            close();
-            stop();
-            leave(failure);
+            release();
+            stopWatching();
+            onLeave(failure);
           };
-          return updates.subscribe({ ...followed, signal: either, onEnd });
+          return updates.subscribe({ ...options, signal, onEnd });
         },
-        shareAs(operation) {
+        dedupeKey(operation) {
           const rights = caller && rightsOf(caller);
-          sharedAs = createHash('sha256')
+          sharedKey = createHash('sha256')
             .update(JSON.stringify([rights, operation]))
             .digest('base64');
-          return sharedAs;
+          return sharedKey;
         },
-        renewed: renewing(presented, caller, transport),
+        freshContext: freshContextOf(presented, caller, transport),
         updatesCursor() {
           const cursor = updates.cursor(callerOf({ caller }).tenant);
-          // The database may answer what is asked later first.
-          order.hold(cursor);
+          // The fields after it are read later: what they show is not before the cursor.
+          sequencer.hold(cursor);
           return cursor;
         },
         listCursors: (list) => cursorsFor(callerOf({ caller }).tenant, list),
-        takeRootField: () => order.next(() => limits.take(callerOf({ caller }), presented.address)),
-        rateLimit: () => limits.look(callerOf({ caller }), presented.address),
+        takeRootField: () => sequencer.run(() => limits.take(callerOf({ caller }), presented.address)),
+        rateLimit: () => limits.peek(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
-        extensions: () => (upstream ? { upstream: { ...age.seen(), circuit: upstream().circuit } } : null),
+        extensions: () =>
+          upstream ? { upstream: { ...freshness.state(), circuit: upstream().circuit } } : null,
       };
     },
   };
@@ -168,17 +170,17 @@ export function createContextFactory({
 }
 
 /** @throws PermissionError for a token of other pages */
-function onOwnPage(caller: Caller, origin: string | null): Caller {
+function assertOrigin(caller: Caller, origin: string | null): Caller {
   if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
   return caller;
 }
 
 /**
- * Made where they are asked for: thousands of subscriptions keep a context, and few of them ever look anything up. The
- * getters are one object's for all; where each context had its own, each would have a shape of its own, which V8 keeps
- * until it looks through all the memory.
+ * The services of one context, created at their first use: thousands of subscriptions keep a context, and few of them ever
+ * read anything. All contexts share the getters through a prototype: getters of its own would give each a hidden class,
+ * which V8 keeps until a full collection.
  */
-function servicesWhenAsked(servicesFor: ServicesFor, requester: Requester): PaymentsService {
+function lazyServices(servicesFor: ServicesFor, requester: Requester): PaymentsService {
   return { __proto__: SERVICES, servicesFor, requester, made: null } as unknown as PaymentsService;
 }
 
@@ -201,8 +203,8 @@ for (const name of [
     },
   });
 
-/** Who asks, and the oldest of what it was told. */
-function createAge(caller: Caller | null, clock: Clock) {
+/** The requester of one operation, and the age of the oldest data that it has read. */
+function createFreshness(caller: Caller | null, clock: Clock) {
   let oldest: Date | null = null;
   let stale = false;
   const credential = caller?.credential;
@@ -217,17 +219,18 @@ function createAge(caller: Caller | null, clock: Clock) {
   };
   return {
     requester,
-    seen: () => ({
+    state: () => ({
       ageSeconds: oldest && Math.max(0, (clock.ms() - oldest.getTime()) / 1_000),
       stale,
     }),
   };
 }
 
-/** Steps one behind the other: at once while nothing is under way, so that most cost no turn of the event loop. */
-function createOrder() {
-  /** The last step, or what is held for; settled when null. Neither ever rejects. */
-  let tail: Promise<void> | null = null;
+/** Runs steps one after the other: at once while none is running, so that most take no turn of the event loop. */
+function createSequencer() {
+  /** The last step, null once it has settled. Never rejects. */
+  let last: Promise<void> | null = null;
+  /** The promise that steps wait for, null once it has settled. Never rejects. */
   let held: Promise<void> | null = null;
   const settled = (promise: Promise<unknown>) =>
     promise.then(
@@ -235,24 +238,24 @@ function createOrder() {
       () => undefined,
     );
 
-  async function behind(before: Promise<void> | null, step: () => void | Promise<void>): Promise<void> {
-    await before;
+  async function runAfter(previous: Promise<void> | null, step: () => void | Promise<void>): Promise<void> {
+    await previous;
     while (held) await held;
     await step();
   }
 
   return {
-    next(step: () => void | Promise<void>): void | Promise<void> {
-      const taken = tail || held ? behind(tail, step) : step();
-      if (!taken) return;
-      const own = settled(taken);
-      tail = own;
+    run(step: () => void | Promise<void>): void | Promise<void> {
+      const running = last || held ? runAfter(last, step) : step();
+      if (!running) return;
+      const own = settled(running);
+      last = own;
       void own.then(() => {
-        if (tail === own) tail = null;
+        if (last === own) last = null;
       });
-      return taken;
+      return running;
     },
-    /** Steps that have not begun wait until this has ended, however it ends. */
+    /** Has steps that have not begun wait until the promise has settled. */
     hold(promise: Promise<unknown>): void {
       const own = settled(promise);
       held = own;

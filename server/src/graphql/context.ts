@@ -15,7 +15,7 @@ import type { Subaccount, SubaccountPayout, SubaccountPayoutService, SubaccountS
 import type { WalletService } from '../wallet/model.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
-/** The one port that the GraphQL layer knows, whichever implementation is behind it. */
+/** The port that the GraphQL layer calls; the embedded services and the facade implement it. */
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
@@ -28,7 +28,7 @@ export interface PaymentsService {
   webhooks: WebhookService;
 }
 
-/** The port as one operation uses it. In front of another service it matters who asks. */
+/** Creates the port of one operation: a facade sends the requests of a payer and of a merchant with different priority. */
 export type ServicesFor = (requester: Requester) => PaymentsService;
 
 export interface RateLimitState {
@@ -37,20 +37,20 @@ export interface RateLimitState {
   resetAt: Date;
 }
 
-/** Limits on `/graphql`, counted by root field: an API key has its own, each visitor of a browser token others. */
+/** Limits on `/graphql`, counted by root field: one for an API key, two for each visitor of a browser token. */
 export interface RootFieldLimits {
   /** @throws RateLimitError, at once or later */
   take(caller: Caller, address: string): void | Promise<void>;
-  look(caller: Caller, address: string): RateLimitState;
+  peek(caller: Caller, address: string): RateLimitState;
 }
 
-/** Subscriptions that are open at one time, by credential and by tenant. */
+/** Limits on open subscriptions, by credential and by tenant. */
 export interface SubscriptionLimits {
-  /** Counts one until the returned function is called. @throws RateLimitError */
+  /** Counts a subscription until the returned function is called. @throws RateLimitError */
   open(caller: Caller): () => void;
 }
 
-/** Told when a root field has its result, or its stream: `error` is what it was refused with, null where it was not. */
+/** Called when a root field has its result, or its stream; `error` is null where it succeeded. */
 export type OnRootField = (
   kind: 'query' | 'mutation' | 'subscription',
   field: string,
@@ -58,7 +58,7 @@ export type OnRootField = (
   ms: number,
 ) => void;
 
-/** What an operation stands in, made anew for each. */
+/** The context of one operation. */
 export interface Context {
   /** Null where no credential was presented. */
   readonly caller: Caller | null;
@@ -67,32 +67,32 @@ export interface Context {
   readonly services: PaymentsService;
   readonly clock: Clock;
   readonly loaders: Loaders;
-  /** Follows a topic until the client leaves or the credential ends. */
+  /** Subscribes to a topic until the client leaves or the credential ends. */
   readonly subscribe: SubscribeTo;
   /**
-   * What it subscribes to is shared with whoever asks for the same operation, by this name, with the same rights: they are
-   * all given the same items. Returns the name of the two together.
+   * Shares the subscription of this context with others that have the same operation and the same rights: all are given the
+   * same items. Returns the key of the two.
    */
-  shareAs(operation: string): string;
-  /** The same for one update of a subscription: of what was looked up before, nothing is known any more. */
-  renewed(): Context;
-  /** Where the account's log stands. */
+  dedupeKey(operation: string): string;
+  /** Creates a context for one update of a subscription, with empty loaders. */
+  freshContext(): Context;
+  /** The cursor of the account's newest event. */
   updatesCursor(): Promise<string>;
   /** The cursors of one of the account's lists. */
   listCursors(list: string): Cursors;
   /**
-   * Counts one root field; it may begin when this is done. Those of one operation are let in in the order in which
-   * they ask, each behind the one before. @throws RateLimitError, at once or later
+   * Counts one root field, which may begin when this returns or resolves. The fields of one operation are admitted one
+   * after the other, in the order of the calls. @throws RateLimitError, at once or later
    */
   takeRootField(): void | Promise<void>;
   readonly onRootField: OnRootField;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
-  /** What an answer says beside its data; null where there is nothing to say. */
+  /** The `extensions` of the response; null for none. */
   extensions(): Record<string, unknown> | null;
 }
 
-/** Removes duplicates within one operation; never outlives it, so nothing stale is answered. */
+/** The batched and deduped reads of one operation. They never outlive it, so no response is stale. */
 export interface Loaders {
   cardPayment: Loader<CardPayment | null>;
   /** By withdrawal id or code. */
@@ -128,7 +128,7 @@ type ReadFor<Loads> =
     ? (services: PaymentsService, tenant: Tenant, keys: readonly string[]) => Promise<Value[]>
     : never;
 
-/** Each is made at its first use: most operations use none, and all have them. */
+/** Creates each loader at its first use: all operations have loaders, and most use none. */
 const LOADERS = Object.create(null);
 for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unknown>>][])
   Object.defineProperty(LOADERS, name, {

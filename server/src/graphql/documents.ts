@@ -4,7 +4,7 @@ import { createLRUCache } from '../kernel/lru-cache.ts';
 import { parseDocument, refuseTooLarge } from './limits.ts';
 
 /** Of all that are kept, twice: what was asked for lately, and as much from before. */
-const BYTES = 8_000_000;
+const CACHE_BYTES = 8_000_000;
 /** What a document takes: a token, and what it is a part of. Measured, the densest take 490. */
 const TOKEN_BYTES = 500;
 const DOCUMENT_BYTES = 1_000;
@@ -27,7 +27,7 @@ export function bytesOf(document: DocumentNode): number {
  * is refused each time: an error holds on to its stack, and with it to the whole request that it was made for.
  */
 export function documentsPlugin(): Plugin {
-  const allowed = createLRUCache<DocumentNode>(BYTES, bytesOf);
+  const allowed = createLRUCache<DocumentNode>(CACHE_BYTES, bytesOf);
   const valid = new WeakSet<DocumentNode>();
   return {
     onParse({ params, setParsedDocument, setParseFn }) {
@@ -35,7 +35,7 @@ export function documentsPlugin(): Plugin {
       if (known) setParsedDocument(known);
       else
         setParseFn((source: string | Source, options: ParseOptions) =>
-          parseDocument(detached(textOf(source)), options),
+          parseDocument(copyText(textOf(source)), options),
         );
     },
     onValidate({ params: { documentAST: document }, setResult }) {
@@ -60,6 +60,6 @@ function textOf(source: string | Source): string {
  * A text of its own: cut out of a longer one, such as an address, it would hold on to all of that. One with half of a
  * surrogate pair, which no bytes can say, is left as it is: it is refused, and not kept.
  */
-function detached(text: string): string {
+function copyText(text: string): string {
   return text.isWellFormed() ? Buffer.from(text).toString() : text;
 }

@@ -165,10 +165,10 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
  * given to `onFault`, and shown as `UNAVAILABLE` or as `Internal error`. What has been through here once passes.
  */
 export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
-  const known = toldBefore(error);
+  const known = findTranslated(error);
   if (known) return known;
   const answer = translate(error, onFault);
-  told.add(answer);
+  translated.add(answer);
   return answer;
 }
 
@@ -178,16 +178,16 @@ export function messageOf(error: unknown, onFault: (fault: unknown) => void): Gr
   return { ...said, extensions };
 }
 
-const told = new WeakSet<GraphQLError>();
+const translated = new WeakSet<GraphQLError>();
 
 /** The transports wrap what was told in errors of their own. */
-function toldBefore(error: unknown): GraphQLError | null {
+function findTranslated(error: unknown): GraphQLError | null {
   for (let each = error; each instanceof GraphQLError; each = each.originalError)
-    if (told.has(each)) return each;
+    if (translated.has(each)) return each;
   return null;
 }
 
-const LONGEST_MESSAGE = 1_000;
+const MAX_MESSAGE_LENGTH = 1_000;
 
 function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const cause = error instanceof GraphQLError && error.originalError ? error.originalError : error;
@@ -198,7 +198,7 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
       ...(cause instanceof RateLimitError ? { 'retry-after': String(cause.retryAfterSeconds) } : {}),
     };
     return new GraphQLError(cause.message, {
-      ...placeOf(error),
+      ...locationOf(error),
       extensions: {
         code,
         ...(cause instanceof RateLimitError ? { retryAfterSeconds: cause.retryAfterSeconds } : {}),
@@ -210,11 +210,12 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
   // A WebSocket is closed with 1013 for it; an event stream ends with this.
   if (cause instanceof SlowConsumerError)
     return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
-  if (error instanceof GraphQLError && cause instanceof GraphQLError && !isOfAnAnswer(error, cause)) {
+  if (error instanceof GraphQLError && cause instanceof GraphQLError && !isSerializationFault(error, cause)) {
     error.extensions.code = 'BAD_USER_INPUT';
     error.message = withoutValue(error.message, cause.message);
     // It may repeat the whole input.
-    if (error.message.length > LONGEST_MESSAGE) error.message = `${error.message.slice(0, LONGEST_MESSAGE)}…`;
+    if (error.message.length > MAX_MESSAGE_LENGTH)
+      error.message = `${error.message.slice(0, MAX_MESSAGE_LENGTH)}…`;
     // Nothing of the operation has run. `spec`: the older media type, application/json, says 200 to that.
     if (!error.path) error.extensions.http ??= { status: 400, spec: true };
     // Yoga says here what JSON.parse said, and that this is a 400 in either.
@@ -230,10 +231,10 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
       ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
       http: { status, headers: retryHeaders(cause) },
     };
-    return new GraphQLError(message, { ...placeOf(error), extensions });
+    return new GraphQLError(message, { ...locationOf(error), extensions });
   }
   return new GraphQLError('Internal error', {
-    ...placeOf(error),
+    ...locationOf(error),
     extensions: { code: 'INTERNAL_SERVER_ERROR', http: { status: 500 } },
   });
 }
@@ -254,14 +255,14 @@ function withoutValue(message: string, reason: string): string {
 const REFUSED_VARIABLE = /^(Variable "\$\w+" got invalid value) [\s\S]*?( at "[\w.[\]]+")?$/;
 
 function reasonWithoutValue(reason: string): string {
-  return REPEATED.reduce((text, [repeated, rest]) => text.replace(repeated, rest), reason);
+  return REPEATED_VALUES.reduce((text, [repeated, rest]) => text.replace(repeated, rest), reason);
 }
 
 /**
  * Where graphql 16 repeats a value, which ends where the text ends but for a suggestion. Each is held to the text's
  * beginning: a caller's own words may come in the middle, 90 kB of them.
  */
-const REPEATED: [RegExp, string][] = [
+const REPEATED_VALUES: [RegExp, string][] = [
   [/^((?:Enum "\w+"|\w+) cannot represent [\w -]*value): [\s\S]*$/, '$1'],
   [/^Value "[\s\S]*" (does not exist in "\w+" enum\.)/, 'Value $1'],
   [/^(Expected value of type "[^"]+"), found (?!null\.)[\s\S]*$/, '$1.'],
@@ -270,11 +271,11 @@ const REPEATED: [RegExp, string][] = [
 ];
 
 /** A value of ours that a type of ours refused while it was written: a fault, though GraphQL says it. */
-function isOfAnAnswer(error: GraphQLError, cause: GraphQLError): boolean {
+function isSerializationFault(error: GraphQLError, cause: GraphQLError): boolean {
   return error.path !== undefined && cause !== error && !cause.nodes?.length;
 }
 
-function placeOf(error: unknown) {
+function locationOf(error: unknown) {
   if (!(error instanceof GraphQLError)) return {};
   return { nodes: error.nodes ?? null, path: error.path ?? null };
 }

@@ -4,13 +4,13 @@ import { messageOf } from './errors.ts';
 import { type EventChunk, eventChunk, nextEvent } from './event-chunk.ts';
 import {
   cachedResult,
-  onAnswer,
+  onResult,
+  type ResultListener,
   type SerializedResult,
   type SharedSubscription,
-  type Waiting,
 } from './shared-execution.ts';
 
-/** Some proxies and browsers pass nothing on until something comes; and a connection without a word is closed. */
+/** Some proxies and browsers hold a response back until its first bytes, and many close a connection that is silent. */
 const COMMENT = eventChunk(':\n\n');
 const COMPLETE = eventChunk('event: complete\ndata:\n\n');
 const COMMENT_MS = 12_000;
@@ -18,80 +18,81 @@ const COMMENT_MS = 12_000;
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
-  // A proxy that compressed it would hold events back.
+  // A proxy that compresses the stream holds events back.
   'content-encoding': 'none',
 };
 
-/** A subscription on its way to an event stream, in one object: thousands are open at a time. */
-interface EventStream extends Reader<object>, Waiting {
+/** A subscription whose results one event stream is sent. One object, because thousands are open at a time. */
+interface EventStream extends Reader<object>, ResultListener {
   readonly response: ServerResponse;
-  readonly opened: SharedSubscription;
+  readonly subscription: SharedSubscription;
   readonly onFault: (fault: unknown) => void;
-  readonly comments: NodeJS.Timeout;
-  /** An answer is being executed, or written. */
+  readonly commentTimer: NodeJS.Timeout;
+  /** A result is being executed, or results are being written. */
   isBusy: boolean;
-  /** The client has not taken what was written before. */
+  /** The client has not read the bytes that were written. */
   isFull: boolean;
 }
 
 /**
- * Sends the answers of a subscription as events, past Yoga, which would write each text for each client. A client that does
- * not read is not read ahead for: its updates wait in their own queue, and what that one allows is done there.
+ * Sends the results of a subscription as events, past Yoga, which would serialize each for each client. While a client does
+ * not read, its updates wait in the subscription's own queue, which has its limit.
  */
 export function sendEvents(
   response: ServerResponse,
-  opened: SharedSubscription,
+  subscription: SharedSubscription,
   onFault: (fault: unknown) => void,
 ): void {
   if (response.destroyed) {
-    opened.updates.end();
+    subscription.updates.end();
     return;
   }
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   response.flushHeaders();
   const stream: EventStream = {
-    ...{ response, opened, onFault },
-    ...{ give, ready, resume, fail },
-    comments: setInterval(() => comment(stream), COMMENT_MS),
+    ...{ response, subscription, onFault },
+    ...{ trySend, ready, resume, fail },
+    commentTimer: setInterval(() => sendComment(stream), COMMENT_MS),
     isBusy: false,
     isFull: false,
   };
-  response.once('close', () => leave(stream));
+  response.once('close', () => detach(stream));
   write(stream, COMMENT);
-  opened.updates.reader = stream;
+  subscription.updates.reader = stream;
   stream.ready();
 }
 
-function comment(stream: EventStream): void {
+function sendComment(stream: EventStream): void {
   if (!stream.isFull) write(stream, COMMENT);
 }
 
-/** The way that nearly all go: what was executed for another, to a client that reads. */
-function give(this: EventStream, item: object): boolean {
+/** The path of nearly all updates: another subscriber's result is cached, and the client reads. */
+function trySend(this: EventStream, item: object): boolean {
   if (this.isBusy || this.isFull) return false;
-  const answer = cachedResult(item);
-  if (!answer) return false;
-  write(this, answer.chunk);
+  const result = cachedResult(item);
+  if (!result) return false;
+  write(this, result.chunk);
   return true;
 }
 
 function ready(this: EventStream): void {
-  if (!this.isBusy) goOn(this, null);
+  if (!this.isBusy) drain(this, null);
 }
 
-function resume(this: EventStream, answer: SerializedResult): void {
-  goOn(this, answer);
+function resume(this: EventStream, result: SerializedResult): void {
+  drain(this, result);
 }
 
-function goOn(stream: EventStream, answered: SerializedResult | null): void {
+/** Writes `result`, then results from the queue until one is not ready or the client does not read. */
+function drain(stream: EventStream, result: SerializedResult | null): void {
   stream.isBusy = true;
   try {
-    for (let answer = answered ?? next(stream); answer; answer = next(stream)) {
-      if (answer instanceof Promise) {
-        onAnswer(answer, stream);
+    for (let next = result ?? takeNext(stream); next; next = takeNext(stream)) {
+      if (next instanceof Promise) {
+        onResult(next, stream);
         return;
       }
-      write(stream, answer.chunk);
+      write(stream, next.chunk);
     }
   } catch (error) {
     stream.fail(error);
@@ -99,11 +100,11 @@ function goOn(stream: EventStream, answered: SerializedResult | null): void {
   stream.isBusy = false;
 }
 
-function next(stream: EventStream): SerializedResult | Promise<SerializedResult> | null {
+function takeNext(stream: EventStream): SerializedResult | Promise<SerializedResult> | null {
   if (stream.isFull) return null;
-  const { updates, resultFor: answerTo } = stream.opened;
+  const { updates, resultFor } = stream.subscription;
   const item = updates.take();
-  if (item) return answerTo(item);
+  if (item) return resultFor(item);
   if (updates.over) complete(stream);
   return null;
 }
@@ -118,19 +119,19 @@ function complete(stream: EventStream): void {
   const { response } = stream;
   write(stream, COMPLETE);
   if (!response.destroyed && !response.writableEnded) response.end();
-  leave(stream);
+  detach(stream);
 }
 
-/** Ends what is open for it, more than once if need be. */
-function leave({ opened, comments }: EventStream): void {
-  clearInterval(comments);
-  opened.updates.end();
+/** Releases what the stream holds; may be called more than once. */
+function detach({ subscription, commentTimer }: EventStream): void {
+  clearInterval(commentTimer);
+  subscription.updates.end();
 }
 
 function write(stream: EventStream, { framed, bytes }: EventChunk): void {
   const { response } = stream;
   if (response.destroyed || response.writableEnded) return;
-  // Without a socket, answers to requests before it are still on their way.
+  // The response has no socket while responses to earlier requests of the connection are being sent.
   const wire = response.chunkedEncoding ? response.socket : null;
   const hasRoom = wire ? wire.write(framed) : response.write(bytes);
   if (hasRoom) return;

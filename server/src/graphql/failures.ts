@@ -15,10 +15,10 @@ export interface Failure {
   readonly error: GraphQLError;
 }
 
-interface Place {
+interface FailureNode {
   isNonNull: boolean;
   error: GraphQLError | null;
-  inner: Map<string | number, Place>;
+  inner: Map<string | number, FailureNode>;
 }
 
 /**
@@ -32,8 +32,8 @@ export function settleFailures<Data extends object>(
   data: Data,
   failures: readonly Failure[],
 ): { data: Data | null; errors: GraphQLError[] } {
-  const root: Place = { isNonNull: false, error: null, inner: new Map() };
-  for (const { path, error } of failures) placeOf(path, root).error = error;
+  const root: FailureNode = { isNonNull: false, error: null, inner: new Map() };
+  for (const { path, error } of failures) nodeOf(path, root).error = error;
   const errors: GraphQLError[] = [];
   const fatal = settle(root, data, errors);
   if (!fatal) return { data, errors };
@@ -41,9 +41,9 @@ export function settleFailures<Data extends object>(
   return { data: null, errors };
 }
 
-function placeOf(path: Path | undefined, root: Place): Place {
+function nodeOf(path: Path | undefined, root: FailureNode): FailureNode {
   if (!path) return root;
-  const { inner } = placeOf(path.prev, root);
+  const { inner } = nodeOf(path.prev, root);
   let place = inner.get(path.key);
   if (!place) {
     place = { isNonNull: path.isNonNull, error: null, inner: new Map() };
@@ -53,7 +53,7 @@ function placeOf(path: Path | undefined, root: Place): Place {
 }
 
 /** Returns the error that makes null of the value. */
-function settle({ inner, error }: Place, value: unknown, errors: GraphQLError[]): GraphQLError | null {
+function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLError[]): GraphQLError | null {
   if (inner.size > 0 && typeof value === 'object' && value !== null)
     for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
       const place = inner.get(key);

@@ -15,7 +15,7 @@ import { keyInHeader, REPLAYED_HEADER } from '../http/idempotency-key.ts';
 import { IdempotencyError } from '../kernel/errors.ts';
 
 /** What an HTTP request brings to the context; a WebSocket's operation has neither. */
-interface OverHttp {
+interface HttpContext {
   req?: IncomingMessage;
   res?: ServerResponse;
 }
@@ -50,13 +50,13 @@ export function withKeyOfHeader(args: object, context: object): object {
 
 /** Marks the HTTP answer as replayed, where the only field of the operation was. */
 export function markReplay(result: unknown, context: object, isOnly: boolean): void {
-  const { res } = context as OverHttp;
+  const { res } = context as HttpContext;
   if (isOnly && res && !res.headersSent && (result as { replayed?: unknown } | null)?.replayed === true)
     res.setHeader(...REPLAYED_HEADER);
 }
 
 function keyOf(context: object): string | null {
-  const { req } = context as OverHttp;
+  const { req } = context as HttpContext;
   return req ? keyInHeader(req) : null;
 }
 

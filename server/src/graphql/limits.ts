@@ -26,7 +26,7 @@ const LIMITS = {
 /** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
 export const MAX_WRONG_VARIABLES = 5;
 
-const SAID: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
+const UNITS: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
   brackets: 'brackets inside each other',
   depth: 'levels of fields',
   rootFields: 'fields at the root of an operation',
@@ -66,8 +66,8 @@ function deepestBracket(source: string): number {
 const OPENS = new Set<TokenKind>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSES = new Set<TokenKind>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-function tooLarge(name: keyof typeof SAID): GraphQLError {
-  return new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${SAID[name]}`);
+function tooLarge(name: keyof typeof UNITS): GraphQLError {
+  return new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${UNITS[name]}`);
 }
 
 interface Size {
@@ -84,14 +84,14 @@ export function refuseTooLarge(document: DocumentNode): GraphQLError[] {
   return excesses(document).map(tooLarge);
 }
 
-function excesses(document: DocumentNode): (keyof typeof SAID)[] {
+function excesses(document: DocumentNode): (keyof typeof UNITS)[] {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const sizes = createSizes(fragments);
 
-  const found: (keyof typeof SAID)[] = [];
-  const check = (name: keyof typeof SAID, size: number) => {
+  const found: (keyof typeof UNITS)[] = [];
+  const check = (name: keyof typeof UNITS, size: number) => {
     if (size > LIMITS[name]) found.push(name);
   };
   for (const definition of document.definitions) {

@@ -21,20 +21,20 @@ class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-    return field.kind === 'Query' || field.kind === 'Mutation' ? admitted(resolve, field) : resolve;
+    return field.kind === 'Query' || field.kind === 'Mutation' ? withAdmission(resolve, field) : resolve;
   }
 
   override wrapSubscribe(
     subscribe: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
-    return subscribe && admitted(subscribe, field);
+    return subscribe && withAdmission(subscribe, field);
   }
 }
 
 const KIND = { Query: 'query', Mutation: 'mutation', Subscription: 'subscription' } as const;
 
-function admitted<Types extends SchemaTypes>(
+function withAdmission<Types extends SchemaTypes>(
   resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
   { name, parentType }: Pick<PothosOutputFieldConfig<Types>, 'name' | 'parentType'>,
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
@@ -59,8 +59,8 @@ function admitted<Types extends SchemaTypes>(
       return admission ? admission.then(begin) : begin();
     };
     // Over a WebSocket nothing has begun before it.
-    if (isTracing()) return withSpanEntered(traceName, attributes, () => telling(answer, tell));
-    return telling(answer, tell);
+    if (isTracing()) return withSpanEntered(traceName, attributes, () => reportOutcome(answer, tell));
+    return reportOutcome(answer, tell);
   };
 }
 
@@ -80,7 +80,7 @@ export function behindChanges(result: ExecutionResult, context: object): Executi
 }
 
 /** However it ends, at once or later: with null, or with what it was refused with. */
-function telling(answer: () => unknown, tell: (error: unknown) => void): unknown {
+function reportOutcome(answer: () => unknown, tell: (error: unknown) => void): unknown {
   let result: unknown;
   try {
     result = answer();

@@ -19,39 +19,40 @@ import { execute } from './execution.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 
-/** The answer to one update, as the bytes that all subscribers of a transport are sent. */
+/** The result of one update, as the bytes that all subscribers of a transport are sent. */
 export interface SerializedResult {
-  /** Over a WebSocket, the rest of a message behind its id and type: `"payload":…}`. */
+  /** The part of a WebSocket message behind its id and type: `"payload":…}`. */
   readonly rest: Buffer;
-  /** In an event stream, all of it. */
+  /** The whole event of an event stream. */
   readonly chunk: EventChunk;
 }
 
-/** One subscription. */
+/** An open subscription, which shares the results of its updates. */
 export interface SharedSubscription {
-  /** What happens, whose every item is to be answered. */
   readonly updates: LiveUpdates<object>;
+  /** The result of an update: executed at the first call for it, cached for the others. */
   resultFor(item: object): SerializedResult | Promise<SerializedResult>;
 }
 
-/** The answer to an item, and who shares it. */
-interface Kept {
-  readonly sharedAs: string;
-  answer: SerializedResult | Promise<SerializedResult>;
+interface CachedResult {
+  /** The operation and the rights that the result is for. */
+  readonly dedupeKey: string;
+  result: SerializedResult | Promise<SerializedResult>;
 }
 
-const answers = new WeakMap<object, Kept>();
+/** By the item of an update: an item is shared by subscriptions with one dedupe key. */
+const results = new WeakMap<object, CachedResult>();
 
-/** What somebody who shares the item has had it answered with; null where that is not ready, or nobody has asked. */
+/** The result that another subscription has of the item; null where none is ready. */
 export function cachedResult(item: object): SerializedResult | null {
-  const answer = answers.get(item)?.answer;
-  return !answer || answer instanceof Promise ? null : answer;
+  const result = results.get(item)?.result;
+  return !result || result instanceof Promise ? null : result;
 }
 
 /**
- * Opens a subscription of which each event is executed and written once, for however many follow. Who asks for the same
- * operation with the same variables and rights is given the very same item of an event, and here an item is answered once.
- * An execution result is a refusal: nothing was opened.
+ * Opens a subscription whose updates are executed and serialized once, for any number of subscribers: those with the same
+ * operation, variables and rights are given the same item of an event, and an item has one result. An execution result is
+ * a refusal: nothing was opened.
  */
 export async function openShared(
   { schema, document, variableValues, operationName, contextValue }: ExecutionArgs,
@@ -60,84 +61,96 @@ export async function openShared(
   const operation = { schema, document, variableValues, operationName };
   const refused = tooManyListItems(operation);
   if (refused) return { errors: [refused] };
-  const { shareAs, renewed } = contextValue as Context;
-  const sharedAs = shareAs(nameOf(operation));
+  const context = contextValue as Context;
+  const dedupeKey = context.dedupeKey(operationKey(operation));
   const source = await createSourceEventStream({
     ...operation,
     contextValue,
-    // graphql leaves it out of this function's type, and looks at it.
+    // graphql reads this option, and its type for this function does not have it.
     ...{ options: { maxCoercionErrors: MAX_WRONG_VARIABLES } },
   });
   if (!(Symbol.asyncIterator in source)) return source;
   return {
     updates: source as LiveUpdates<object>,
-    resultFor: answering(executeUpdates(operation), { sharedAs, renewed, onFault }),
+    resultFor: createResultFor({
+      ...{ dedupeKey, onFault },
+      executeUpdate: executeUpdates(operation),
+      // The subscription keeps this function, and not its first context.
+      freshContext: context.freshContext,
+    }),
   };
 }
 
-function answering(
-  run: ReturnType<ExecuteUpdates>,
-  { sharedAs, renewed, onFault }: Pick<Kept, 'sharedAs'> & Pick<Context, 'renewed'> & { onFault: OnFault },
-): SharedSubscription['resultFor'] {
-  return function answerTo(item) {
-    const known = answers.get(item);
-    if (known?.sharedAs === sharedAs) return known.answer;
-    const executing = run(item, renewed());
-    const kept: Kept = {
-      sharedAs,
-      answer:
+function createResultFor({
+  dedupeKey,
+  executeUpdate,
+  freshContext,
+  onFault,
+}: {
+  dedupeKey: string;
+  executeUpdate: ReturnType<ExecuteUpdates>;
+  freshContext: Context['freshContext'];
+  onFault: OnFault;
+}): SharedSubscription['resultFor'] {
+  return function resultFor(item) {
+    const known = results.get(item);
+    if (known?.dedupeKey === dedupeKey) return known.result;
+    const executing = executeUpdate(item, freshContext());
+    const cached: CachedResult = {
+      dedupeKey,
+      result:
         executing instanceof Promise
           ? executing.then((result) => {
-              kept.answer = written(result, onFault);
-              return kept.answer;
+              cached.result = serialize(result, onFault);
+              return cached.result;
             })
-          : written(executing, onFault),
+          : serialize(executing, onFault),
     };
-    answers.set(item, kept);
-    return kept.answer;
+    results.set(item, cached);
+    return cached.result;
   };
 }
 
-/** Waits for an answer that is being executed. */
-export interface Waiting {
-  resume(answer: SerializedResult): void;
+/** A subscription that waits for a result. */
+export interface ResultListener {
+  resume(result: SerializedResult): void;
   fail(error: unknown): void;
 }
 
-const waiting = new WeakMap<Promise<SerializedResult>, Waiting[]>();
+const listeners = new WeakMap<Promise<SerializedResult>, ResultListener[]>();
 
-/** Calls those who wait for one answer in the order in which they came, a slice in each turn of the event loop. */
-export function onAnswer(answer: Promise<SerializedResult>, who: Waiting): void {
-  const known = waiting.get(answer);
-  if (known) return void known.push(who);
-  const all = [who];
-  waiting.set(answer, all);
-  const serve = (each: (who: Waiting) => void) => {
-    waiting.delete(answer);
-    void inSlices(all, each);
+/** Calls all listeners of one result in the order in which they were added, a slice in each turn of the event loop. */
+export function onResult(result: Promise<SerializedResult>, listener: ResultListener): void {
+  const known = listeners.get(result);
+  if (known) return void known.push(listener);
+  const all = [listener];
+  listeners.set(result, all);
+  const notify = (call: (each: ResultListener) => void) => {
+    listeners.delete(result);
+    void inSlices(all, call);
   };
-  answer.then(
-    (ready) => serve((each) => each.resume(ready)),
-    (error) => serve((each) => each.fail(error)),
+  result.then(
+    (ready) => notify((each) => each.resume(ready)),
+    (error) => notify((each) => each.fail(error)),
   );
 }
 
 /** The result of an operation, with its data as an object or as JSON. */
-export interface Executed {
+export interface OperationResult {
   readonly data?: object | string | null | undefined;
   readonly errors?: readonly GraphQLError[] | undefined;
 }
 
-/** Prepares an operation whose updates the returned function executes, one by one. */
+/** Prepares an operation; the returned function executes its updates one by one. */
 export type ExecuteUpdates = (
   operation: Operation,
-) => (item: object, context: Context) => Executed | Promise<Executed>;
+) => (item: object, context: Context) => OperationResult | Promise<OperationResult>;
 
 export const executeUpdates: ExecuteUpdates = (operation) => (item, context) =>
   execute({ ...operation, rootValue: item, contextValue: context });
 
-/** Each form is made when somebody is sent it, and then for all. */
-function written({ data, errors }: Executed, onFault: OnFault): SerializedResult {
+/** Each form is made when the first subscriber of its transport is sent it. */
+function serialize({ data, errors }: OperationResult, onFault: OnFault): SerializedResult {
   const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
   const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
   const json =
@@ -162,17 +175,17 @@ export type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableVal
 type OnFault = (fault: unknown) => void;
 
 /**
- * The same for operations of which every event is answered in the same way: the text, the operation in it, and the values
- * of the variables that it declares, but the one that says only where a subscriber begins.
+ * The same text for operations whose updates have the same result: the document, the operation in it, and the values of
+ * its variables except the one that only says where the subscription starts.
  */
-function nameOf({ document, variableValues, operationName }: Operation): string {
+function operationKey({ document, variableValues, operationName }: Operation): string {
   const operation = getOperationAST(document, operationName);
   // A variable may be called `__proto__`.
   const values: Record<string, unknown> = Object.create(null);
-  const begins = operation && beginningOf(document, operation);
+  const cursorVariable = operation && cursorVariableOf(document, operation);
   for (const { variable } of operation?.variableDefinitions ?? []) {
     const name = variable.name.value;
-    if (name !== begins && variableValues && Object.hasOwn(variableValues, name))
+    if (name !== cursorVariable && variableValues && Object.hasOwn(variableValues, name))
       values[name] = variableValues[name];
   }
   return JSON.stringify([textOf(document), operation?.name?.value, values]);
@@ -183,11 +196,11 @@ export function textOf(document: DocumentNode): string {
   return document.loc?.source.body ?? print(document);
 }
 
-const beginnings = new WeakMap<OperationDefinitionNode, string | null>();
+const cursorVariables = new WeakMap<OperationDefinitionNode, string | null>();
 
 /** The variable that is the root field's `after` and is used nowhere else; null where there is none. */
-function beginningOf(document: DocumentNode, operation: OperationDefinitionNode): string | null {
-  const known = beginnings.get(operation);
+function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | null {
+  const known = cursorVariables.get(operation);
   if (known !== undefined) return known;
   const [root] = operation.selectionSet.selections;
   const after =
@@ -201,6 +214,6 @@ function beginningOf(document: DocumentNode, operation: OperationDefinitionNode)
     },
   });
   const found = uses === 1 ? name : null;
-  beginnings.set(operation, found);
+  cursorVariables.set(operation, found);
   return found;
 }

@@ -4,40 +4,41 @@ import type { Reader } from '../events/subscribe.ts';
 import { textFrame, textFrameHead } from './frame.ts';
 import {
   cachedResult,
-  onAnswer,
+  onResult,
+  type ResultListener,
   type SerializedResult,
   type SharedSubscription,
-  type Waiting,
 } from './shared-execution.ts';
 
-/** With so much unsent, a subscription's updates wait in its own queue, and whatever that one allows is done there. */
-const MAX_AHEAD_BYTES = 64_000;
-/** What is no longer than this leaves room for the next, even if it does not leave. */
-const SHORT = MAX_AHEAD_BYTES / 4;
+/** A socket with so many unsent bytes takes no updates: they wait in the subscription's own queue, which has its limit. */
+const MAX_UNSENT_BYTES = 64_000;
+/** A longer result is not copied into a frame of its own: many slow sockets then hold it once. */
+const MAX_COPIED_BYTES = MAX_UNSENT_BYTES / 4;
 
-/** All that one socket is sent. */
+/** Writes everything that one socket is sent. */
 export interface SocketWriter {
   readonly socket: WebSocket;
-  /** What `socket` speaks over: nothing is compressed, so what the two of them write goes out as it comes. */
+  /** The stream under `socket`. Nothing is compressed, so frames of both leave in the order in which they are written. */
   readonly wire: Duplex;
-  /** It waits for the client to read, behind those that began to before. */
-  wait(sending: OutgoingSubscription): void;
-  /** It waits no longer. */
-  leave(sending: OutgoingSubscription): void;
-  sent(): void;
-  /** Resolves when the bytes have left for the kernel: so a client that does not read is not read ahead for. */
+  /** Has a subscription wait until the client reads, behind those that wait already. */
+  enqueue(sending: OutgoingSubscription): void;
+  /** Ends the wait of a subscription. */
+  dequeue(sending: OutgoingSubscription): void;
+  /** Called when bytes have left. */
+  onSent(): void;
+  /** Resolves when the bytes have left for the kernel, so that the library does not read ahead for a client that does not. */
   send(text: string): Promise<void>;
 }
 
-/** `onSent` is called when something has left that may have waited. */
+/** `onSent` is called when bytes have left that may have waited. */
 export function createSocketWriter(socket: WebSocket, wire: Duplex, onSent: () => void): SocketWriter {
-  /** Most clients read, and for these there is none. */
+  /** Null for most sockets, whose clients read. */
   let waiting: Set<OutgoingSubscription> | null = null;
 
-  function sent(): void {
+  function resumeWaiting(): void {
     onSent();
     for (const sending of waiting ?? []) {
-      if (socket.bufferedAmount >= MAX_AHEAD_BYTES) return;
+      if (socket.bufferedAmount >= MAX_UNSENT_BYTES) return;
       waiting?.delete(sending);
       sending.ready();
     }
@@ -46,17 +47,17 @@ export function createSocketWriter(socket: WebSocket, wire: Duplex, onSent: () =
   return {
     socket,
     wire,
-    wait(sending) {
+    enqueue(sending) {
       waiting ??= new Set();
       waiting.add(sending);
     },
-    leave: (sending) => waiting?.delete(sending),
-    sent,
+    dequeue: (sending) => waiting?.delete(sending),
+    onSent: resumeWaiting,
     send: (text) =>
       new Promise((resolve, reject) => {
         if (socket.readyState !== socket.OPEN) return resolve();
         socket.send(text, (error) => {
-          sent();
+          resumeWaiting();
           if (error) reject(error);
           else resolve();
         });
@@ -64,84 +65,84 @@ export function createSocketWriter(socket: WebSocket, wire: Duplex, onSent: () =
   };
 }
 
-/** A subscription on its way to a socket. */
-interface OutgoingSubscription extends Reader<object>, Waiting {
+/** A subscription whose results one socket is sent. */
+interface OutgoingSubscription extends Reader<object>, ResultListener {
   readonly socket: WebSocket;
-  /** Of each message, up to what is shared. */
-  readonly begin: string;
-  /** An answer is being made, or made ready. */
+  /** The beginning of each message, up to the part that subscribers share. */
+  readonly head: string;
+  /** A result is being executed, or results are being written. */
   isBusy: boolean;
-  hasLeft: boolean;
-  readonly outlet: SocketWriter;
-  readonly opened: SharedSubscription;
-  end: { resolve: (end: IteratorResult<never>) => void; reject: (error: unknown) => void } | null;
+  isDetached: boolean;
+  readonly writer: SocketWriter;
+  readonly subscription: SharedSubscription;
+  completion: { resolve: (end: IteratorResult<never>) => void; reject: (error: unknown) => void } | null;
 }
 
 /**
- * Sends the answers of a subscription under its id, each as it comes and as long as the client takes them. For the library
- * it is a source that yields nothing, and ends or fails when the updates do.
+ * Sends the results of a subscription under its id, each when it is ready and the client reads. For the library it is a
+ * generator that yields nothing, and ends or fails when the updates do.
  */
 export function sendResults(
-  outlet: SocketWriter,
+  writer: SocketWriter,
   id: string,
-  opened: SharedSubscription,
+  subscription: SharedSubscription,
 ): AsyncGenerator<never> {
-  const begin = `{"id":${JSON.stringify(id)},"type":"next",`;
   const sending: OutgoingSubscription = {
-    socket: outlet.socket,
-    begin,
+    socket: writer.socket,
+    head: `{"id":${JSON.stringify(id)},"type":"next",`,
     isBusy: false,
-    hasLeft: false,
-    give,
+    isDetached: false,
+    trySend,
     ready,
     resume,
     fail,
-    outlet,
-    opened,
-    end: null,
+    writer,
+    subscription,
+    completion: null,
   };
   return {
     next: () =>
       new Promise((resolve, reject) => {
-        sending.end = { resolve, reject };
-        opened.updates.reader = sending;
+        sending.completion = { resolve, reject };
+        subscription.updates.reader = sending;
         sending.ready();
       }),
     async return() {
-      leave(sending);
+      detach(sending);
       return DONE;
     },
     async throw(error) {
-      leave(sending);
+      detach(sending);
       throw error;
     },
-    [Symbol.asyncIterator]: itself,
+    [Symbol.asyncIterator]: self,
   };
 }
 
-/** The way that nearly all goes: what somebody else has had answered, to a client that reads. */
-function give(this: OutgoingSubscription, item: object): boolean {
+/** The path of nearly all updates: another subscriber's result is cached, and the client reads. */
+function trySend(this: OutgoingSubscription, item: object): boolean {
   if (this.isBusy) return false;
-  const answer = cachedResult(item);
+  const result = cachedResult(item);
   const { bufferedAmount } = this.socket;
-  if (!answer || bufferedAmount >= MAX_AHEAD_BYTES) return false;
-  write(this, answer, bufferedAmount);
+  if (!result || bufferedAmount >= MAX_UNSENT_BYTES) return false;
+  write(this, result, bufferedAmount);
   return true;
 }
 
 function ready(this: OutgoingSubscription): void {
-  if (!this.isBusy) goOn(this, null);
+  if (!this.isBusy) drain(this, null);
 }
 
-function goOn(sending: OutgoingSubscription, answered: SerializedResult | null): void {
+/** Writes `result`, then results from the queue until one is not ready or the client does not read. */
+function drain(sending: OutgoingSubscription, result: SerializedResult | null): void {
   sending.isBusy = true;
   try {
-    for (let answer = answered ?? nextOf(sending); answer; answer = nextOf(sending)) {
-      if (answer instanceof Promise) {
-        onAnswer(answer, sending);
+    for (let next = result ?? takeNext(sending); next; next = takeNext(sending)) {
+      if (next instanceof Promise) {
+        onResult(next, sending);
         return;
       }
-      write(sending, answer, sending.socket.bufferedAmount);
+      write(sending, next, sending.socket.bufferedAmount);
     }
   } catch (error) {
     sending.fail(error);
@@ -149,54 +150,54 @@ function goOn(sending: OutgoingSubscription, answered: SerializedResult | null):
   sending.isBusy = false;
 }
 
-function resume(this: OutgoingSubscription, answer: SerializedResult): void {
-  goOn(this, answer);
+function resume(this: OutgoingSubscription, result: SerializedResult): void {
+  drain(this, result);
 }
 
-function nextOf(sending: OutgoingSubscription): SerializedResult | Promise<SerializedResult> | null {
-  const { outlet, opened } = sending;
-  if (outlet.socket.bufferedAmount >= MAX_AHEAD_BYTES) {
-    outlet.wait(sending);
+function takeNext(sending: OutgoingSubscription): SerializedResult | Promise<SerializedResult> | null {
+  const { writer, subscription } = sending;
+  if (writer.socket.bufferedAmount >= MAX_UNSENT_BYTES) {
+    writer.enqueue(sending);
     return null;
   }
-  const item = opened.updates.take();
-  if (item) return opened.resultFor(item);
-  if (opened.updates.over) sending.end?.resolve(DONE);
+  const item = subscription.updates.take();
+  if (item) return subscription.resultFor(item);
+  if (subscription.updates.over) sending.completion?.resolve(DONE);
   return null;
 }
 
-function write(sending: OutgoingSubscription, answer: SerializedResult, bufferedAmount: number): void {
-  const { socket, begin, hasLeft, outlet } = sending;
-  if (hasLeft || socket.readyState !== socket.OPEN) return;
-  const { rest } = answer;
-  if (rest.length > SHORT) {
-    const { wire } = outlet;
+function write(sending: OutgoingSubscription, result: SerializedResult, bufferedAmount: number): void {
+  const { socket, head, isDetached, writer } = sending;
+  if (isDetached || socket.readyState !== socket.OPEN) return;
+  const { rest } = result;
+  if (rest.length > MAX_COPIED_BYTES) {
+    const { wire } = writer;
     wire.cork();
-    wire.write(textFrameHead(begin, rest.length));
-    wire.write(rest, outlet.sent);
+    wire.write(textFrameHead(head, rest.length));
+    wire.write(rest, writer.onSent);
     wire.uncork();
     return;
   }
-  const frame = textFrame(begin, rest);
-  // To be told when it has left costs a fifth of the whole delivery, and most leave at once.
-  if (bufferedAmount > 0) outlet.wire.write(frame, outlet.sent);
-  else outlet.wire.write(frame);
+  const frame = textFrame(head, rest);
+  // A callback at each write costs a fifth of the whole delivery, and most frames leave at once.
+  if (bufferedAmount > 0) writer.wire.write(frame, writer.onSent);
+  else writer.wire.write(frame);
 }
 
 function fail(this: OutgoingSubscription, error: unknown): void {
-  this.opened.updates.end();
-  this.end?.reject(error);
+  this.subscription.updates.end();
+  this.completion?.reject(error);
 }
 
-function leave(sending: OutgoingSubscription): void {
-  sending.hasLeft = true;
-  sending.outlet.leave(sending);
-  sending.opened.updates.end();
-  sending.end?.resolve(DONE);
+function detach(sending: OutgoingSubscription): void {
+  sending.isDetached = true;
+  sending.writer.dequeue(sending);
+  sending.subscription.updates.end();
+  sending.completion?.resolve(DONE);
 }
 
 const DONE: IteratorResult<never> = { value: undefined, done: true };
 
-function itself<Iterator>(this: Iterator): Iterator {
+function self<Iterator>(this: Iterator): Iterator {
   return this;
 }

@@ -28,52 +28,52 @@ import { messageOf } from './errors.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
 
-/** What one connection keeps: ten thousand that only wait must cost little, so what few need is made when it is needed. */
+/** The state of one connection. Ten thousand idle ones must cost little, so what few of them need is created on demand. */
 interface Connection extends Opened {
   socket: WebSocket;
-  outlet: SocketWriter;
+  writer: SocketWriter;
   presented: PresentedCredential;
-  /** It has not answered the last ping. */
-  isSilent: boolean;
+  /** The last ping has not been answered. */
+  awaitsPong: boolean;
   caller: Caller | null;
-  /** Ends every subscription of it: with the credential, and with the socket. Null before the first operation. */
-  ends: AbortController | null;
-  /** Why it has ended, or null: with its credential, or closed. */
-  over: { reason?: PaymentError } | null;
+  /** Aborts every subscription of the connection, with the credential and with the socket. Null before the first operation. */
+  endController: AbortController | null;
+  /** Null while the connection is open; `reason` where its credential has ended. */
+  closeReason: { reason?: PaymentError } | null;
   stopWatching: (() => void) | null;
-  /** Its credential has come. */
-  begun(): void;
+  /** Called when the credential is known; lifts the limit on the bytes before it. */
+  authenticated(): void;
 }
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
 export interface GraphQLSockets {
-  /** Tells every client to come back (1001) and resolves when they have gone and what they began has ended. */
+  /** Closes every connection with 1001, for the clients to come back. Resolves when all are closed and their operations have ended. */
   close(): Promise<void>;
 }
 
 const MAX_MESSAGE_BYTES = 100_000;
-/** Until its credential is known it has nothing to say but that. */
+/** The limit until the credential is known: enough for a `connection_init`. */
 const MAX_BYTES_BEFORE_INIT = 4_000;
-/** Pieces of a message, and of a frame as the network brings them: each takes as much memory as a hundred bytes. */
+/** Fragments of a message, and chunks of a frame: each takes as much memory as a hundred bytes. */
 const MAX_PIECES = 1_000;
 const MAX_SUBSCRIPTIONS = 100;
-/** With so much unsent, nothing more is read: whoever does not take its answers has nothing else to ask. */
+/** A socket with so many unsent bytes is not read: a client that does not read its results has nothing else to ask. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 25_000;
-const PING_ROUNDS = 25;
-/** A client that does not answer the closing handshake is cut off; a slow one has much to read before it sees it. */
+const PING_BUCKETS = 25;
+/** A client that does not answer the closing handshake is cut off after this. A slow one has much to read before it. */
 const CLOSE_TIMEOUT_MS = 30_000;
-/** The same where the server ends, which has no time, and of whoever sends too much. */
-const LAST_CLOSE_TIMEOUT_MS = 1_000;
-/** The client library comes back after these, with a fresh credential or with `after`. */
+/** The closing timeout where the server stops, and for a client that sends too much before its credential. */
+const SHORT_CLOSE_TIMEOUT_MS = 1_000;
+/** After these codes the client library reconnects, with a fresh credential or with `after`. */
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
 const MESSAGE_TOO_BIG = 1009;
 
 /**
- * GraphQL over `graphql-transport-ws`. The credential comes in `connection_init`, and the Origin seen at the upgrade
- * is held against it. What the library leaves open is closed here: sizes, counts, the end of a credential, a
- * client that does not read.
+ * Serves GraphQL over `graphql-transport-ws`. The credential comes in `connection_init` and is checked against the Origin
+ * of the upgrade. The library leaves these to its caller: sizes, counts, the end of a credential, a client that does not
+ * read.
  */
 export function createGraphQLSockets({
   server,
@@ -89,9 +89,9 @@ export function createGraphQLSockets({
   contexts: ContextFactory;
   addressOf: ClientAddress;
   onFault: (fault: unknown) => void;
-  /** How long a client may take until `connection_init`. */
+  /** The time that a client has for `connection_init`. */
   initTimeoutMs?: number | undefined;
-  /** How long a client may take to answer the closing handshake. */
+  /** The time that a client has to answer the closing handshake. */
   closeTimeoutMs?: number | undefined;
 }): GraphQLSockets {
   const sockets = new WebSocketServer({
@@ -99,7 +99,7 @@ export function createGraphQLSockets({
     maxPayload: MAX_MESSAGE_BYTES,
     maxFragments: MAX_PIECES,
     maxBufferedChunks: MAX_PIECES,
-    // Its types do not know of it yet.
+    // An option that the library's types do not have yet.
     ...{ closeTimeout: closeTimeoutMs },
     handleProtocols,
   });
@@ -109,8 +109,8 @@ export function createGraphQLSockets({
     onConnect: (connected) => connect(connected),
     onSubscribe: (connected, id, payload) => prepare(connected, id, payload),
     // Yoga's own, which mask what is not for the client.
-    execute: (args) => whileUnderWay(answerOf(args)),
-    subscribe: (args) => whileUnderWay(follow(args)),
+    execute: (args) => track(executeOperation(args)),
+    subscribe: (args) => track(subscribe(args)),
     onNext: (_connected, _id, _payload, _args, result) =>
       result.errors &&
       ({
@@ -124,31 +124,31 @@ export function createGraphQLSockets({
     },
   });
 
-  async function answerOf(args: ExecutionArgs): Promise<ExecutionResult> {
+  async function executeOperation(args: ExecutionArgs): Promise<ExecutionResult> {
     const result = await preparedOf(args).engine.execute(args);
-    const said = (args.contextValue as Context).extensions();
-    return said ? { ...result, extensions: { ...result.extensions, ...said } } : result;
+    const extensions = (args.contextValue as Context).extensions();
+    return extensions ? { ...result, extensions: { ...result.extensions, ...extensions } } : result;
   }
 
-  /** What happens is written past the library, which would put each update into JSON for each subscriber. */
-  async function follow(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<never>> {
-    const { outlet, id } = preparedOf(args);
-    const opened = await openSubscription(args);
-    // The library keeps the arguments for as long as the subscription lasts, which needs none of this any more.
+  /** Results are written past the library, which would serialize each update for each subscriber. */
+  async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<never>> {
+    const { writer, id } = preparedOf(args);
+    const subscription = await openSubscription(args);
+    // The library keeps the arguments while the subscription lasts, which needs none of these.
     Object.assign(args, { contextValue: null, rootValue: null });
-    return 'updates' in opened ? sendResults(outlet, id, opened) : opened;
+    return 'updates' in subscription ? sendResults(writer, id, subscription) : subscription;
   }
 
-  /** Operations that have begun: an answer is on its way, or a stream is being opened. */
-  const underWay = new Set<Promise<unknown>>();
-  function whileUnderWay<Result>(operation: Result | Promise<Result>): Result | Promise<Result> {
+  /** Operations that are being executed, and subscriptions that are being opened. */
+  const inFlight = new Set<Promise<unknown>>();
+  function track<Result>(operation: Result | Promise<Result>): Result | Promise<Result> {
     if (!(operation instanceof Promise)) return operation;
     const ended: Promise<unknown> = operation
       .catch(() => undefined)
       .finally(() => {
-        underWay.delete(ended);
+        inFlight.delete(ended);
       });
-    underWay.add(ended);
+    inFlight.add(ended);
     return operation;
   }
 
@@ -162,18 +162,18 @@ export function createGraphQLSockets({
       await contexts.admit(extra.presented);
       extra.caller = await contexts.identify(extra.presented);
       callerOf(extra);
-      extra.begun();
+      extra.authenticated();
     } catch (error) {
       if (error instanceof RateLimitError) {
         extra.socket.close(TRY_AGAIN_LATER, error.message);
         return false;
       }
-      if (error instanceof PaymentError) return forbid(extra, error);
+      if (error instanceof PaymentError) return closeForbidden(extra, error);
       throw error;
     }
     const stop = await contexts.watch(extra.presented, callerOf(extra), extra);
-    // It may have left meanwhile, and then nobody else stops this.
-    if (extra.over) {
+    // The socket may have closed meanwhile: nothing else would stop the watch.
+    if (extra.closeReason) {
       stop();
       return false;
     }
@@ -200,34 +200,34 @@ export function createGraphQLSockets({
     const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
     const contextValue = contexts.create(extra.presented, extra.caller, {
-      connection: () => endOf(extra),
+      connection: () => endSignalOf(extra),
     });
-    const rootValue: Prepared = { engine, outlet: extra.outlet, id };
+    const rootValue: PreparedOperation = { engine, writer: extra.writer, id };
     return { schema, document, variableValues: variables, operationName, contextValue, rootValue };
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
-    const outlet = createSocketWriter(socket, request.socket, () => {
+    const writer = createSocketWriter(socket, request.socket, () => {
       if (socket.isPaused && socket.bufferedAmount < MAX_UNSENT_BYTES) socket.resume();
     });
     const connection: Connection = {
       socket,
-      outlet,
+      writer,
       presented: { ...presentedCredential(request, addressOf, null), connection: undefined },
-      isSilent: false,
+      awaitsPong: false,
       caller: null,
-      ends: null,
-      over: null,
+      endController: null,
+      closeReason: null,
       stopWatching: null,
-      begun: boundBeginning(socket, request.socket),
+      authenticated: limitUnauthenticatedBytes(socket, request.socket),
       credentialEnded,
     };
     let onMessage: (data: string) => Promise<void> = async () => undefined;
-    const opened = protocol.opened(
+    const onClosed = protocol.opened(
       {
         protocol: socket.protocol,
-        send: outlet.send,
-        close: (code, reason = '') => socket.close(code, closeReason(reason)),
+        send: writer.send,
+        close: (code, reason = '') => socket.close(code, shortReason(reason)),
         onMessage: (listener) => {
           onMessage = listener;
         },
@@ -243,83 +243,86 @@ export function createGraphQLSockets({
         if (fault instanceof Error && fault.message.startsWith('Unexpected message of type'))
           return socket.close(CloseCode.BadRequest, 'Unexpected message');
         onFault(fault);
-        // Of this one the client library comes back, and of an internal error it does not.
+        // The client library reconnects after this code, and does not after an internal error.
         if (fault instanceof OutageError) socket.close(TRY_AGAIN_LATER, 'Unavailable; come back');
         else socket.close(CloseCode.InternalServerError, 'Internal error');
       });
     });
-    // A frame that is too large or malformed: `ws` closes with its own code.
+    // At a frame that is too large or malformed `ws` closes with a code of its own.
     socket.on('error', () => undefined);
 
-    const round = rounds[turn]!;
-    round.add(connection);
+    const bucket = pingBuckets[currentBucket]!;
+    bucket.add(connection);
     socket.on('pong', () => {
-      connection.isSilent = false;
+      connection.awaitsPong = false;
     });
     socket.once('close', (code, reason) => {
-      round.delete(connection);
+      bucket.delete(connection);
       connection.stopWatching?.();
       end(connection, {});
-      opened(code, reason.toString()).catch(onFault);
+      onClosed(code, reason.toString()).catch(onFault);
     });
   });
 
-  /** One timer for all of them, who are pinged in turns: ten thousand at once would hold up everything else. */
-  const rounds = Array.from({ length: PING_ROUNDS }, () => new Set<Connection>());
-  let turn = 0;
+  /** One timer pings one bucket at a time: ten thousand connections at once would hold up everything else. */
+  const pingBuckets = Array.from({ length: PING_BUCKETS }, () => new Set<Connection>());
+  let currentBucket = 0;
   const pings = setInterval(() => {
-    turn = (turn + 1) % PING_ROUNDS;
-    for (const connection of rounds[turn]!) {
-      if (connection.isSilent) connection.socket.terminate();
-      connection.isSilent = true;
+    currentBucket = (currentBucket + 1) % PING_BUCKETS;
+    for (const connection of pingBuckets[currentBucket]!) {
+      if (connection.awaitsPong) connection.socket.terminate();
+      connection.awaitsPong = true;
       connection.socket.ping();
     }
-  }, PING_MS / PING_ROUNDS);
+  }, PING_MS / PING_BUCKETS);
 
   server.on('upgrade', (request, socket, head) => {
     if (!isWebSocket(request)) return;
     socket.on('error', destroy);
     if (pathOf(request) !== '/graphql') return endSocket(socket, '404 Not Found');
-    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
+    sockets.handleUpgrade(request, socket, head, (upgraded) => sockets.emit('connection', upgraded, request));
   });
 
   return {
     async close() {
       clearInterval(pings);
-      const gone = [...sockets.clients].map(
+      const closed = [...sockets.clients].map(
         (socket) =>
           new Promise<void>((resolve) => {
-            const cut = setTimeout(() => socket.terminate(), LAST_CLOSE_TIMEOUT_MS);
+            const timeout = setTimeout(() => socket.terminate(), SHORT_CLOSE_TIMEOUT_MS);
             socket.once('close', () => {
-              clearTimeout(cut);
+              clearTimeout(timeout);
               resolve();
             });
             socket.close(GOING_AWAY, 'The server is restarting');
           }),
       );
       sockets.close();
-      await Promise.all(gone);
-      // What was begun still reads and writes, and the database is closed next.
-      await Promise.all(underWay);
+      await Promise.all(closed);
+      // Operations in flight still read and write, and the database is closed next.
+      await Promise.all(inFlight);
     },
   };
 }
 
-/** Ten thousand that nobody knows, each with the most that a message may have, would be a gigabyte. Returns what lifts it. */
-function boundBeginning(socket: WebSocket, wire: IncomingMessage['socket']): () => void {
-  const most = wire.bytesRead + MAX_BYTES_BEFORE_INIT;
+/**
+ * Closes a connection that sends too much before its credential is known: ten thousand of them, each with the longest
+ * message, would hold a gigabyte. Returns a function that lifts the limit.
+ */
+function limitUnauthenticatedBytes(socket: WebSocket, wire: IncomingMessage['socket']): () => void {
+  const maxBytesRead = wire.bytesRead + MAX_BYTES_BEFORE_INIT;
   const count = () => {
-    if (wire.bytesRead <= most) return;
+    if (wire.bytesRead <= maxBytesRead) return;
     lift();
-    // The library has words of its own for a message that is too large in itself.
+    // The library goes first: it has a close reason of its own for a message that is too large.
     setImmediate(() => {
       if (socket.readyState === socket.CLOSED) return;
-      // Of one that is closing already, be it by the library, what it still sends is held just as well.
+      // A socket that the library is closing holds what it still receives too.
       socket.close(MESSAGE_TOO_BIG, 'Too much before connection_init');
-      // Nothing more is taken from it, and what was is not kept for long.
+      // Received bytes are dropped from here on, and the socket is destroyed soon.
       wire.removeAllListeners('data').resume().end();
-      const cut = setTimeout(() => wire.destroy(), LAST_CLOSE_TIMEOUT_MS);
-      wire.once('close', () => clearTimeout(cut));
+      const timeout = setTimeout(() => wire.destroy(), SHORT_CLOSE_TIMEOUT_MS);
+      wire.once('close', () => clearTimeout(timeout));
     });
   };
   const lift = () => void wire.off('data', count);
@@ -327,57 +330,57 @@ function boundBeginning(socket: WebSocket, wire: IncomingMessage['socket']): () 
   return lift;
 }
 
-/** The signal that its subscriptions end by. */
-function endOf(connection: Connection): AbortSignal {
-  if (!connection.ends) {
-    connection.ends = new AbortController();
-    // Each subscription listens to it, and Node takes more than ten listeners for a leak.
-    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.ends.signal);
-    if (connection.over) connection.ends.abort(connection.over.reason);
+/** The signal that aborts the connection's subscriptions. */
+function endSignalOf(connection: Connection): AbortSignal {
+  if (!connection.endController) {
+    connection.endController = new AbortController();
+    // Each subscription adds a listener, and Node warns of a leak at more than ten.
+    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.endController.signal);
+    if (connection.closeReason) connection.endController.abort(connection.closeReason.reason);
   }
-  return connection.ends.signal;
+  return connection.endController.signal;
 }
 
-function end(connection: Connection, over: NonNullable<Connection['over']>): void {
-  connection.over ??= over;
-  connection.ends?.abort(over.reason);
+function end(connection: Connection, closeReason: NonNullable<Connection['closeReason']>): void {
+  connection.closeReason ??= closeReason;
+  connection.endController?.abort(closeReason.reason);
 }
 
 function credentialEnded(this: Connection, reason: PaymentError): void {
   end(this, { reason });
-  forbid(this, reason);
+  closeForbidden(this, reason);
 }
 
-/** Closed by us with the reason; the library's own close, without one, then finds it closed. */
-function forbid({ socket }: Connection, error: Error): false {
+/** Closes the socket with the reason, before the library closes it without one. */
+function closeForbidden({ socket }: Connection, error: Error): false {
   socket.close(CloseCode.Forbidden, error.message);
   return false;
 }
 
-/** Apart from the request, which would stay in memory for as long as its socket does. */
+/** A function of the module: a closure would keep the request in memory while its socket is open. */
 function destroy(this: Duplex): void {
   this.destroy();
 }
 
-/** What an operation runs by. */
-interface Prepared {
+/** The parts that an operation needs to run. */
+interface PreparedOperation {
   engine: Pick<ReturnType<Yoga['getEnveloped']>, 'execute'>;
-  outlet: SocketWriter;
+  writer: SocketWriter;
   id: string;
 }
 
-/** As `prepare` put it there. */
-function preparedOf({ rootValue }: ExecutionArgs): Prepared {
-  return rootValue as Prepared;
+/** The parts that `prepare` has put there. */
+function preparedOf({ rootValue }: ExecutionArgs): PreparedOperation {
+  return rootValue as PreparedOperation;
 }
 
-/** Null for what is no URL: thrown out of an event of the server's, that would end the process. */
+/** The path of the request; null for a malformed URL, whose error would end the process as an uncaught exception. */
 function pathOf({ url = '/' }: IncomingMessage): string | null {
   return URL.canParse(url, 'http://localhost') ? new URL(url, 'http://localhost').pathname : null;
 }
 
-/** The protocol allows 123 bytes, and the library's own reasons repeat what the client has sent. */
-function closeReason(reason: string): string {
+/** A reason of at most 123 bytes, as the protocol demands: the library's reasons repeat what the client has sent. */
+function shortReason(reason: string): string {
   return Buffer.byteLength(reason) <= 123 ? reason : `${reason.slice(0, 40)}…`;
 }
 

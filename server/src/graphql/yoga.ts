@@ -107,7 +107,7 @@ export function createGraphQLServer({
       eventStreams(openSubscription, onFault),
       idempotencyHeaderPlugin(),
       introspectionGuard({ open: graphiql, onFault }),
-      answersPlugin(onFault),
+      responsePlugin(onFault),
       ...(fastPath ? [fastPath.plugin] : []),
       {
         onResponse({ response }) {
@@ -182,7 +182,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
           if (url.search === '' && (await fastPath?.tryAnswer(request, response, body))) return;
           // Yoga takes this one spelling alone, and looks here for a body that was read before it.
           request.headers['content-type'] = 'application/json';
-          Object.assign(request, { body: parsedFor(body) });
+          Object.assign(request, { body: parseForYoga(body) });
         }
         setHeaders(response, request.method === 'OPTIONS' ? OPEN_HEADERS : HEADERS);
         if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
@@ -216,19 +216,19 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
  * A body in the form that Yoga takes cheaply. Of a text it lists every index first, which costs 100 times what parsing does;
  * so it gets the parsed object. It ignores an empty object and any other value: a short text of the same kind replaces those.
  */
-function parsedFor(body: string): object | string {
+function parseForYoga(body: string): object | string {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
   } catch {
-    return NO_JSON;
+    return NOT_JSON;
   }
   if (typeof parsed === 'object' && parsed !== null)
     return Object.keys(parsed).length > 0 ? parsed : Array.isArray(parsed) ? '[]' : '{}';
   return typeof parsed === 'string' ? '""' : String(parsed);
 }
 
-const NO_JSON = '{';
+const NOT_JSON = '{';
 
 function setHeaders(response: ServerResponse, headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -328,14 +328,14 @@ const orderedExecution: Plugin = {
 function eventStreams(
   openSubscription: OpenSubscription,
   onFault: (fault: unknown) => void,
-): Plugin<object, OverHttp> {
+): Plugin<object, HttpContext> {
   const openedFor = new WeakMap<ServerResponse, SharedSubscription>();
   return {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args) => {
         const opened = await openSubscription(args);
         if (!('updates' in opened)) return opened;
-        openedFor.set((args.contextValue as OverHttp).res, opened);
+        openedFor.set((args.contextValue as HttpContext).res, opened);
         return NEVER_PULLED;
       });
     },
@@ -354,7 +354,7 @@ function eventStreams(
   };
 }
 
-interface OverHttp {
+interface HttpContext {
   req: IncomingMessage;
   res: ServerResponse;
 }
@@ -368,7 +368,7 @@ const NEVER_PULLED: AsyncGenerator<never> = {
 };
 
 /** Gives every error one of our codes, and an answer the status that it is due. */
-function answersPlugin(onFault: (fault: unknown) => void): Plugin {
+function responsePlugin(onFault: (fault: unknown) => void): Plugin {
   return {
     onExecutionResult({ result, context, setResult }) {
       if (!result || Array.isArray(result)) return;

@@ -12,12 +12,12 @@ export type ClientAddress = (request: IncomingMessage) => string;
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusts = createNetworks(trustedProxies);
-  if (trustedProxies.length === 0) return ({ socket }) => plain(socket.remoteAddress ?? '');
+  if (trustedProxies.length === 0) return ({ socket }) => normalizeAddress(socket.remoteAddress ?? '');
   return ({ socket, headers }) => {
-    let address = plain(socket.remoteAddress ?? '');
+    let address = normalizeAddress(socket.remoteAddress ?? '');
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join().split(',');
     while (trusts(address)) {
-      const said = plain((forwarded.pop() ?? '').trim());
+      const said = normalizeAddress((forwarded.pop() ?? '').trim());
       // Nothing more, or nothing that is an address: the proxy itself is all that is known.
       if (isIP(said) === 0) break;
       address = said;
@@ -27,7 +27,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
 }
 
 /** Without what may be around an address: a port, brackets, the IPv6 form of an IPv4 address. */
-function plain(text: string): string {
+function normalizeAddress(text: string): string {
   const address = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   return /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
 }

@@ -28,16 +28,16 @@ export function createDocsRoutes({
   operations: readonly RestOperation[];
   publicUrl: string;
 }): Route[] {
-  const ours = (name: string) => readFile(assetPath(`http/docs/${name}`));
+  const ownFile = (name: string) => readFile(assetPath(`http/docs/${name}`));
   const file = (name: string, type: string, load: () => Promise<Buffer>) =>
     fileRoute(new RegExp(`^/v1/${name.replaceAll('.', '\\.')}$`), `${type}; charset=utf-8`, load);
   return [
     file('openapi.json', 'application/json', async () =>
       Buffer.from(JSON.stringify(describeOperations(operations, publicUrl))),
     ),
-    file('docs', 'text/html', () => ours('page.html')),
-    file('docs/page.css', 'text/css', () => ours('page.css')),
-    file('docs/page.js', 'text/javascript', () => ours('page.js')),
+    file('docs', 'text/html', () => ownFile('page.html')),
+    file('docs/page.css', 'text/css', () => ownFile('page.css')),
+    file('docs/page.js', 'text/javascript', () => ownFile('page.js')),
     file('docs/swagger-ui.css', 'text/css', () => readFile(packagePath('swagger-ui-dist/swagger-ui.css'))),
     file('docs/swagger-ui-bundle.js', 'text/javascript', () =>
       readFile(packagePath('swagger-ui-dist/swagger-ui-bundle.js')),
@@ -47,14 +47,14 @@ export function createDocsRoutes({
 
 /** A file that stays as it is while the server runs; a browser asks each time whether it still has it. */
 function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Route {
-  let loading: ReturnType<typeof pack> | null = null;
+  let loading: ReturnType<typeof compress> | null = null;
   return {
     methods: METHODS,
     path,
     async handle({ request, response }: RequestContext) {
       if (request.method !== 'GET' && request.method !== 'HEAD')
         throw new HttpError(405, 'Method not allowed', { allow: 'GET, HEAD' });
-      loading ??= load().then(pack);
+      loading ??= load().then(compress);
       const { plain, packed, etag } = await loading;
       const headers = {
         'content-type': type,
@@ -80,7 +80,7 @@ function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Rou
 }
 
 /** Once: the viewer's script is 1.7 MB, a quarter of it packed. */
-async function pack(plain: Buffer) {
+async function compress(plain: Buffer) {
   return {
     plain,
     packed: await promisify(gzip)(plain),

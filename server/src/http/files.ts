@@ -17,16 +17,16 @@ const TYPES: Record<string, string> = {
 };
 
 /** In the order of what a browser is better off with. Pictures and fonts are compressed already. */
-const PACKERS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
-type Encoding = keyof typeof PACKERS;
-const PACKED = /^(text|application\/json|image\/svg)/;
+const COMPRESSORS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
+type Encoding = keyof typeof COMPRESSORS;
+const COMPRESSIBLE = /^(text|application\/json|image\/svg)/;
 
 /** A file as it was read last, compressed when somebody first asks for that. */
-interface Kept {
+interface CachedFile {
   readonly stamp: string;
   readonly body: Buffer;
   readonly hash: string;
-  readonly packed: Partial<Record<Encoding, Promise<Buffer>>>;
+  readonly compressed: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 /**
@@ -42,10 +42,10 @@ export function filesRoute({
   folder: string;
   headers: (file: string) => Record<string, string>;
 }): Route {
-  const files = new Map<string, Kept>();
+  const files = new Map<string, CachedFile>();
 
   /** Null where there is no such file. */
-  async function read(path: string): Promise<Kept | null> {
+  async function read(path: string): Promise<CachedFile | null> {
     const found = await stat(path).catch(() => null);
     if (!found?.isFile()) return null;
     const stamp = `${found.mtimeMs} ${found.size}`;
@@ -54,7 +54,7 @@ export function filesRoute({
     const body = await readFile(path).catch(() => null);
     if (!body) return null;
     const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-    const kept: Kept = { stamp, body, hash, packed: {} };
+    const kept: CachedFile = { stamp, body, hash, compressed: {} };
     files.set(path, kept);
     return kept;
   }
@@ -77,19 +77,21 @@ export function filesRoute({
         const file = await read(join(folder, candidate));
         if (!file) continue;
         const type = TYPES[extname(candidate)] ?? 'application/octet-stream';
-        const encoding = PACKED.test(type) ? encodingFor(request.headers['accept-encoding']) : undefined;
+        const encoding = COMPRESSIBLE.test(type)
+          ? encodingFor(request.headers['accept-encoding'])
+          : undefined;
         const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`;
         const all = {
           'content-type': type,
           etag,
-          ...(PACKED.test(type) && { vary: 'accept-encoding' }),
+          ...(COMPRESSIBLE.test(type) && { vary: 'accept-encoding' }),
           ...headers(candidate),
         };
         if (request.headers['if-none-match'] === etag) {
           response.writeHead(304, all).end();
           return;
         }
-        const body = encoding ? await pack(file, encoding) : file.body;
+        const body = encoding ? await compress(file, encoding) : file.body;
         const described = { ...all, ...(encoding && { 'content-encoding': encoding }) };
         if (request.method === 'HEAD') {
           response.writeHead(200, { 'content-length': body.length, ...described }).end();
@@ -103,8 +105,8 @@ export function filesRoute({
 }
 
 /** Once for all who ask; one that fails is tried again by the next. */
-function pack({ packed, body }: Kept, encoding: Encoding): Promise<Buffer> {
-  packed[encoding] ??= PACKERS[encoding](body).catch((error: unknown) => {
+function compress({ compressed: packed, body }: CachedFile, encoding: Encoding): Promise<Buffer> {
+  packed[encoding] ??= COMPRESSORS[encoding](body).catch((error: unknown) => {
     delete packed[encoding];
     throw error;
   });
@@ -113,7 +115,7 @@ function pack({ packed, body }: Kept, encoding: Encoding): Promise<Buffer> {
 
 /** The best of ours that a browser takes. A weight of zero, which no browser sends, is not looked at. */
 function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
-  return (Object.keys(PACKERS) as Encoding[]).find((name) =>
+  return (Object.keys(COMPRESSORS) as Encoding[]).find((name) =>
     new RegExp(`\\b${name}\\b`).test(String(accepted)),
   );
 }

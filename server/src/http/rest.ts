@@ -138,7 +138,7 @@ export type TakeRequest = (
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** Of a body with thousands of mistakes, so many are told. */
-const MAX_TOLD = 10;
+const MAX_ISSUES = 10;
 
 /** Exhaustive: a new code that is not named here does not compile. */
 export const STATUS: Record<ErrorCode, number> = {
@@ -194,9 +194,9 @@ export function createRestRoutes({
     return caller;
   }
 
-  async function answer({ request, response, url, named }: RequestContext) {
+  async function answer({ request, response, url, setTemplate: named }: RequestContext) {
     const caller = await admit(request, response);
-    const { operation, params } = find(table, request.method ?? '', url.pathname);
+    const { operation, params } = findOperation(table, request.method ?? '', url.pathname);
     named?.(operation.path);
     assertPermitted(caller, operation);
     const answered = await operation.handle({
@@ -218,7 +218,7 @@ export function createRestRoutes({
         exchange.response.setHeader('cache-control', 'no-store');
         const { status, body, headers } = await answer(exchange).then(
           (answered) => ({ ...answered, headers: {} }),
-          (error: unknown) => refusal(error, onFault),
+          (error: unknown) => errorResponse(error, onFault),
         );
         sendJson(exchange.response, status, body, headers);
       },
@@ -296,7 +296,7 @@ interface Row {
 }
 
 /** @throws HttpError 404, 405, 400 (a path that is no UTF-8) */
-function find(table: readonly Row[], method: string, pathname: string) {
+function findOperation(table: readonly Row[], method: string, pathname: string) {
   const rows = table.filter(({ path }) => path.test(pathname));
   if (rows.length === 0) throw new HttpError(404, 'Not found');
   const wanted = method === 'HEAD' ? 'GET' : method;
@@ -348,15 +348,17 @@ function parseJson(text: string): unknown {
 
 /** @throws ValidationError naming each field that is wrong, ten at most */
 export function parse(schema: z.ZodType, input: unknown): unknown {
-  const { success, data, error } = schema.safeParse(input, { error: wording });
+  const { success, data, error } = schema.safeParse(input, { error: messageFor });
   if (success) return data;
   throw new ValidationError(
-    error.issues.slice(0, MAX_TOLD).map(({ path, message }) => ({ path: path.join('.') || 'body', message })),
+    error.issues
+      .slice(0, MAX_ISSUES)
+      .map(({ path, message }) => ({ path: path.join('.') || 'body', message })),
   );
 }
 
 /** What a schema has no words of its own for. */
-function wording({ code, input, expected, values }: z.core.$ZodRawIssue): string | undefined {
+function messageFor({ code, input, expected, values }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
   if (code === 'invalid_value') return `must be ${(values as unknown[]).join(' or ')}`;
   if (code !== 'invalid_type') return undefined;
@@ -365,7 +367,7 @@ function wording({ code, input, expected, values }: z.core.$ZodRawIssue): string
 }
 
 /** The answer to an error: a refusal in its words, an outage in the same words for all, a fault in none. */
-function refusal(
+function errorResponse(
   error: unknown,
   onFault: (fault: unknown) => void,
 ): { status: number; body: { error: string }; headers: Record<string, string> } {

@@ -10,7 +10,7 @@ export interface RequestContext {
   /** What the named groups of the route's path matched, decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** Says which of several operations of one route it is, as a template of its path, for figures and traces. */
-  readonly named?: (template: string) => void;
+  readonly setTemplate?: (template: string) => void;
 }
 
 /** Paths are anchored regular expressions with named groups; the first route that matches answers. */
@@ -132,9 +132,9 @@ export function send(
  * requests under way is woken once, and finds what comes behind it while it is awake.
  */
 export function endBatched(response: ServerResponse, { content, bytes }: Payload): void {
-  if (ready.length === 0) setImmediate(endReady);
+  if (batch.length === 0) setImmediate(flushBatch);
   // As bytes of ASCII the two are the same, and of UTF-8 Node makes room for three times as many before it looks.
-  ready.push({ response, content, encoding: bytes === content.length ? 'latin1' : 'utf8' });
+  batch.push({ response, content, encoding: bytes === content.length ? 'latin1' : 'utf8' });
 }
 
 /** What is sent, and how many bytes that are. A long one that is sent often costs less as bytes, a short one as text. */
@@ -143,11 +143,11 @@ export interface Payload {
   readonly bytes: number;
 }
 
-let ready: { response: ServerResponse; content: string | Buffer; encoding: 'latin1' | 'utf8' }[] = [];
+let batch: { response: ServerResponse; content: string | Buffer; encoding: 'latin1' | 'utf8' }[] = [];
 
-function endReady(): void {
-  const all = ready;
-  ready = [];
+function flushBatch(): void {
+  const all = batch;
+  batch = [];
   for (const { response, content, encoding } of all) response.end(content, encoding);
 }
 

@@ -60,8 +60,8 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
         path,
         async handle(exchange) {
           assertOwnAction(exchange);
-          await answer(exchange, async () =>
-            handle(check(schema, await readObject(exchange.request)), exchange),
+          await respond(exchange, async () =>
+            handle(validate(schema, await readObject(exchange.request)), exchange),
           );
         },
       }),
@@ -70,30 +70,32 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
         methods: ['GET'],
         path,
         handle: (exchange) =>
-          answer(exchange, async () => handle(check(schema, Object.fromEntries(exchange.url.searchParams)))),
+          respond(exchange, async () =>
+            handle(validate(schema, Object.fromEntries(exchange.url.searchParams))),
+          ),
       }),
   };
 }
 
 /** @throws ValidationError */
-function check<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   return parse(schema, input) as z.output<Schema>;
 }
 
-async function answer({ response }: RequestContext, handle: () => Promise<Answer>): Promise<void> {
-  const { status = 200, body, headers } = await handle().catch(refusal);
+async function respond({ response }: RequestContext, handle: () => Promise<Answer>): Promise<void> {
+  const { status = 200, body, headers } = await handle().catch(errorResponse);
   sendJson(response, status, body, { 'cache-control': 'no-store', ...headers });
 }
 
 /** What a page is told of a refusal. A fault is thrown on. */
-function refusal(error: unknown): Answer {
+function errorResponse(error: unknown): Answer {
   if (!(error instanceof PaymentError)) throw error;
   return {
     status: STATUS[error.code],
     body: {
       error: error.message,
       code: error.code,
-      fields: error instanceof ValidationError ? error.fields.map(named) : [],
+      fields: error instanceof ValidationError ? error.fields.map(toFieldError) : [],
       ...(error instanceof InsufficientFundsError ? { withdrawableCents: error.withdrawableCents } : {}),
     },
     ...(error instanceof RateLimitError
@@ -103,7 +105,7 @@ function refusal(error: unknown): Answer {
 }
 
 /** The domain speaks of `input.amountCents`; here nothing is called `input`. */
-function named({ path, message }: { path: string; message: string }) {
+function toFieldError({ path, message }: { path: string; message: string }) {
   return { path: path.replace(/^input\./, ''), message };
 }
 

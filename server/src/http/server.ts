@@ -30,7 +30,7 @@ export interface HttpServer {
 }
 
 /** After this a stream that was just being opened is ended too, and one whose client does not take its end is cut off. */
-const GRACE_MS = 1_000;
+const STREAM_GRACE_MS = 1_000;
 
 /** How long a client may take, in milliseconds. */
 export interface Deadlines {
@@ -39,15 +39,15 @@ export interface Deadlines {
   /** To send all of it. */
   requestMs: number;
   /** How often these two are looked at. */
-  lookMs: number;
+  checkMs: number;
   /** To take anything of an answer; event streams have a comment every 12 seconds. */
   stalledMs: number;
 }
 
-const DEADLINES: Deadlines = { headMs: 10_000, requestMs: 30_000, lookMs: 2_000, stalledMs: 120_000 };
+const DEADLINES: Deadlines = { headMs: 10_000, requestMs: 30_000, checkMs: 2_000, stalledMs: 120_000 };
 
 /** So long a connection may rest. Proxies keep theirs for a minute: who closes later never resets a request on its way. */
-const RESTS_MS = 72_000;
+const KEEP_ALIVE_MS = 72_000;
 
 /** What is no request is answered by the parser's complaint; anything else is a 400. */
 const MALFORMED: Record<string, string> = {
@@ -71,18 +71,18 @@ export function createHttpServer({
   deadlines?: Partial<Deadlines> | undefined;
 }): HttpServer {
   let routes: readonly { route: Route; template: string }[] | null = null;
-  const underWay = createPlaces<UnderWay>();
+  const inFlight = createSlots<InFlight>();
   let closing = false;
-  const { headMs, requestMs, lookMs, stalledMs } = { ...DEADLINES, ...deadlines };
+  const { headMs, requestMs, checkMs, stalledMs } = { ...DEADLINES, ...deadlines };
   const timeouts = {
     headersTimeout: headMs,
     requestTimeout: requestMs,
-    connectionsCheckingInterval: lookMs,
-    keepAliveTimeout: RESTS_MS,
+    connectionsCheckingInterval: checkMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const server = createServer(timeouts, (request, response) => {
-    const own: UnderWay = { response, template: null, inTrace: null };
-    const leave = underWay.take(own);
+    const own: InFlight = { response, template: null, inTrace: null };
+    const leave = inFlight.take(own);
     const onEnd = onRequest?.(request, response);
     response.once('close', () => {
       leave();
@@ -96,11 +96,11 @@ export function createHttpServer({
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
       response.setHeader(...NO_SNIFFING);
-      const { status, message, headers } = error instanceof HttpError ? error : answerTo(error);
+      const { status, message, headers } = error instanceof HttpError ? error : errorResponse(error);
       sendJson(response, status, { error: message }, headers);
     };
     try {
-      answer(request, own)?.catch(refuse);
+      dispatch(request, own)?.catch(refuse);
     } catch (error) {
       refuse(error);
     }
@@ -112,11 +112,11 @@ export function createHttpServer({
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
     if (malformed.has(socket)) return;
     // Requests before it have their answers first: whoever sent them takes the first answer for that to the first.
-    const before = underWay.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
+    const before = inFlight.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
     // What was slow may still come, and be done: then nothing is said of it, which is the truth.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && before.length > 0) return socket.destroy();
     malformed.add(socket);
-    afterAnswers(before, () => {
+    afterResponses(before, () => {
       if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
     });
   });
@@ -127,8 +127,8 @@ export function createHttpServer({
     if (isWebSocket(request) && server.listenerCount('upgrade') > 1) return;
     const destroy = () => socket.destroy();
     socket.on('error', destroy);
-    const before = underWay.all().filter(({ response: { req } }) => req.socket === socket);
-    afterAnswers(before, () => {
+    const before = inFlight.all().filter(({ response: { req } }) => req.socket === socket);
+    afterResponses(before, () => {
       if (socket.destroyed) return;
       // From here on HTTP listens to it, as to any connection.
       socket.off('error', destroy);
@@ -137,9 +137,9 @@ export function createHttpServer({
     });
   });
 
-  const isBusy = (socket: Duplex) => underWay.all().some(({ response: { req } }) => req.socket === socket);
+  const isBusy = (socket: Duplex) => inFlight.all().some(({ response: { req } }) => req.socket === socket);
 
-  function answer(request: IncomingMessage, own: UnderWay): Promise<void> | void {
+  function dispatch(request: IncomingMessage, own: InFlight): Promise<void> | void {
     const { response } = own;
     if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);
@@ -151,13 +151,13 @@ export function createHttpServer({
         if (!route.writesHead) response.setHeader(...NO_SNIFFING);
         const params = decodeParams(match.groups);
         if (params) {
-          const named = (name: string) => {
+          const setTemplate = (name: string) => {
             own.template = name;
           };
-          named(template);
-          const exchange = { request, response, url, params, named };
-          if (!isTracing() || wantsStream(request)) return route.handle(exchange);
-          return traceAnswer(exchange, template, (traced) => {
+          setTemplate(template);
+          const context: RequestContext = { request, response, url, params, setTemplate };
+          if (!isTracing() || wantsStream(request)) return route.handle(context);
+          return traceRequest(context, template, (traced) => {
             own.inTrace = bindContext();
             return route.handle(traced);
           });
@@ -172,7 +172,7 @@ export function createHttpServer({
   /** A client that keeps its connection would send the next request on it, until it is cut off in the middle of one. */
   function startClosing(): void {
     closing = true;
-    for (const { response } of underWay.all())
+    for (const { response } of inFlight.all())
       if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
@@ -191,16 +191,16 @@ export function createHttpServer({
     },
     close() {
       startClosing();
-      for (const { response } of underWay.all())
+      for (const { response } of inFlight.all())
         if (response.headersSent && isEventStream(response)) endStream(response);
       return new Promise((resolve) => {
         const cutStreams = setTimeout(() => {
-          for (const { response } of underWay.all()) {
+          for (const { response } of inFlight.all()) {
             if (!response.headersSent) continue;
             if (isEventStream(response) && !response.writableEnded) endStream(response);
             else response.destroy();
           }
-        }, GRACE_MS);
+        }, STREAM_GRACE_MS);
         const cutAll = setTimeout(() => server.closeAllConnections(), ANSWER_GRACE_MS);
         server.close(() => {
           clearTimeout(cutStreams);
@@ -214,7 +214,7 @@ export function createHttpServer({
 }
 
 /** The answer to an outage or to a fault. */
-function answerTo(error: unknown) {
+function errorResponse(error: unknown) {
   if (!(error instanceof OutageError)) return { status: 500, message: 'Internal error', headers: {} };
   return { ...describeOutage(error), headers: retryHeaders(error) };
 }
@@ -253,7 +253,7 @@ export async function assertAvailable(port: number, host: string): Promise<void>
 
 const PROBE_MS = 1_000;
 
-interface UnderWay {
+interface InFlight {
   response: ServerResponse;
   /** Of the route that answers, once that is known. */
   template: string | null;
@@ -266,7 +266,7 @@ interface UnderWay {
  * old one keeps the next and what was in it: once one of them is old, nothing behind it is freed until all the memory
  * is looked through, and a server spends half of its time on that.
  */
-function createPlaces<Item>() {
+function createSlots<Item>() {
   const places: (Item | null)[] = [];
   const free: number[] = [];
   return {
@@ -284,7 +284,7 @@ function createPlaces<Item>() {
 }
 
 /** Calls it when all of these are over; at once where there is none. */
-function afterAnswers(exchanges: readonly UnderWay[], then: () => void): void {
+function afterResponses(exchanges: readonly InFlight[], then: () => void): void {
   let left = exchanges.length;
   for (const { response } of exchanges)
     response.once('close', () => {
@@ -304,11 +304,11 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
   let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    if (OF_UPGRADE.test(name)) continue;
+    if (UPGRADE_HEADERS.test(name)) continue;
     const rest = /^connection$/i.test(name)
       ? value
           .split(',')
-          .filter((option) => !OF_UPGRADE.test(option.trim()))
+          .filter((option) => !UPGRADE_HEADERS.test(option.trim()))
           .join(',')
       : value;
     head += `${name}: ${rest}\r\n`;
@@ -316,7 +316,7 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
   return Buffer.from(`${head}\r\n`, 'latin1');
 }
 
-const OF_UPGRADE = /^(?:upgrade|http2-settings)$/i;
+const UPGRADE_HEADERS = /^(?:upgrade|http2-settings)$/i;
 
 /** `/checkout/{orderCode}/status`, of a route's path: what it is called where its values must not be. */
 function templateOf(path: RegExp): string {
@@ -341,7 +341,7 @@ function endStream(response: ServerResponse): void {
 }
 
 /** The path and the query may hold anything; the headers hold keys. */
-function traceAnswer(
+function traceRequest(
   exchange: RequestContext,
   template: string,
   handle: (exchange: RequestContext) => Promise<void> | void,
@@ -352,8 +352,8 @@ function traceAnswer(
   return startSpan({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (step) => {
     await handle({
       ...exchange,
-      named(name) {
-        exchange.named?.(name);
+      setTemplate(name) {
+        exchange.setTemplate?.(name);
         step.rename(`${method} ${name}`);
         step.set({ 'http.route': name });
       },
@@ -396,11 +396,11 @@ function countHosts(rawHeaders: readonly string[]): number {
 function parseUrl(url: string): URL {
   if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
   const parsed = new URL(url, 'http://localhost');
-  if (url.length <= LONGEST_KEPT) urls.set(url, parsed);
+  if (url.length <= MAX_CACHED_LENGTH) urls.set(url, parsed);
   return parsed;
 }
 
-const LONGEST_KEPT = 100;
+const MAX_CACHED_LENGTH = 100;
 const URL_BYTES = 2_000;
 const urls = createLRUCache<URL>(200_000, () => URL_BYTES);
 const hosts = createLRUCache<true>(50_000);

@@ -34,7 +34,7 @@ const PACES = {
   paused: { free: 1, firstWaitMs: MINUTE },
 } satisfies Record<string, Pace>;
 
-const LONGEST_WAIT_MS = 30 * MINUTE;
+const MAX_WAIT_MS = 30 * MINUTE;
 /** A count is forgotten after this time without another declined card. */
 const QUIET_MS = 60 * MINUTE;
 
@@ -43,14 +43,14 @@ const HOT_TOKEN = 20;
 const HOT_ACCOUNT = 60;
 const PAUSED_TOKEN = 40;
 /** No count of a token or an account grows beyond this: as many approved cards take away what an attack has left. */
-const MOST = 120;
+const MAX_COUNT = 120;
 /** The same for a network: from here on it waits the longest. */
-const MOST_OF_NETWORK = 16;
+const MAX_NETWORK_COUNT = 16;
 
 /** After its last card, the time for which a network with so many declined ones waits. */
 export function waitMs(declines: number, { free, firstWaitMs }: Pace): number {
   if (declines < free) return 0;
-  return Math.min(LONGEST_WAIT_MS, firstWaitMs * 2 ** (declines - free));
+  return Math.min(MAX_WAIT_MS, firstWaitMs * 2 ** (declines - free));
 }
 
 export interface DeclineMeter {
@@ -74,7 +74,7 @@ export function createCardTestingGuard({
   };
   meter: DeclineMeter;
 }): CardTestingGuard {
-  async function standingOf(
+  async function assess(
     attempt: ChargeAttempt,
   ): Promise<{ seen: Count | null; retryAt: Date | null; now: Date }> {
     const { network, token, account } = keysOf(attempt);
@@ -87,7 +87,7 @@ export function createCardTestingGuard({
     const countOf = (key: string | null) => (key === null ? null : (counts.get(key) ?? null));
     const seen = countOf(network);
     if (isPaused(pause, now) && pause?.reason === 'merchant')
-      return { seen, now, retryAt: pause.pausedUntil ?? plusMs(now, RESUMED_AGAIN_MS) };
+      return { seen, now, retryAt: pause.pausedUntil ?? plusMs(now, PAUSED_RETRY_MS) };
     const isHot = (countOf(token)?.used ?? 0) >= HOT_TOKEN || (countOf(account)?.used ?? 0) >= HOT_ACCOUNT;
     const pace = isPaused(pause, now) ? PACES.paused : isHot ? PACES.hot : PACES.calm;
     if (!seen) return { seen, now, retryAt: null };
@@ -98,10 +98,10 @@ export function createCardTestingGuard({
   async function admit(attempt: ChargeAttempt): Promise<Date | null> {
     const { network } = keysOf(attempt);
     for (;;) {
-      const { seen, retryAt, now } = await standingOf(attempt);
+      const { seen, retryAt, now } = await assess(attempt);
       if (retryAt || network === null) return retryAt;
       // Another attempt of the network has been counted since: the loser looks again, and one of them wins.
-      if (await addToSeen(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MOST_OF_NETWORK }))
+      if (await addToSeen(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MAX_NETWORK_COUNT }))
         return null;
     }
   }
@@ -109,7 +109,7 @@ export function createCardTestingGuard({
   async function countDeclined({ tenant, tokenId, ...attempt }: ChargeAttempt): Promise<void> {
     const { token, account } = keysOf({ tenant, tokenId, ...attempt });
     const keys = [account, ...(token === null ? [] : [token])];
-    const counts = await addToCounts(sql, keys, { now: clock.now(), quietMs: QUIET_MS, most: MOST });
+    const counts = await addToCounts(sql, keys, { now: clock.now(), quietMs: QUIET_MS, most: MAX_COUNT });
     if (tokenId === null || token === null || (counts.get(token) ?? 0) < PAUSED_TOKEN) return;
     // From here on as many again pause it again, and a merchant who resumes it has as many.
     await takeFromCounts(sql, [{ key: token, by: PAUSED_TOKEN - HOT_TOKEN }]);
@@ -117,7 +117,7 @@ export function createCardTestingGuard({
   }
 
   return {
-    look: async (attempt) => (await standingOf(attempt)).retryAt,
+    look: async (attempt) => (await assess(attempt)).retryAt,
     async admit(attempt) {
       const retryAt = await admit(attempt);
       if (retryAt) meter.onCard('held_back');
@@ -133,7 +133,7 @@ export function createCardTestingGuard({
 }
 
 /** The wait after which a payer may look whether the merchant has resumed a token. */
-const RESUMED_AGAIN_MS = 5 * MINUTE;
+const PAUSED_RETRY_MS = 5 * MINUTE;
 
 /** An approved card takes from the network what was counted when it was admitted, and one more. */
 function creditsOf(attempt: ChargeAttempt, outcome: AttemptOutcome): { key: string; by: number }[] {

@@ -23,9 +23,9 @@ export interface RootFieldLimits {
    */
   take(caller: Caller, address: string): void | Promise<void>;
   /** The narrowest of the limits that bind the caller. */
-  look(caller: Caller, address: string): WindowState;
+  peek(caller: Caller, address: string): WindowState;
   /** What was reserved and not taken: a server that is started again and again would use a minute up without a caller. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
 }
 
 /** An API key has a limit of its own; each visitor of a browser token has two. */
@@ -45,7 +45,7 @@ export function createRootFieldLimits({
   const visitors = windows('visitor', VISITOR_LIMIT);
   const addresses = windows('address', ADDRESS_LIMIT);
 
-  function boundBy({ tenant, credential }: Caller, address: string): Bound[] {
+  function windowsOf({ tenant, credential }: Caller, address: string): BoundWindow[] {
     if (credential.kind === 'api_key') return [{ windows: keys, key: credential.id }];
     const network = networkOf(address);
     return [
@@ -54,7 +54,7 @@ export function createRootFieldLimits({
     ];
   }
 
-  function takeAll(all: readonly Bound[], from = 0): void | Promise<void> {
+  function takeAll(all: readonly BoundWindow[], from = 0): void | Promise<void> {
     for (let index = from; index < all.length; index += 1) {
       const bound = all[index]!;
       const admitted = bound.windows.take(bound.key);
@@ -67,24 +67,24 @@ export function createRootFieldLimits({
     }
   }
 
-  function refusal({ windows: { peek: look }, key }: Bound): RateLimitError {
+  function refusal({ windows: { peek: look }, key }: BoundWindow): RateLimitError {
     const { limit, resetAt } = look(key);
     return new RateLimitError(`${limit} root fields a minute`, secondsUntil(resetAt, clock));
   }
 
   return {
-    take: (caller, address) => takeAll(boundBy(caller, address)),
-    look: (caller, address) =>
-      boundBy(caller, address)
+    take: (caller, address) => takeAll(windowsOf(caller, address)),
+    peek: (caller, address) =>
+      windowsOf(caller, address)
         .map(({ windows: { peek: look }, key }) => look(key))
         .reduce((left, right) => (right.remaining < left.remaining ? right : left)),
-    async giveBack() {
+    async release() {
       await Promise.all([keys, visitors, addresses].map((each) => each.release()));
     },
   };
 }
 
-interface Bound {
+interface BoundWindow {
   windows: Windows;
   key: string;
 }

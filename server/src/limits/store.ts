@@ -3,19 +3,19 @@ import type { Sql } from '../db/database.ts';
 import { plusMs } from '../kernel/clock.ts';
 
 /** Ended windows that a statement takes away. It adds three at most, so the table does not grow. */
-const SWEPT = 10;
+const SWEEP_LIMIT = 10;
 
 /** Takes away windows that ended a minute ago, but for those of `keys`: one statement cannot change a row twice. */
 function sweep(keys: readonly string[], now: Date) {
   return raw`
     delete from rate_window where key in (
-      select key from rate_window where ends_at <= ${plusMs(now, -SWEPT_AFTER_MS)} and key <> all(${keys}::text[])
-      order by ends_at limit ${SWEPT} for update skip locked
+      select key from rate_window where ends_at <= ${plusMs(now, -SWEEP_AFTER_MS)} and key <> all(${keys}::text[])
+      order by ends_at limit ${SWEEP_LIMIT} for update skip locked
     )
   `;
 }
 
-const SWEPT_AFTER_MS = 60_000;
+const SWEEP_AFTER_MS = 60_000;
 
 /**
  * Counts `want` more into the current window of `key`, which this begins where there is none, in one statement. Returns

@@ -18,7 +18,7 @@ export interface StrangerLimits {
   /** Counts one card form. @throws RateLimitError, at once or later */
   takeForm(address: string): void | Promise<void>;
   /** Returns the reserved rest to the others, when this instance stops. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
 }
 
 export function createStrangerLimits({
@@ -54,7 +54,7 @@ export function createStrangerLimits({
     take: (address) => take(requests, address, 'requests without a known credential'),
     putBack: (address) => requests.putBack(networkOf(address)),
     takeForm: (address) => take(forms, address, 'forms'),
-    async giveBack() {
+    async release() {
       await Promise.all([requests, forms].map((windows) => windows.release()));
     },
   };

@@ -25,13 +25,13 @@ export function createOpenSubscriptions(perTenant: number): OpenSubscriptions {
   const perToken = partOf(PART_OF_TOKEN);
 
   /** With room for one more. */
-  function countOf(key: string, limit: number, whose: string): Count {
+  function countWithRoom(key: string, limit: number, whose: string): Count {
     const count = counts.get(key) ?? { key, open: 0 };
     if (count.open < limit) return count;
     throw new RateLimitError(`${limit} open subscriptions of one ${whose}`, RETRY_AFTER_SECONDS);
   }
 
-  function change(count: Count, by: 1 | -1): void {
+  function adjust(count: Count, by: 1 | -1): void {
     count.open += by;
     if (count.open === 0) counts.delete(count.key);
     else counts.set(count.key, count);
@@ -42,13 +42,15 @@ export function createOpenSubscriptions(perTenant: number): OpenSubscriptions {
       const tenantName = tenantKey(tenant);
       const name = `${tenantName} ${credential.id}`;
       const ofCredential =
-        credential.kind === 'api_key' ? countOf(name, perKey, 'API key') : countOf(name, perToken, 'token');
-      const ofTenant = countOf(tenantName, perTenant, 'account and environment');
-      change(ofTenant, 1);
-      change(ofCredential, 1);
+        credential.kind === 'api_key'
+          ? countWithRoom(name, perKey, 'API key')
+          : countWithRoom(name, perToken, 'token');
+      const ofTenant = countWithRoom(tenantName, perTenant, 'account and environment');
+      adjust(ofTenant, 1);
+      adjust(ofCredential, 1);
       return () => {
-        change(ofTenant, -1);
-        change(ofCredential, -1);
+        adjust(ofTenant, -1);
+        adjust(ofCredential, -1);
       };
     },
   };

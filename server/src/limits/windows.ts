@@ -25,7 +25,7 @@ export interface Windows {
 
 const MINUTE_MS = 60_000;
 /** Of which this instance has something at once: anybody may come from as many networks. */
-const MOST_SHARES = 50_000;
+const MAX_SHARES = 50_000;
 
 /** This instance's part in a window. */
 interface Share {
@@ -61,7 +61,7 @@ export function createWindows({
   /** Who waits for a reservation of a key; there is one under way at a time. */
   const waiting = new Map<string, Waiter[]>();
 
-  function current(key: string): Share | null {
+  function currentShare(key: string): Share | null {
     const now = clock.ms();
     for (const [oldest, { endsAt }] of shares) {
       if (endsAt > now) break;
@@ -73,8 +73,8 @@ export function createWindows({
   }
 
   /** A database that takes no writes still answers queries, and each instance then counts for itself. */
-  function countHere(key: string, want: number, now: Date): { endsAt: Date; used: number } {
-    const share = current(key);
+  function countLocally(key: string, want: number, now: Date): { endsAt: Date; used: number } {
+    const share = currentShare(key);
     return {
       endsAt: share ? new Date(share.endsAt) : plusMs(now, MINUTE_MS),
       used: (share?.used ?? 0) + want,
@@ -92,7 +92,7 @@ export function createWindows({
           lengthMs: MINUTE_MS,
           now,
         }).catch((error: unknown) => {
-          if (error instanceof ReadOnlyDatabase) return countHere(key, want, now);
+          if (error instanceof ReadOnlyDatabase) return countLocally(key, want, now);
           throw error;
         });
         const granted = Math.min(want, Math.max(0, limit - (used - want)));
@@ -100,7 +100,7 @@ export function createWindows({
         shares.delete(key);
         shares.set(key, share);
         // The one that ends first. What it has in hand stays unused.
-        if (shares.size > MOST_SHARES) shares.delete(shares.keys().next().value!);
+        if (shares.size > MAX_SHARES) shares.delete(shares.keys().next().value!);
         for (; share.reserved > 0 && waiters.length > 0; share.reserved -= 1) waiters.shift()!.resolve(true);
         if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
       } catch (error) {
@@ -112,7 +112,7 @@ export function createWindows({
 
   return {
     take(key) {
-      const share = current(key);
+      const share = currentShare(key);
       const queue = waiting.get(key);
       if (share && !queue) {
         if (share.reserved > 0) {
@@ -129,11 +129,11 @@ export function createWindows({
       });
     },
     putBack(key) {
-      const share = current(key);
+      const share = currentShare(key);
       if (share) share.reserved += 1;
     },
     peek(key) {
-      const share = current(key);
+      const share = currentShare(key);
       return {
         limit,
         remaining: share ? limit - share.used + share.reserved : limit,
