@@ -13,11 +13,13 @@ import { announcedTenant, announcement, createLogTailer, STREAM_CHANNEL } from '
 import { createUpdates, SlowConsumerError } from './events/subscribe.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
+import { graphqlRoute } from './graphql/route.ts';
 import { schema } from './graphql/schema.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
-import { createGraphQLServer, graphqlRoute } from './graphql/yoga.ts';
+import { createGraphQLServer } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { assertAvailable, createHttpServer, type Deadlines } from './http/server.ts';
+import { assertAvailable } from './http/listen.ts';
+import { createHttpServer, type Deadlines } from './http/server.ts';
 import { type Clock, createOffsetClock, createShiftableClock, plusMs } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
 import { type Tenant, tenantKey } from './kernel/tenant.ts';

@@ -2,13 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '../../server/src/access/model.ts';
-import {
-  createRestRoutes,
-  pageOf,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../server/src/http/rest.ts';
+import { pageOf, pageQuery, type RestOperation, restOperation } from '../../server/src/http/rest.ts';
+import { createRestRoutes } from '../../server/src/http/rest-routes.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import {
   CursorExpiredError,

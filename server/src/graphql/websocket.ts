@@ -20,11 +20,12 @@ import type { Caller } from '../access/model.ts';
 import type { Opened } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscribe.ts';
 import type { ClientAddress } from '../http/client-address.ts';
-import { endSocket, isWebSocket } from '../http/server.ts';
+import { endSocket, isWebSocket } from '../http/upgrade.ts';
 import { OutageError, PaymentError, RateLimitError, UnavailableError } from '../kernel/errors.ts';
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
+import { limitUnauthenticatedBytes } from './unauthenticated-bytes.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
 
@@ -52,8 +53,6 @@ export interface GraphQLSockets {
 }
 
 const MAX_MESSAGE_BYTES = 100_000;
-/** The limit until the credential is known: enough for a `connection_init`. */
-const MAX_BYTES_BEFORE_INIT = 4_000;
 /** Fragments of a message, and chunks of a frame: each takes as much memory as a hundred bytes. */
 const MAX_PIECES = 1_000;
 const MAX_SUBSCRIPTIONS = 100;
@@ -63,12 +62,11 @@ const PING_MS = 25_000;
 const PING_BUCKETS = 25;
 /** A client that does not answer the closing handshake is cut off after this. A slow one has much to read before it. */
 const CLOSE_TIMEOUT_MS = 30_000;
-/** The closing timeout where the server stops, and for a client that sends too much before its credential. */
+/** The same where the server stops. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000;
 /** After these codes the client library reconnects, with a fresh credential or with `after`. */
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
-const MESSAGE_TOO_BIG = 1009;
 
 /**
  * Serves GraphQL over `graphql-transport-ws`. The credential comes in `connection_init` and is checked against the Origin
@@ -303,31 +301,6 @@ export function createGraphQLSockets({
       await Promise.all(inFlight);
     },
   };
-}
-
-/**
- * Closes a connection that sends too much before its credential is known: ten thousand of them, each with the longest
- * message, would hold a gigabyte. Returns a function that lifts the limit.
- */
-function limitUnauthenticatedBytes(socket: WebSocket, wire: IncomingMessage['socket']): () => void {
-  const maxBytesRead = wire.bytesRead + MAX_BYTES_BEFORE_INIT;
-  const count = () => {
-    if (wire.bytesRead <= maxBytesRead) return;
-    lift();
-    // The library goes first: it has a close reason of its own for a message that is too large.
-    setImmediate(() => {
-      if (socket.readyState === socket.CLOSED) return;
-      // A socket that the library is closing holds what it still receives too.
-      socket.close(MESSAGE_TOO_BIG, 'Too much before connection_init');
-      // Received bytes are dropped from here on, and the socket is destroyed soon.
-      wire.removeAllListeners('data').resume().end();
-      const timeout = setTimeout(() => wire.destroy(), SHORT_CLOSE_TIMEOUT_MS);
-      wire.once('close', () => clearTimeout(timeout));
-    });
-  };
-  const lift = () => void wire.off('data', count);
-  wire.on('data', count);
-  return lift;
 }
 
 /** The signal that aborts the connection's subscriptions. */

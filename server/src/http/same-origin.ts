@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { InsufficientFundsError, PaymentError, RateLimitError, ValidationError } from '../kernel/errors.ts';
-import { parse, readObject, STATUS } from './rest.ts';
+import { parse, readObject } from './json-input.ts';
+import { STATUS } from './rest.ts';
 import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
 
 /** Routes that need no credential because our own pages alone reach them: the demo's and the simulator's. */

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer as createNetServer, Server as NetServer } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
-import { createLRUCache } from '../kernel/lru-cache.ts';
 import { bindContext, isTracing, startSpan } from '../kernel/traces.ts';
+import { listen } from './listen.ts';
+import { decodeParams, requestUrl, templateOf } from './request-url.ts';
 import {
   HttpError,
   isEventStream,
@@ -13,61 +14,64 @@ import {
   retryHeaders,
   sendJson,
 } from './routes.ts';
+import { endSocket, headWithoutUpgrade, isWebSocket } from './upgrade.ts';
 
 export interface HttpServer {
   readonly server: Server;
-  /** From now on these answer; before, everything is answered with 503. */
+  /** Sets the routes. Until then every request is answered with 503. */
   serve(routes: readonly Route[]): void;
-  /** Resolves with the port once listening; rejects where the address cannot be had. */
+  /** Resolves with the port once listening; rejects where the address is not available. */
   listen(port: number, host: string): Promise<number>;
   /**
-   * Takes no more connections, and ends each that there is with its next answer. One that rests is left: a proxy may be
-   * sending a request on it at this moment. `close` follows when the proxies have let go of those.
+   * Takes no more connections, and ends each open one with its next response. An idle connection stays open: a proxy may be
+   * sending a request on it. `close` follows when the proxies have closed theirs.
    */
   stopListening(): Promise<void>;
-  /** Takes no more connections, lets answers under way end, closes what is idle. */
+  /** Takes no more connections, lets responses in flight end, closes idle connections. */
   close(): Promise<void>;
 }
 
-/** After this a stream that was just being opened is ended too, and one whose client does not take its end is cut off. */
+/** After this time streams that were being opened at the stop are ended, and clients that do not take the end are cut off. */
 const STREAM_GRACE_MS = 1_000;
+/** The time for responses in flight: a request may have been done already, and its handler may hang. */
+const ANSWER_GRACE_MS = 5_000;
 
-/** How long a client may take, in milliseconds. */
+/** The times that a client has, in milliseconds. */
 export interface Deadlines {
   /** To send the head of a request, from its first byte or from the connection on. */
   headMs: number;
-  /** To send all of it. */
+  /** To send a whole request. */
   requestMs: number;
-  /** How often these two are looked at. */
+  /** The interval at which these two are checked. */
   checkMs: number;
-  /** To take anything of an answer; event streams have a comment every 12 seconds. */
+  /** To read any part of a response; an event stream has a comment every 12 seconds. */
   stalledMs: number;
 }
 
 const DEADLINES: Deadlines = { headMs: 10_000, requestMs: 30_000, checkMs: 2_000, stalledMs: 120_000 };
 
-/** So long a connection may rest. Proxies keep theirs for a minute: who closes later never resets a request on its way. */
+/** The time that a connection may be idle. Proxies keep theirs a minute: a side that closes later resets no request. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** What is no request is answered by the parser's complaint; anything else is a 400. */
+/** The status of bytes that are not a request, by the parser's error code; 400 for any other code. */
 const MALFORMED: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** The route's path as a template: `/checkout/{orderCode}`; null where there is none. */
+/** Takes the template of the route's path, such as `/checkout/{orderCode}`; null where no route matched. */
 export type OnEnd = (route: string | null) => void;
 
-/** One `node:http` server over all routes. What a route throws is answered here, and only here. */
+/** Creates one `node:http` server for all routes. Every error that a route throws is answered here. */
 export function createHttpServer({
   onFault,
   onRequest,
   deadlines = {},
 }: {
   onFault: (error: unknown, request: IncomingMessage) => void;
-  /** What it returns is told when the exchange is over, and by which route, if any. Must not throw. */
+  /** Returns a function that is called when the response has closed. Must not throw. */
   onRequest?: ((request: IncomingMessage, response: ServerResponse) => OnEnd) | undefined;
-  /** In place of the usual ones. */
+  /** Replaces some of the default ones. */
   deadlines?: Partial<Deadlines> | undefined;
 }): HttpServer {
   let routes: readonly { route: Route; template: string }[] | null = null;
@@ -82,11 +86,11 @@ export function createHttpServer({
   };
   const server = createServer(timeouts, (request, response) => {
     const own: InFlight = { response, template: null, inTrace: null };
-    const leave = inFlight.take(own);
+    const releaseSlot = inFlight.take(own);
     const onEnd = onRequest?.(request, response);
     response.once('close', () => {
-      leave();
-      // Its head may have gone out before the stop, and promised the client to keep the connection.
+      releaseSlot();
+      // The head may have been sent before the stop, with the promise to keep the connection.
       if (closing && !isBusy(request.socket)) request.socket.end();
       if (own.inTrace) own.inTrace(() => onEnd?.(own.template));
       else onEnd?.(own.template);
@@ -106,31 +110,31 @@ export function createHttpServer({
     }
   });
   server.setTimeout(stalledMs);
-  /** Whatever comes on them behind what is no request is none either. */
+  /** Sockets that have sent a malformed request: everything behind it is malformed too. */
   const malformed = new WeakSet<Duplex>();
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
     if (malformed.has(socket)) return;
-    // Requests before it have their answers first: whoever sent them takes the first answer for that to the first.
-    const before = inFlight.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
-    // What was slow may still come, and be done: then nothing is said of it, which is the truth.
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && before.length > 0) return socket.destroy();
+    // Earlier requests are answered first: a client takes the first response for that to its first request.
+    const earlier = inFlight.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
+    // The late request may have arrived after all, and may be done: no response says that its outcome is unknown.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && earlier.length > 0) return socket.destroy();
     malformed.add(socket);
-    afterResponses(before, () => {
+    afterResponses(earlier, () => {
       if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
     });
   });
 
-  // HTTP allows a server to ignore an upgrade: the request is answered as if it had not asked.
+  // HTTP allows a server to ignore an upgrade: the request is answered as one without it.
   server.on('upgrade', (request, socket, head) => {
-    // While the server starts nobody else listens.
+    // The WebSocket server adds its listener once the server has started.
     if (isWebSocket(request) && server.listenerCount('upgrade') > 1) return;
     const destroy = () => socket.destroy();
     socket.on('error', destroy);
-    const before = inFlight.all().filter(({ response: { req } }) => req.socket === socket);
-    afterResponses(before, () => {
+    const earlier = inFlight.all().filter(({ response: { req } }) => req.socket === socket);
+    afterResponses(earlier, () => {
       if (socket.destroyed) return;
-      // From here on HTTP listens to it, as to any connection.
+      // HTTP takes the socket back, and with it its errors.
       socket.off('error', destroy);
       socket.unshift(Buffer.concat([headWithoutUpgrade(request), head]));
       server.emit('connection', socket);
@@ -169,7 +173,7 @@ export function createHttpServer({
     throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
 
-  /** A client that keeps its connection would send the next request on it, until it is cut off in the middle of one. */
+  /** Has every response close its connection: on a kept one the client's next request would be cut off. */
   function startClosing(): void {
     closing = true;
     for (const { response } of inFlight.all())
@@ -181,12 +185,12 @@ export function createHttpServer({
     serve(all) {
       routes = all.map((route) => ({ route, template: templateOf(route.path) }));
     },
-    listen: (port, host) => listening(server, port, host),
+    listen: (port, host) => listen(server, port, host),
     async stopListening() {
       startClosing();
-      // What the system has taken until now is taken first: the loop has just looked, and has looked at all of it.
+      // Connections that the system has accepted by now are taken first: one turn of the event loop takes them all.
       await new Promise(setImmediate);
-      // HTTP's own `close` would end the connections that rest.
+      // `close` of `node:http` would end the idle connections.
       NetServer.prototype.close.call(server);
     },
     close() {
@@ -213,80 +217,47 @@ export function createHttpServer({
   };
 }
 
-/** The answer to an outage or to a fault. */
+/** The response to an outage or to a fault. */
 function errorResponse(error: unknown) {
   if (!(error instanceof OutageError)) return { status: 500, message: 'Internal error', headers: {} };
   return { ...describeOutage(error), headers: retryHeaders(error) };
 }
 
-/** Resolves with the port. */
-function listening(server: NetServer, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-/**
- * Rejects as `listen` would, as far as that can be known without listening there: who connects is not answered yet.
- * @throws where the host is not this machine, or somebody listens on the port
- */
-export async function assertAvailable(port: number, host: string): Promise<void> {
-  const elsewhere = createNetServer();
-  await listening(elsewhere, 0, host);
-  await new Promise((resolve) => elsewhere.close(resolve));
-  const isTaken = await new Promise<boolean>((resolve) => {
-    const probe = connect(port, host);
-    const answer = (is: boolean) => () => {
-      probe.destroy();
-      resolve(is);
-    };
-    probe.once('connect', answer(true)).once('error', answer(false)).setTimeout(PROBE_MS, answer(false));
-  });
-  if (!isTaken) return;
-  const inUse = new Error(`listen EADDRINUSE: address already in use ${host}:${port}`);
-  throw Object.assign(inUse, { code: 'EADDRINUSE', syscall: 'listen', address: host, port });
-}
-
-const PROBE_MS = 1_000;
-
+/** A request whose response has not closed. */
 interface InFlight {
   response: ServerResponse;
-  /** Of the route that answers, once that is known. */
+  /** The template of the route that answers, once it is known. */
   template: string | null;
-  /** Of one that is traced. */
+  /** Runs a function in the trace of the request; null where the request is not traced. */
   inTrace: ReturnType<typeof bindContext> | null;
 }
 
 /**
- * Of a Set that something is added to and deleted from at each request V8 makes a new table every few requests, and each
- * old one keeps the next and what was in it: once one of them is old, nothing behind it is freed until all the memory
- * is looked through, and a server spends half of its time on that.
+ * A list of slots in place of a Set. V8 makes a new table for a Set every few additions and deletions, and each old table
+ * holds the next one and its items: once one is in the old generation, none behind it is freed before a full collection,
+ * and a server spends half of its time on those.
  */
 function createSlots<Item>() {
-  const places: (Item | null)[] = [];
+  const slots: (Item | null)[] = [];
   const free: number[] = [];
   return {
-    /** Returns what gives the place up. */
+    /** Returns a function that releases the slot. */
     take(item: Item): () => void {
-      const place = free.pop() ?? places.length;
-      places[place] = item;
+      const index = free.pop() ?? slots.length;
+      slots[index] = item;
       return () => {
-        places[place] = null;
-        free.push(place);
+        slots[index] = null;
+        free.push(index);
       };
     },
-    all: () => places.filter((item) => item !== null),
+    all: () => slots.filter((item) => item !== null),
   };
 }
 
-/** Calls it when all of these are over; at once where there is none. */
-function afterResponses(exchanges: readonly InFlight[], then: () => void): void {
-  let left = exchanges.length;
-  for (const { response } of exchanges)
+/** Calls `then` when all these responses have closed; at once where there are none. */
+function afterResponses(requests: readonly InFlight[], then: () => void): void {
+  let left = requests.length;
+  for (const { response } of requests)
     response.once('close', () => {
       left -= 1;
       if (left === 0) then();
@@ -294,126 +265,37 @@ function afterResponses(exchanges: readonly InFlight[], then: () => void): void 
   if (left === 0) then();
 }
 
-/** Whether a request asks for the one protocol that is spoken here beside HTTP. */
-export function isWebSocket({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket';
-}
-
-/** The request's head as it came, but for what asks for another protocol. */
-function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
-  let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    if (UPGRADE_HEADERS.test(name)) continue;
-    const rest = /^connection$/i.test(name)
-      ? value
-          .split(',')
-          .filter((option) => !UPGRADE_HEADERS.test(option.trim()))
-          .join(',')
-      : value;
-    head += `${name}: ${rest}\r\n`;
-  }
-  return Buffer.from(`${head}\r\n`, 'latin1');
-}
-
-const UPGRADE_HEADERS = /^(?:upgrade|http2-settings)$/i;
-
-/** `/checkout/{orderCode}/status`, of a route's path: what it is called where its values must not be. */
-function templateOf(path: RegExp): string {
-  return path.source
-    .replace(/^\^|\$$/g, '')
-    .replace(/\(\?<(\w+)>(?:[^()]|\([^()]*\))*\)/g, '{$1}')
-    .replace(/\(\?:[^()]*\)/g, '')
-    .replaceAll('\\', '');
-}
-
-/** It may be open for hours, which is no step of anything: what is begun in it is a trace of its own, as over a WebSocket. */
+/** Whether a stream is asked for. It may be open for hours, so each step in it is a trace of its own, as over a WebSocket. */
 function wantsStream({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/event-stream') === true;
 }
 
-/** Ended without `complete`, which tells a client to come back; broken off, it would be a fault to some. */
+/** Ends a stream without `complete`, so that the client comes back. Some clients take a reset for an error. */
 function endStream(response: ServerResponse): void {
   const { socket } = response;
-  // What is still written to it comes again behind the client's cursor.
+  // Events that are written from here on are sent again behind the client's cursor.
   response.on('error', () => undefined);
   response.end(() => socket?.end());
 }
 
-/** The path and the query may hold anything; the headers hold keys. */
+/** Traces a request by its template: path and query may hold anything, and the headers hold keys. */
 function traceRequest(
-  exchange: RequestContext,
+  context: RequestContext,
   template: string,
-  handle: (exchange: RequestContext) => Promise<void> | void,
+  handle: (context: RequestContext) => Promise<void> | void,
 ): Promise<void> {
-  const { method = '', headers } = exchange.request;
+  const { method = '', headers } = context.request;
   const parent = typeof headers.traceparent === 'string' ? headers.traceparent : undefined;
   const attributes = { 'http.request.method': method, 'http.route': template };
-  return startSpan({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (step) => {
+  return startSpan({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (span) => {
     await handle({
-      ...exchange,
+      ...context,
       setTemplate(name) {
-        exchange.setTemplate?.(name);
-        step.rename(`${method} ${name}`);
-        step.set({ 'http.route': name });
+        context.setTemplate?.(name);
+        span.rename(`${method} ${name}`);
+        span.set({ 'http.route': name });
       },
     });
-    step.set({ 'http.response.status_code': exchange.response.statusCode });
+    span.set({ 'http.response.status_code': context.response.statusCode });
   });
-}
-
-/** The last word on a connection that HTTP has let go of. A client that never closes its side does not keep it. */
-export function endSocket(socket: Duplex, status: string): void {
-  socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-}
-
-/** What was begun is to be answered, for it may have been done already; but it may hang. */
-const ANSWER_GRACE_MS = 5_000;
-
-/**
- * Nobody may change it: the next request of the same path gets the same.
- * @throws HttpError for a path or a host that is none: whoever makes a URL of the two behind here may rely on it
- */
-function requestUrl({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMessage): URL {
-  // Node reads the first, and a proxy in front of it may have read the second.
-  if (countHosts(rawHeaders) > 1) throw new HttpError(400, 'Two Host headers');
-  const known = urls.get(url) ?? parseUrl(url);
-  if (host !== '' && !hosts.get(host)) {
-    if (!URL.canParse(`http://${host}`)) throw new HttpError(400, 'Malformed Host');
-    hosts.set(host, true);
-  }
-  return known;
-}
-
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === 'host') count += 1;
-  return count;
-}
-
-function parseUrl(url: string): URL {
-  if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
-  const parsed = new URL(url, 'http://localhost');
-  if (url.length <= MAX_CACHED_LENGTH) urls.set(url, parsed);
-  return parsed;
-}
-
-const MAX_CACHED_LENGTH = 100;
-const URL_BYTES = 2_000;
-const urls = createLRUCache<URL>(200_000, () => URL_BYTES);
-const hosts = createLRUCache<true>(50_000);
-
-const NO_PARAMS = {};
-
-function decodeParams(groups: Record<string, string> | undefined): Record<string, string> | null {
-  if (!groups) return NO_PARAMS;
-  try {
-    return Object.fromEntries(
-      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
-    );
-  } catch {
-    return null;
-  }
 }

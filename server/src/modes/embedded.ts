@@ -7,7 +7,7 @@ import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
-import { createRestRoutes } from '../http/rest.ts';
+import { createRestRoutes } from '../http/rest-routes.ts';
 import type { Clock, ShiftableClock } from '../kernel/clock.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';

@@ -1,0 +1,35 @@
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+
+/** Resolves with the port. */
+export function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/**
+ * Rejects as `listen` would, as far as that can be known without listening: clients are refused until the server is ready.
+ * @throws where the host is not this machine, or another program listens on the port
+ */
+export async function assertAvailable(port: number, host: string): Promise<void> {
+  const elsewhere = createServer();
+  await listen(elsewhere, 0, host);
+  await new Promise((resolve) => elsewhere.close(resolve));
+  const isTaken = await new Promise<boolean>((resolve) => {
+    const probe = connect(port, host);
+    const settle = (taken: boolean) => () => {
+      probe.destroy();
+      resolve(taken);
+    };
+    probe.once('connect', settle(true)).once('error', settle(false)).setTimeout(PROBE_MS, settle(false));
+  });
+  if (!isTaken) return;
+  const inUse = new Error(`listen EADDRINUSE: address already in use ${host}:${port}`);
+  throw Object.assign(inUse, { code: 'EADDRINUSE', syscall: 'listen', address: host, port });
+}
+
+const PROBE_MS = 1_000;

@@ -1,0 +1,219 @@
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { assertUnrestrictedKey, bearer, type Caller, environmentOfKey } from '../access/model.ts';
+import { type Clock, secondsUntil } from '../kernel/clock.ts';
+import {
+  describeOutage,
+  IdempotencyError,
+  OutageError,
+  PaymentError,
+  PermissionError,
+  RateLimitError,
+  UnauthenticatedError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import type { Admission } from './admission.ts';
+import type { ClientAddress } from './client-address.ts';
+import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
+import { parse, readObject } from './json-input.ts';
+import { type RestOperation, STATUS, takesKey } from './rest.ts';
+import { HttpError, type RequestContext, type Route, retryHeaders, sendJson } from './routes.ts';
+
+/** Counts one request of an account, in either environment; `resetAt` is when the whole `limit` is available again. */
+export type TakeRequest = (
+  accountId: string,
+) => Promise<{ admitted: boolean; limit: number; remaining: number; resetAt: Date }>;
+
+/**
+ * The routes of all operations, as one route over `/v1`: a request for an unknown path, or with the wrong method, is
+ * authenticated and counted as any other.
+ */
+export function createRestRoutes({
+  operations,
+  access,
+  addressOf,
+  takeRequest,
+  clock,
+  onFault,
+}: {
+  operations: readonly RestOperation[];
+  access: Authentication & Admission;
+  addressOf: ClientAddress;
+  takeRequest: TakeRequest;
+  clock: Clock;
+  onFault: (fault: unknown) => void;
+}): Route[] {
+  assertDistinct(operations);
+  const table = operations.map((operation) => ({ operation, path: pathPattern(operation) }));
+
+  async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
+    const { authorization } = request.headers;
+    await access.admit(authorization, addressOf(request), request.socket);
+    const caller = await authenticate(access, authorization, request.socket);
+    const { admitted, limit, remaining, resetAt } = await takeRequest(caller.tenant.accountId);
+    const seconds = secondsUntil(resetAt, clock);
+    response.setHeader('ratelimit-limit', limit);
+    response.setHeader('ratelimit-remaining', remaining);
+    response.setHeader('ratelimit-reset', seconds);
+    if (!admitted) throw new RateLimitError(`${limit} requests a minute`, seconds);
+    return caller;
+  }
+
+  async function answer({ request, response, url, setTemplate }: RequestContext) {
+    const caller = await admit(request, response);
+    const { operation, params } = findOperation(table, request.method ?? '', url.pathname);
+    setTemplate?.(operation.path);
+    assertPermitted(caller, operation);
+    const answered = await operation.handle({
+      caller,
+      params: operation.params ? parse(operation.params, params) : {},
+      query: operation.query ? parse(operation.query, queryOf(url)) : {},
+      body: operation.body && parse(operation.body, withKey(operation, request, await readObject(request))),
+    });
+    const status = Number(answered.status);
+    if (answered.replayed) response.setHeader(...REPLAYED_HEADER);
+    return { status, body: z.encode(operation.answers[status].schema, answered.body) };
+  }
+
+  return [
+    {
+      methods: METHODS,
+      path: /^\/v1(?:\/|$)/,
+      async handle(context) {
+        context.response.setHeader('cache-control', 'no-store');
+        const { status, body, headers } = await answer(context).then(
+          (answered) => ({ ...answered, headers: {} }),
+          (error: unknown) => errorResponse(error, onFault),
+        );
+        sendJson(context.response, status, body, headers);
+      },
+    },
+  ];
+}
+
+/** @throws ValidationError for a parameter that is given twice, for it is not known which of the two is meant */
+function queryOf({ searchParams }: URL): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of searchParams) {
+    if (Object.hasOwn(query, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
+    query[name] = value;
+  }
+  return query;
+}
+
+/** The body with the key of the header. @throws ValidationError, IdempotencyError where both have a key and they differ */
+function withKey(operation: RestOperation, request: IncomingMessage, body: object): object {
+  const key = keyInHeader(request);
+  if (key === null) return body;
+  if (!takesKey(operation)) {
+    const message = `is of no use to ${operation.method} ${operation.path}`;
+    throw new ValidationError([{ path: 'Idempotency-Key', message }]);
+  }
+  const own = (body as { idempotencyKey?: unknown }).idempotencyKey ?? key;
+  if (own !== key) throw new IdempotencyError('Idempotency-Key and idempotencyKey are different');
+  return { ...body, idempotencyKey: key };
+}
+
+/** Refuses a browser's token, whatever it grants elsewhere. @throws UnauthenticatedError */
+async function authenticate(
+  access: Authentication,
+  authorization: string | undefined,
+  connection: object,
+): Promise<Caller> {
+  if (environmentOfKey(bearer(authorization)) === null) throw new UnauthenticatedError('Invalid API key');
+  return access.authenticate(authorization, connection);
+}
+
+/** Throws, or rejects, as `AccessService.authenticate`; a promise only where the caller is not cached. */
+interface Authentication {
+  authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
+}
+
+/** @throws PermissionError */
+function assertPermitted(caller: Caller, { permissions }: RestOperation): void {
+  if (!permissions) {
+    assertUnrestrictedKey(caller);
+    return;
+  }
+  const { credential } = caller;
+  const held = credential.kind === 'api_key' ? credential.permissions : null;
+  if (held?.length === 0 || held?.some((permission) => permissions.includes(permission))) return;
+  throw new PermissionError(`This API key needs one of: ${permissions.join(', ')}`, permissions);
+}
+
+interface Row {
+  operation: RestOperation;
+  path: RegExp;
+}
+
+/** @throws HttpError 404, 405, 400 (the path is not UTF-8) */
+function findOperation(table: readonly Row[], method: string, pathname: string) {
+  const rows = table.filter(({ path }) => path.test(pathname));
+  if (rows.length === 0) throw new HttpError(404, 'Not found');
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const row = rows.find(({ operation }) => operation.method === wanted);
+  if (!row) {
+    const allowed = rows.flatMap(({ operation }) =>
+      operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method],
+    );
+    throw new HttpError(405, 'Method not allowed', { allow: allowed.join(', ') });
+  }
+  try {
+    const params = Object.entries(row.path.exec(pathname)?.groups ?? {});
+    return {
+      operation: row.operation,
+      params: Object.fromEntries(params.map(([name, text]) => [name, decodeURIComponent(text)])),
+    };
+  } catch {
+    throw new HttpError(400, 'Malformed URL');
+  }
+}
+
+function pathPattern({ path }: RestOperation): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+}
+
+/** The response to an error: a refusal with its message, an outage with a general message, a fault with none. */
+function errorResponse(
+  error: unknown,
+  onFault: (fault: unknown) => void,
+): { status: number; body: { error: string }; headers: Record<string, string> } {
+  if (error instanceof HttpError)
+    return { status: error.status, body: { error: error.message }, headers: error.headers };
+  if (!(error instanceof PaymentError)) {
+    onFault(error);
+    if (!(error instanceof OutageError))
+      return { status: 500, body: { error: 'Internal error' }, headers: {} };
+    const { status, message } = describeOutage(error);
+    return { status, body: { error: message }, headers: retryHeaders(error) };
+  }
+  const status = STATUS[error.code];
+  return {
+    status,
+    body: { error: error instanceof ValidationError ? describeFields(error) : error.message },
+    headers: {
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(error instanceof RateLimitError ? { 'retry-after': String(error.retryAfterSeconds) } : {}),
+    },
+  };
+}
+
+/** The domain names fields `input.valueCents`; a REST body has no `input`. */
+function describeFields({ fields }: ValidationError): string {
+  return fields.map(({ path, message }) => `${path.replace(/^input\./, '')}: ${message}`).join('; ');
+}
+
+/** @throws TypeError at the start of the server for a mistake in a declaration */
+function assertDistinct(operations: readonly RestOperation[]): void {
+  const seen = new Set<string>();
+  for (const { method, path, operationId, params } of operations) {
+    for (const name of [operationId, `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`]) {
+      if (seen.has(name)) throw new TypeError(`two REST operations are ${name}`);
+      seen.add(name);
+    }
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const described = Object.keys(params?.shape ?? {});
+    if (named.length !== described.length || named.some((name) => !described.includes(name!)))
+      throw new TypeError(`${operationId} does not describe the parameters of ${path}`);
+  }
+}
