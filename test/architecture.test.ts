@@ -61,7 +61,14 @@ const TABLE: Record<string, string[]> = {
   'kernel/money.ts': ['kernel/'],
   'kernel/ids.ts': ['kernel/'],
 
-  'payouts/model.ts': ['kernel/', 'any model.ts', 'payouts/fees.ts', 'ledger/postings.ts'],
+  'payouts/methods/pix.ts': ['kernel/'],
+  'payouts/model.ts': [
+    'kernel/',
+    'any model.ts',
+    'payouts/fees.ts',
+    'payouts/methods/',
+    'ledger/postings.ts',
+  ],
   'payouts/fees.ts': ['kernel/', 'any model.ts', 'ledger/postings.ts'],
   'payouts/store.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'payouts/fee-store.ts', 'db/'],
   'payouts/fee-store.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'payouts/store.ts', 'db/'],
@@ -98,9 +105,28 @@ const TABLE: Record<string, string[]> = {
     'access/model.ts',
   ],
   'payouts/remote/mirror.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'upstream/', 'commit/'],
+<<<<<<< HEAD
   'payouts/remote/commands.ts': ['payouts/remote/fee-commands.ts', ...REMOTE_COMMANDS],
   'payouts/remote/fee-commands.ts': ['payouts/remote/commands.ts', ...REMOTE_COMMANDS],
   'payouts/remote/service.ts': [
+=======
+  'payouts/remote/commands.ts': [
+    'kernel/',
+    'payouts/model.ts',
+    'payouts/fees.ts',
+    'payouts/wire.ts',
+    'payouts/remote/mirror.ts',
+    'any model.ts',
+    'upstream/',
+    'commit/',
+  ],
+  'payouts/remote/service.ts': [
+    'kernel/',
+    'payouts/model.ts',
+    'payouts/fees.ts',
+    'payouts/wire.ts',
+    'payouts/remote/mirror.ts',
+>>>>>>> 4cea308 (payouts: each method is one record, from which the rest follows)
     'payouts/remote/commands.ts',
     'payouts/remote/fee-commands.ts',
     'payouts/remote/fee-service.ts',
@@ -165,9 +191,9 @@ const TABLE: Record<string, string[]> = {
   'simulator/controls.ts': ['kernel/', 'http/', 'any model.ts', 'rails/simulated/bank.ts', 'simulator/'],
   'simulator/routes.ts': ['kernel/', 'http/', 'any model.ts', 'rails/simulated/bank.ts', 'simulator/'],
 
-  'db/database.ts': ['kernel/'],
-  'rails/bank.ts': ['kernel/', 'rails/'],
-  'rails/simulated/bank.ts': ['kernel/', 'rails/', 'db/', 'http/'],
+  'db/database.ts': ['kernel/', 'payouts/methods/'],
+  'rails/bank.ts': ['kernel/', 'payouts/methods/', 'rails/'],
+  'rails/simulated/bank.ts': ['kernel/', 'payouts/methods/', 'rails/', 'db/', 'http/'],
   'http/guard.ts': ['kernel/', 'access/model.ts'],
   'upstream/upstream.ts': ['kernel/', 'db/', 'commit/', 'work/', 'events/event.ts', 'upstream/'],
   'upstream/client.ts': ['kernel/', 'db/', 'commit/', 'work/', 'events/event.ts', 'upstream/'],
@@ -194,10 +220,11 @@ const TABLE: Record<string, string[]> = {
     'config.ts',
     'access/keys.ts',
     'requests/model.ts',
+    'payouts/methods/',
     'upstream/upstream.ts',
     'ops/',
   ],
-  'cli/format.ts': ['kernel/', 'ops/', 'access/keys.ts', 'requests/model.ts'],
+  'cli/format.ts': ['kernel/', 'ops/', 'access/keys.ts', 'requests/model.ts', 'payouts/methods/'],
   'cli/main.ts': [
     'kernel/',
     'ops/',

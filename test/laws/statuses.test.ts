@@ -8,20 +8,14 @@ import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
+import { DESTINATIONS, FEES } from '../support/payout-methods.ts';
 import { generated } from '../support/scale.ts';
-import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
+import { expectStatementsHold, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-
-const DESTINATIONS = {
-  pix: 'ana@padaria.example',
-  pix_turbo: 'ana@padaria.example',
-  ltc: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-  usd: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-};
 
 const RECEIPT = { endToEndId: 'E1', recipientName: 'Ana Souza', recipientBankName: 'Banco Ipê S.A.' };
 type Said = 'in_verification' | 'queued' | 'sent' | 'completed' | 'denied' | 'refused' | 'nothing';

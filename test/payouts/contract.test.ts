@@ -11,8 +11,9 @@ import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
+import { FEES } from '../support/payout-methods.ts';
 import { embedded } from '../support/port-fixture.ts';
-import { describePort, FEES, KEY, LTC } from './port.ts';
+import { describePort, KEY, LTC } from './port.ts';
 
 const MINUTE = 60_000;
 

@@ -1,20 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Source } from '../../server/src/kernel/authority.ts';
+import { areDifferent, canBeSame } from '../../server/src/payouts/destinations.ts';
 import {
-  areDifferent,
-  canBeSame,
   isFinal,
   isSettled,
   maskDestination,
-  mergeUpstreamPayout,
-  NOT_TOLD,
+  NO_DESTINATION,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type Payout,
   payoutFromJson,
-  type UpstreamPayout,
 } from '../../server/src/payouts/model.ts';
+import { mergeUpstreamPayout, type UpstreamPayout } from '../../server/src/payouts/upstream-payout.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
 
 const ID = '65f000000000000000000001';
@@ -91,7 +89,7 @@ describe('what is known of a payout', () => {
     );
     expect(first).toMatchObject({
       code: null,
-      destination: NOT_TOLD,
+      destination: NO_DESTINATION,
       feeCents: null,
       method: 'unknown',
       version: 1,
@@ -198,7 +196,7 @@ describe('what is known of a payout', () => {
           if (next.status === 'pending') expect(before.status).toBe('pending');
           if (next.status === 'processing') expect(['pix_turbo', 'unknown']).toContain(next.method);
           for (const field of ['method', 'code', 'destination', 'processedAt'] as const)
-            if (![null, 'unknown', ID, NOT_TOLD].includes(before[field] as never))
+            if (![null, 'unknown', ID, NO_DESTINATION].includes(before[field] as never))
               expect(next[field]).toEqual(before[field]);
         });
         // Said again it is no news.
@@ -337,9 +335,9 @@ describe('a destination', () => {
     'a***@padaria.example',
     '**.345.678/0001-**',
     '+55 •••• 21',
-    NOT_TOLD,
+    NO_DESTINATION,
   ])('that is masked already stays as it is: %s', (destination) => {
-    expect(maskDestination({ method: 'pix', destination }, { masksCrypto: true })).toBe(destination);
+    expect(maskDestination({ method: 'pix', destination }, { masksPublic: true })).toBe(destination);
   });
 
   test('can be the same masked in another way', () => {
@@ -349,7 +347,7 @@ describe('a destination', () => {
     expect(canBeSame(pix('***.456.789-**'), pix('***.456.780-**'))).toBe(false);
     expect(canBeSame(pix('an***@padaria.example'), pix('a***@padaria.example'))).toBe(true);
     expect(canBeSame(pix('a***@padaria.example'), pix('b***@padaria.example'))).toBe(false);
-    expect(canBeSame(pix(NOT_TOLD), pix('a***@padaria.example'))).toBe(true);
+    expect(canBeSame(pix(NO_DESTINATION), pix('a***@padaria.example'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1qw…n4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n8'))).toBe(false);
@@ -392,8 +390,8 @@ describe('a destination', () => {
     ['****4321', '****987', false],
     ['**na@padaria.example', 'b***@outra.example', false],
     ['(11) *****-1234', 'b***@padaria.example', false],
-    [NOT_TOLD, 'ana@padaria.example', false],
-    ['ana@padaria.example', NOT_TOLD, false],
+    [NO_DESTINATION, 'ana@padaria.example', false],
+    ['ana@padaria.example', NO_DESTINATION, false],
   ])('%s and %s are certainly not the same: %s', (one, other, certain) => {
     const pix = (destination: string) => ({ method: 'pix' as const, destination });
     expect(areDifferent(pix(one), pix(other))).toBe(certain);

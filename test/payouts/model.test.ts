@@ -7,6 +7,11 @@ import {
   ASK_AGAIN_MS,
   decideOutcome,
   decideRequest,
+  type PayoutChange,
+  type TransferOutcome,
+} from '../../server/src/payouts/decisions.ts';
+import { type RecentPayouts, withOneMore } from '../../server/src/payouts/limits.ts';
+import {
   isFinal,
   isPayoutCode,
   isWithdrawalId,
@@ -17,28 +22,18 @@ import {
   nextStatuses,
   type OwnPayout,
   PAYOUT_METHODS,
-  type PayoutChange,
   type PayoutMethod,
   payoutFromJson,
-  type RecentPayouts,
   requestPayoutInput,
-  type TransferOutcome,
-  withOneMore,
 } from '../../server/src/payouts/model.ts';
 import { withdrawableOf } from '../../server/src/wallet/model.ts';
+import { DESTINATIONS, FEES } from '../support/payout-methods.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const HOUR = 3_600_000;
-const FEES = { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 };
-const NONE: RecentPayouts = { all: [], turbo: [] };
-const KEY = 'ana@padaria.example';
-const DESTINATIONS: Record<PayoutMethod, string> = {
-  pix: KEY,
-  pix_turbo: KEY,
-  ltc: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-  usd: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-};
+const NONE: RecentPayouts = { all: [], byMethod: {} };
+const KEY = DESTINATIONS.pix;
 
 describe('a request for a payout', () => {
   test.each(PAYOUT_METHODS)('by %s, of one cent, is one', (method) => {
@@ -140,21 +135,25 @@ describe('rules', () => {
     };
     const ten = [...Array(9).fill(NOW), ago(HOUR - 5_000)];
     const five = [...Array(4).fill(NOW), ago(HOUR - 9_000)];
-    expect(refusal('pix', { all: ten, turbo: five })).toMatchObject({
+    expect(refusal('pix', { all: ten, byMethod: { pix_turbo: five } })).toMatchObject({
       constructor: RateLimitError,
       retryAfterSeconds: 5,
       limit: '10 withdrawals an hour',
     });
-    expect(refusal('pix_turbo', { all: ten, turbo: five })).toMatchObject({
+    expect(refusal('pix_turbo', { all: ten, byMethod: { pix_turbo: five } })).toMatchObject({
       retryAfterSeconds: 9,
       limit: '5 turbo withdrawals an hour',
     });
     const later = [...Array(9).fill(NOW), ago(HOUR - 20_000)];
-    expect(refusal('pix_turbo', { all: later, turbo: five })).toMatchObject({ retryAfterSeconds: 20 });
-    expect(refusal('pix_turbo', { all: ten.slice(1), turbo: five.slice(1) })).toBeUndefined();
+    expect(refusal('pix_turbo', { all: later, byMethod: { pix_turbo: five } })).toMatchObject({
+      retryAfterSeconds: 20,
+    });
+    expect(
+      refusal('pix_turbo', { all: ten.slice(1), byMethod: { pix_turbo: five.slice(1) } }),
+    ).toBeUndefined();
     // An hour later to the millisecond it is let in, and told in whole seconds until then.
-    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR)], turbo: [] })).toBeUndefined();
-    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR - 1)], turbo: [] })).toMatchObject({
+    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR)], byMethod: {} })).toBeUndefined();
+    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR - 1)], byMethod: {} })).toMatchObject({
       retryAfterSeconds: 1,
     });
   });
@@ -167,7 +166,7 @@ describe('rules', () => {
       NONE,
     );
     expect(recent.all).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map(at));
-    expect(recent.turbo).toEqual([10, 8, 6, 4, 2].map(at));
+    expect(recent.byMethod).toEqual({ pix_turbo: [10, 8, 6, 4, 2].map(at) });
   });
 
   test('a turbo payout alone is ever processing; what has ended goes nowhere', () => {
@@ -202,7 +201,7 @@ describe('rules', () => {
   });
 
   test('the checks come in their order: the fee, then the limits, then the funds', () => {
-    const reached: RecentPayouts = { all: Array(10).fill(NOW), turbo: [] };
+    const reached: RecentPayouts = { all: Array(10).fill(NOW), byMethod: {} };
     const poor = { recent: reached, balances: NO_BALANCES };
     expect(() => request({ amountCents: 100 }, poor)).toThrow(ValidationError);
     expect(() => request({ amountCents: 101 }, poor)).toThrow(RateLimitError);
@@ -419,22 +418,22 @@ describe('what the bank says', () => {
 });
 
 test('a PIX key is always masked, an address where asked', () => {
-  const mask = (method: PayoutMethod, masksCrypto: boolean) =>
-    maskDestination({ method, destination: DESTINATIONS[method] }, { masksCrypto });
-  for (const masksCrypto of [true, false])
+  const mask = (method: PayoutMethod, masksPublic: boolean) =>
+    maskDestination({ method, destination: DESTINATIONS[method] }, { masksPublic });
+  for (const masksPublic of [true, false])
     for (const method of ['pix', 'pix_turbo'] as const)
-      expect(mask(method, masksCrypto)).toBe('a***@padaria.example');
+      expect(mask(method, masksPublic)).toBe('a***@padaria.example');
   expect(mask('ltc', true)).toBe('ltc1qw…n4n9');
   expect(mask('usd', true)).toBe('TR7NHq…Lj6t');
   expect(mask('usd', false)).toBe(DESTINATIONS.usd);
   const unknown = (destination: string) =>
-    maskDestination({ method: 'unknown', destination }, { masksCrypto: true });
+    maskDestination({ method: 'unknown', destination }, { masksPublic: true });
   expect(unknown(DESTINATIONS.ltc)).toBe('ltc1qw…n4n9');
   expect(unknown(DESTINATIONS.usd)).toBe('TR7NHq…Lj6t');
   expect(unknown(KEY)).toBe('a***@padaria.example');
   expect(unknown('what is it')).toBe('****');
   expect(unknown('a.b.c')).toBe('****');
-  expect(maskDestination({ method: 'ltc', destination: 'not one' }, { masksCrypto: false })).toBe('not one');
+  expect(maskDestination({ method: 'ltc', destination: 'not one' }, { masksPublic: false })).toBe('not one');
 });
 
 const RICH: Balances = {

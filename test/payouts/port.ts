@@ -4,6 +4,7 @@ import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Payout, PayoutRange, RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
+import { FEES } from '../support/payout-methods.ts';
 import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 
@@ -18,8 +19,6 @@ export const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 const LTC_DENIED = 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3';
 const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const USDT_DENIED = 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL';
-
-export const FEES = { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 };
 
 /** What holds of payouts of the main account whichever implementation of their port is asked. */
 export function describePort(startMerchant: StartHarness): void {
