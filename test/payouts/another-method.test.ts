@@ -1,0 +1,282 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createAccountInput } from '../../server/src/access/keys.ts';
+import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { readArguments } from '../../server/src/ops/arguments.ts';
+import { createLog } from '../../server/src/ops/log.ts';
+import { show } from '../../server/src/ops/show.ts';
+import { canBeSame, fingerprintOf } from '../../server/src/payouts/destinations.ts';
+import type { MethodRecord } from '../../server/src/payouts/methods/method.ts';
+import {
+  maskDestination,
+  nextStatuses,
+  type OwnPayout,
+  PAYOUT_METHODS,
+  type PayoutMethod,
+} from '../../server/src/payouts/model.ts';
+import { mergeUpstreamPayout } from '../../server/src/payouts/upstream-payout.ts';
+import { payoutWebhook, readPayout } from '../../server/src/payouts/wire.ts';
+import { startApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openFreshDatabase } from '../support/database.ts';
+import { fund } from '../support/funds.ts';
+import { type Pair, startPair } from '../support/pair.ts';
+import { watchStatements } from '../support/statements.ts';
+
+// A method that is in the registry of this file alone. It differs from PIX in every member, and its destination is nobody's
+// to see.
+
+vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) => {
+  const { METHODS } = await importOriginal<typeof import('../../server/src/payouts/methods/registry.ts')>();
+  const boleto: MethodRecord = {
+    graphql: { name: 'BOLETO' },
+    label: 'Boleto',
+    cli: { inWords: 'by boleto', column: 'boleto' },
+    destination: {
+      inWords: 'boleto',
+      mustBe: 'must be the 47 digits of a boleto',
+      parse: (text) => (/^\d{47}$/.test(text) ? text : null),
+      mask: (text) => (/^\d{47}$/.test(text) ? `${'*'.repeat(43)}${text.slice(-4)}` : null),
+      isPublic: false,
+      inText: [[/\d{47}/g, '…']],
+    },
+    defaultFeeCents: 350,
+    debits: 'brl',
+    leavesUnconfirmed: false,
+    hourly: { most: 2, inWords: 'boletos' },
+    rail: { simulatedMs: 60_000, namesRecipient: false },
+  };
+  return { METHODS: { ...METHODS, boleto } };
+});
+
+const BOLETO = 'boleto' as PayoutMethod;
+const DESTINATION = '34191790010104351004791020150008291070026000125';
+const MASKED = `${'*'.repeat(43)}0125`;
+const SECRET_PART = DESTINATION.slice(0, 20);
+
+const REQUEST = `mutation ($input: RequestPayoutInput!) {
+  requestPayout(input: $input) {
+    ... on PayoutSuccess { payout { withdrawalId code method destination feeCents status } }
+    ... on UserError { message }
+    ... on ValidationError { fields { path message } }
+    ... on RateLimitError { limit }
+  }
+}`;
+const LIST = `query ($method: PayoutMethod!) {
+  payouts(filter: { method: [$method] }) { nodes { method destination status feeCents } }
+}`;
+const FOLLOW = 'subscription { allPayoutUpdates { payout { method destination status } } }';
+
+/** The migration of a new method: a column for its fee, and the checks that name the methods. */
+const MIGRATION = [
+  'alter table account add column payout_fee_boleto_cents bigint not null default 0',
+  ...['payout', 'simulated_transfer'].flatMap((table) => [
+    `alter table ${table} drop constraint ${table}_method_check`,
+    `alter table ${table} add constraint ${table}_method_check
+      check (method in ('pix', 'pix_turbo', 'ltc', 'usd', 'boleto'))`,
+  ]),
+];
+
+async function openDatabase(clock = createManualClock()): Promise<Database> {
+  const database = await openFreshDatabase(clock);
+  for (const statement of MIGRATION) await sql.raw(statement).execute(database.sql);
+  return database;
+}
+
+describe('a method that is one more record in the registry', () => {
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => void lines.push(line) });
+  let pair: Pair;
+  beforeAll(async () => {
+    const clock = createManualClock();
+    const { database, statements } = watchStatements(await openDatabase(clock));
+    const app = await startApp({ database, clock, log });
+    pair = await startPair({ service: { app, clock, statements }, open: openDatabase });
+    await fund(
+      { database, tenant: { accountId: pair.accountIds.service, environment: 'live' } },
+      { cents: 100_000 },
+    );
+  });
+  afterAll(async () => {
+    await pair?.close();
+    await pair?.service.close();
+    expect(pair?.facade.faults).toEqual([]);
+  });
+  /** Two an hour are all that an account may have. */
+  const nextHour = () => pair.pass(3_600_001);
+
+  const input = { method: 'BOLETO', amountCents: 10_000, destination: DESTINATION };
+  const shown = { method: 'BOLETO', destination: MASKED, feeCents: 350 };
+
+  test('is paid over GraphQL, and its destination is masked in each answer and update', async () => {
+    await nextHour();
+    const updates = pair.service.live.sse(FOLLOW);
+    const first = updates.data();
+    const { requestPayout } = await pair.service.live.request(REQUEST, { input });
+    expect(requestPayout.payout).toMatchObject({ ...shown, status: 'PENDING' });
+    expect(await first).toEqual({
+      allPayoutUpdates: { payout: { method: 'BOLETO', destination: MASKED, status: 'PENDING' } },
+    });
+    await pair.pass(60_000);
+    expect((await updates.data()).allPayoutUpdates.payout).toMatchObject({ status: 'COMPLETED' });
+    await updates.close();
+    const { payouts } = await pair.service.live.request(LIST, { method: 'BOLETO' });
+    expect(payouts.nodes).toEqual([{ ...shown, status: 'COMPLETED' }]);
+  });
+
+  test('is paid over REST, and its destination is masked in each answer', async () => {
+    await nextHour();
+    const rest = pair.service.rest();
+    const body = { amount: 100, method: 'boleto', walletAddress: DESTINATION };
+    const { status, body: made } = await rest.post('/payouts', body);
+    expect({ status, made }).toMatchObject({
+      status: 201,
+      made: { method: 'boleto', walletAddress: MASKED, fee: 3.5 },
+    });
+    const found = await rest.get(`/payouts/${made.code}`);
+    expect(found.body.walletAddress).toBe(MASKED);
+    const list = await rest.get('/payouts');
+    expect(list.body.payouts[0].walletAddress).toBe(MASKED);
+    expect(JSON.stringify(list.body)).not.toContain(SECRET_PART);
+  });
+
+  test('is masked on the page of the simulator', async () => {
+    await nextHour();
+    await pair.service.live.request(REQUEST, { input });
+    await pair.service.work.settled();
+    const state = await (await fetch(`${pair.service.url}/simulator/state`)).json();
+    expect(state.transfers).toMatchObject([{ method: 'boleto', destination: MASKED, status: 'queued' }]);
+  });
+
+  test('is masked through a facade, in whose database no destination is whole', async () => {
+    await nextHour();
+    const { requestPayout } = await pair.facade.live.request(REQUEST, { input });
+    expect(requestPayout.payout).toMatchObject(shown);
+    await pair.pass(120_000);
+    const { payouts } = await pair.facade.live.request(LIST, { method: 'BOLETO' });
+    expect(payouts.nodes[0]).toEqual({ ...shown, status: 'COMPLETED' });
+    const { rows } = await sql<{ text: string }>`
+      select snapshot::text as text from event union all select snapshot::text from observed
+      union all select summary::text from upstream_intent`.execute(pair.facade.database.sql);
+    expect(rows.some(({ text }) => text.includes(MASKED))).toBe(true);
+    expect(rows.filter(({ text }) => text.includes(SECRET_PART))).toEqual([]);
+  });
+
+  test('is refused a PIX key, in its own words', async () => {
+    for (const destination of ['ana@padaria.example', '12345678909', DESTINATION.slice(1)]) {
+      const { requestPayout } = await pair.service.live.request(REQUEST, {
+        input: { ...input, destination },
+      });
+      expect(requestPayout.fields).toEqual([
+        { path: 'input.destination', message: 'must be the 47 digits of a boleto' },
+      ]);
+    }
+  });
+
+  test('is limited by its own number an hour', async () => {
+    await nextHour();
+    const request = async () => (await pair.service.live.request(REQUEST, { input })).requestPayout;
+    expect([await request(), await request()]).toMatchObject([{ payout: {} }, { payout: {} }]);
+    expect(await request()).toMatchObject({ limit: '2 boletos an hour' });
+  });
+
+  test('arrives without the receipt of a PIX', async () => {
+    const { rows } = await sql<{ method: string; end_to_end_id: string | null }>`
+      select method, end_to_end_id from simulated_transfer`.execute(pair.service.database.sql);
+    expect(new Set(rows.map(({ method }) => method))).toEqual(new Set(['boleto']));
+    expect(new Set(rows.map((row) => row.end_to_end_id))).toEqual(new Set([null]));
+  });
+
+  test('is hidden in every line of the log, also where an error repeats its destination', () => {
+    const cause = new Error(`no bank takes ${DESTINATION}`);
+    log.error({ err: new Error(`refused: ${DESTINATION}`, { cause }) }, 'a payout was not sent');
+    log.error({ err: cause, transfer: { destination: DESTINATION } }, 'a payout was not sent');
+    expect(lines.at(-1)).toContain('no bank takes …');
+    expect(lines.join()).not.toContain(SECRET_PART);
+  });
+
+  test('is whole in a webhook of the document and in no other', () => {
+    expect(payoutWebhook(payout(), 'live')).toMatchObject({ method: 'boleto', walletAddress: DESTINATION });
+    expect(payoutWebhook({ ...payout(), status: 'unknown' }, 'live')).toBeNull();
+  });
+
+  test('has an option and a column in the command line, where no destination is shown', async () => {
+    const { input: settings } = readArguments([
+      'accounts',
+      'set',
+      'acc_1',
+      '--payout-fee-boleto',
+      '1.25',
+    ]) as {
+      input: object;
+    };
+    expect(settings).toEqual({ id: 'acc_1', payoutFeesCents: { boleto: 125 } });
+    const help = readArguments(['accounts', 'set', '--help']);
+    expect(help).toMatchObject({
+      text: expect.stringMatching(/--payout-fee-boleto REAIS +of a payout by boleto/),
+    });
+    const account = {
+      id: 'acc_1',
+      name: 'Loja',
+      activeKeys: 1,
+      createdAt: '2026-03-02',
+      ...DEFAULT_SETTINGS,
+    };
+    expect(show('accounts.list', { accounts: [account] })).toMatch(/usd +boleto .*\n.* 5\.00 +3\.50 /);
+    expect(createAccountInput.parse({ name: 'Loja', payoutFeesCents: { boleto: 5 } })).toEqual({
+      name: 'Loja',
+      payoutFeesCents: { boleto: 5 },
+    });
+  });
+
+  describe('in front of another service', () => {
+    const upstream = {
+      withdrawalId: '0'.repeat(24),
+      ...{ code: null, amountCents: 10_000, feeCents: null, status: 'pending' as const },
+      ...{ requestedAt: null, processedAt: null, deniedReason: null },
+    };
+    const source = { by: 'service' as const, at: new Date(), knownAt: null };
+
+    test.each([[BOLETO], ['unknown' as const]])('is masked with the method %s', (method) => {
+      const merged = mergeUpstreamPayout(null, { ...upstream, method, destination: DESTINATION }, source);
+      expect(merged?.destination).toBe(MASKED);
+      for (const masksPublic of [true, false])
+        expect(maskDestination({ method, destination: DESTINATION }, { masksPublic })).toBe(MASKED);
+    });
+
+    test('is hidden whole where its destination cannot be read', () => {
+      for (const destination of ['ana@padaria.example', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', '5'])
+        expect(maskDestination({ method: BOLETO, destination }, { masksPublic: false })).toBe('****');
+    });
+
+    test('is recognised by its name, and its destination only where it is masked', () => {
+      const record = { id: '0'.repeat(24), amount: 100, method: 'boleto' };
+      expect(readPayout({ ...record, paidTo: MASKED })).toMatchObject({
+        method: BOLETO,
+        destination: MASKED,
+      });
+      expect(readPayout({ ...record, paidTo: DESTINATION })?.destination).toBeNull();
+    });
+
+    test('is compared by its own mask', () => {
+      const of = (destination: string) => ({ method: BOLETO, destination });
+      expect(canBeSame(of(DESTINATION), of(MASKED))).toBe(true);
+      expect(canBeSame(of(`1${DESTINATION.slice(1, -1)}9`), of(MASKED))).toBe(false);
+      expect(fingerprintOf(BOLETO, 1, DESTINATION)).not.toBe(fingerprintOf('pix', 1, DESTINATION));
+    });
+  });
+
+  test('comes last in every list, and completes without an unconfirmed state', () => {
+    expect(PAYOUT_METHODS).toEqual(['pix', 'pix_turbo', 'ltc', 'usd', 'boleto']);
+    expect(nextStatuses({ method: BOLETO, status: 'pending' })).toEqual(['completed', 'denied']);
+  });
+});
+
+function payout(): OwnPayout {
+  return {
+    ...{ withdrawalId: '0'.repeat(24), code: `SAQ-${'0'.repeat(12)}`, version: 1, method: BOLETO },
+    ...{ status: 'pending', amountCents: 10_000, feeCents: 350, litoshi: null, destination: DESTINATION },
+    ...{ requestedAt: new Date(), processedAt: null, deniedReason: null, endToEndId: null },
+  };
+}
