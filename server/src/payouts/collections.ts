@@ -19,7 +19,7 @@ export interface RecentRecord extends RecentPayouts {
 
 export const RECENT = 'recent';
 
-/** Read from the payouts, so there is nothing to save. Within a group of commands each counts those before it. */
+/** The recent payouts: read, never saved. Within a group of commands each one counts those before it. */
 export const recentPayouts: Collection<RecentRecord> = {
   name: 'recent payouts',
   load: async (sql, tenant) => [{ key: RECENT, ...(await selectRecent(sql, tenant)) }],

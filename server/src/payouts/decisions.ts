@@ -166,7 +166,7 @@ function debitOf({ amountCents, litoshi }: OwnPayout): Move {
     : { from: 'merchant_ltc', to: 'ltc_in_transit', amount: litoshi };
 }
 
-/** The return of the whole amount of a denied payout. A debt that the merchant has run up meanwhile is recovered from it. */
+/** The return of a denied payout's whole amount. A debt that the merchant has run up meanwhile is recovered from it. */
 function returnOf({ amountCents, litoshi }: OwnPayout, balances: Balances): Move[] {
   return litoshi === null
     ? creditWithRecovery('payouts_in_transit', amountCents, balances)

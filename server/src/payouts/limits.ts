@@ -12,7 +12,7 @@ export const LIMITED_METHODS = PAYOUT_METHODS.flatMap((method) => {
   return hourly ? [{ method, ...hourly }] : [];
 });
 
-/** When the newest payouts were requested, newest first, as many as the limits count. */
+/** The instants at which the newest payouts were requested, newest first, as many as the limits count. */
 export interface RecentPayouts {
   all: readonly Date[];
   /** Those of each method with a limit of its own. */

@@ -95,9 +95,9 @@ export interface Payout
   requestId?: string | undefined;
   /** The outcome of that request is unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
-  /** Since when a webhook alone says this status; absent where the service itself has said it. */
+  /** The instant since which a webhook alone says this status; absent where the service itself has said it. */
   claimedAt?: Date | undefined;
-  /** The hash of method, amount and whole destination, as `hashInput` of a request makes it; absent where one is unknown. */
+  /** The `hashInput` of method, amount and whole destination, as of a request; absent where one of them is unknown. */
   inputHash?: string | undefined;
 }
 
@@ -197,7 +197,7 @@ export function parseDestination(
   return destination === null ? { destination, why: kind.mustBe } : { destination, why: null };
 }
 
-/** In place of a destination that the service does not name. */
+/** The destination that is shown where the service names none. */
 export const NO_DESTINATION = '(not told)';
 
 /**

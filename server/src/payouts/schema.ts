@@ -184,7 +184,7 @@ builder.queryFields((t) => ({
         ]);
       context.services.payouts.assertNames({ withdrawalId, code });
       const payout = await context.loaders.payout.load((withdrawalId ?? code)!);
-      // The loader does not tell the two kinds of reference apart.
+      // The loader accepts either kind of reference.
       return payout && (payout.withdrawalId === withdrawalId || payout.code === code) ? payout : null;
     },
   }),

@@ -58,7 +58,10 @@ export async function selectWithHead(
   return row ? { version: row.head, payout: toPayout(row) } : null;
 }
 
-/** When the newest payouts were requested. Runs under the tenant's lock, so that no earlier one is still to come. */
+/**
+ * Selects the instants at which the newest payouts were requested. It runs under the tenant's lock, so that no earlier one
+ * is still to be committed.
+ */
 export async function selectRecent(sql: Sql, tenant: Tenant): Promise<RecentPayouts> {
   // The method is a constant: a plan for any method may walk all payouts where this one is rare.
   const newest = (method: PayoutMethod | null, most: number) => raw`

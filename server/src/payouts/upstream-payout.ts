@@ -85,7 +85,7 @@ function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: Sou
   return !knownAt || source.at > knownAt;
 }
 
-/** Since when nobody but a webhook has said that a payout has ended. */
+/** The instant since which nobody but a webhook has said that the payout has ended. */
 function mergeClaimedAt(
   known: Payout | null,
   status: Payout['status'],
@@ -97,7 +97,7 @@ function mergeClaimedAt(
   return upstreamStatus === status ? undefined : known?.claimedAt;
 }
 
-/** In the document only money that left unconfirmed is `processing`: elsewhere the word means something unknown. */
+/** The meaning of a status word. Only money that left unconfirmed is `processing`; elsewhere that word is unknown. */
 function statusFor<Status extends UpstreamPayout['status']>(
   method: Payout['method'],
   status: Status,

@@ -30,7 +30,7 @@ export function parseLtcAddress(text: string): string | null {
   return isBase58Check(text, VERSIONS) ? text : null;
 }
 
-/** Version 0 is a hash of a key or of a script, in bech32; version 1 (taproot) is a key, in bech32m. */
+/** Whether a text is a segwit address: of version 0, a hash in bech32, or of version 1 (taproot), a key in bech32m. */
 function isSegwit(text: string): boolean {
   return isProgram(bech32, text, 0, [20, 32]) || isProgram(bech32m, text, 1, [32]);
 }

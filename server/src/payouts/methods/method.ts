@@ -19,7 +19,7 @@ export interface MethodRecord {
   debits: 'brl' | 'ltc';
   /** Whether the money leaves before the bank confirms it. Only such a payout is ever `processing`. */
   leavesUnconfirmed: boolean;
-  /** How many an hour beside the limit that all methods share, and the words of the refusal; null without such a limit. */
+  /** The method's own hourly limit beside the one that all methods share, and the words of its refusal; null for none. */
   hourly: { most: number; inWords: string } | null;
   rail: Rail;
 }
@@ -28,7 +28,7 @@ export interface MethodRecord {
 export interface DestinationKind {
   /** The noun in descriptions: `PIX key`. */
   inWords: string;
-  /** What the noun leaves open, for the descriptions of an input: `TRON or ERC-20`. */
+  /** The variants, for the descriptions of an input: `TRON or ERC-20`. */
   variants?: string;
   /** The refusal of a text that is none: `must be a PIX key: …`. */
   mustBe: string;
@@ -38,13 +38,13 @@ export interface DestinationKind {
   mask(text: string): string | null;
   /** Whether a public ledger shows it to everybody. Then the merchant sees it whole, and a mask only shortens it. */
   isPublic: boolean;
-  /** How one looks in the running text of an error, and what a log line shows in its place. Empty for a public one. */
+  /** The forms that it has in the running text of an error, each with its replacement in the log. Empty for a public one. */
   inText: readonly TextPattern[];
 }
 
 /** The network that carries the money, as the simulated bank plays it. */
 export interface Rail {
-  /** From the arrival of a transfer at the simulated bank to its end. */
+  /** The time from the arrival of a transfer at the simulated bank to its end. */
   simulatedMs: number;
   /** Whether a receipt has an end-to-end id, and names the recipient and the recipient's bank. */
   namesRecipient: boolean;

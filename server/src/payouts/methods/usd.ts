@@ -31,7 +31,7 @@ export function parseUsdtAddress(text: string): string | null {
   return isBase58Check(text, TRON_VERSIONS) ? text : null;
 }
 
-/** Written in one case it carries no checksum; else the case of each letter is one (EIP-55), which the normal form has. */
+/** An ERC-20 address in its normal form (EIP-55), where the case of the letters is a checksum. In one case it has none. */
 function parseErc20Address(text: string): string | null {
   const digits = /^0x([0-9a-fA-F]{40})$/.exec(text)?.[1];
   if (digits === undefined) return null;

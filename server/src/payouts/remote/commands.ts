@@ -70,7 +70,7 @@ const WINDOW = windowOf({ beforeMs: SKEW_MS, afterMs: ABSENT_AFTER_MS + SKEW_MS 
 const FAR_MS = 26 * 60 * 60_000;
 >>>>>>> 4cea308 (payouts: each method is one record, from which the rest follows)
 
-/** The stored description of a request, which tells its payout from those that were there before. */
+/** The stored description of a request, by which its payout is distinguished from those that were there before. */
 interface Summary {
   method: PayoutMethod;
   amountCents: number;
@@ -93,7 +93,7 @@ export function createPayoutRequests({
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredPayouts;
-  /** For the figures of a refusal. */
+  /** Reads the wallet, for the figures of a refusal. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): PayoutRequests {
   async function request(
@@ -332,7 +332,7 @@ function namesOf(payouts: readonly Payout[]): string {
   return payouts.map(({ code, withdrawalId }) => code ?? withdrawalId).join(', ');
 }
 
-/** The service's answer, with the members of the request that it lacks. It may shorten a public address, known whole here. */
+/** Completes the service's answer from the request. A public address stays whole, which the answer may shorten. */
 function withSummary(made: UpstreamPayout, { method, amountCents, destination }: Summary): UpstreamPayout {
   const { isPublic } = methodOf(method).destination;
   return {

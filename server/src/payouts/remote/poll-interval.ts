@@ -6,9 +6,9 @@ const FRESH_MS = 10 * 60_000;
 const UNCONFIRMED_MS = 2_000;
 export const EACH_FRESH_MS = 5_000;
 const LONGEST_MS = 60_000;
-/** For a payout of unknown age. */
+/** The interval of a payout of unknown age. */
 const AGELESS_MS = 15_000;
-/** Where all payouts are followed and none is open: one may be requested elsewhere. */
+/** The interval where all payouts are followed and none is open: one may be requested elsewhere. */
 const IDLE_MS = 30_000;
 
 /** The time until the next poll: that of the most urgent of the open payouts. */

@@ -57,7 +57,7 @@ interface Page extends OffsetPage<Payout> {
 /** Payouts of the main account over HTTP. Every answer and webhook about them is merged into the mirror. */
 export function createRemotePayouts(
   dependencies: UpstreamDependencies & {
-    /** For the figures of a refusal. */
+    /** Reads the wallet, for the figures of a refusal. */
     readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
 ): RemoteSlice<PayoutService> {
@@ -68,7 +68,7 @@ export function createRemotePayouts(
   /** The merges by the body of the answer: a body that several reads share is merged once. */
   const merges = new WeakMap<object, Promise<(Payout | null)[]>>();
 
-  /** However many webhooks come at once, one read is under way, and one more for those that came meanwhile. */
+  /** Coalesced refreshes: for any number of webhooks one read is under way, and one more for those that came meanwhile. */
   const refreshes = createCoalescedReads<Page>();
 
   const stableList = createStableOffsetList<Scope, Payout>({
@@ -146,7 +146,7 @@ export function createRemotePayouts(
     return { found, complete: names.every((name) => found.has(name)), readable };
   }
 
-  /** Reads one payout. The endpoint is not in the document: where it is absent, so may be the payout or not. */
+  /** Reads one payout. The document has no such endpoint: null says nothing about the payout. */
   async function readOne(
     { tenant, requestOptions, keepMs, requester }: Scope,
     name: string,
