@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccountInput } from '../../server/src/access/keys.ts';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import { parseCommand } from '../../server/src/cli/commands.ts';
+import { formatResult } from '../../server/src/cli/format.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { readArguments } from '../../server/src/ops/arguments.ts';
 import { createLog } from '../../server/src/ops/log.ts';
-import { show } from '../../server/src/ops/show.ts';
 import { canBeSame, fingerprintOf } from '../../server/src/payouts/destinations.ts';
 import type { DestinationKind, MethodRecord } from '../../server/src/payouts/methods/method.ts';
 import { METHODS } from '../../server/src/payouts/methods/registry.ts';
@@ -219,17 +219,11 @@ describe('a payout method that is one more record in the registry', () => {
   });
 
   test('the command line has an option and a column for the fee of a new method', async () => {
-    const { input: settings } = readArguments([
-      'accounts',
-      'set',
-      'acc_1',
-      '--payout-fee-boleto',
-      '1.25',
-    ]) as {
+    const { input: settings } = parseCommand(['accounts', 'set', 'acc_1', '--payout-fee-boleto', '1.25']) as {
       input: object;
     };
     expect(settings).toEqual({ id: 'acc_1', payoutFeesCents: { boleto: 125 } });
-    const help = readArguments(['accounts', 'set', '--help']);
+    const help = parseCommand(['accounts', 'set', '--help']);
     expect(help).toMatchObject({
       text: expect.stringMatching(/--payout-fee-boleto REAIS +of a payout by boleto/),
     });
@@ -240,7 +234,9 @@ describe('a payout method that is one more record in the registry', () => {
       createdAt: '2026-03-02',
       ...DEFAULT_SETTINGS,
     };
-    expect(show('accounts.list', { accounts: [account] })).toMatch(/usd +boleto .*\n.* 5\.00 +3\.50 /);
+    expect(formatResult('accounts.list', { accounts: [account] })).toMatch(
+      /usd +boleto .*\n.* 5\.00 +3\.50 /,
+    );
     expect(createAccountInput.parse({ name: 'Loja', payoutFeesCents: { boleto: 5 } })).toEqual({
       name: 'Loja',
       payoutFeesCents: { boleto: 5 },
