@@ -225,7 +225,7 @@ describe('a payout method that is one more record in the registry', () => {
     expect(settings).toEqual({ id: 'acc_1', payoutFeesCents: { boleto: 125 } });
     const help = parseCommand(['accounts', 'set', '--help']);
     expect(help).toMatchObject({
-      text: expect.stringMatching(/--payout-fee-boleto REAIS +of a payout by boleto/),
+      text: expect.stringMatching(/--payout-fee-boleto <REAIS> +the fee of a payout by boleto/),
     });
     const account = {
       id: 'acc_1',
