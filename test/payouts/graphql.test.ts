@@ -157,7 +157,7 @@ describe('requestPayout', () => {
     ['amountCents', { amountCents: 1.5 }],
     ['amountCents', { amountCents: 2 ** 53 }],
     ['amountCents', { amountCents: null }],
-    ['method', { method: 'BOLETO' }],
+    ['method', { method: 'NO_METHOD' }],
     ['method', { method: null }],
     ['destination', { destination: null }],
   ])(
