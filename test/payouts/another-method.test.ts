@@ -30,13 +30,13 @@ import { watchStatements } from '../support/statements.ts';
 
 vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) => {
   const { METHODS } = await importOriginal<typeof import('../../server/src/payouts/methods/registry.ts')>();
-  const boleto: MethodRecord = {
-    graphql: { name: 'BOLETO' },
-    label: 'Boleto',
-    cli: { inWords: 'by boleto', column: 'boleto' },
+  const madeUp: MethodRecord = {
+    graphql: { name: 'MADE_UP' },
+    label: 'Made up',
+    cli: { inWords: 'by a made-up way', column: 'made up' },
     destination: {
-      inWords: 'boleto',
-      mustBe: 'must be the 47 digits of a boleto',
+      inWords: 'made-up number',
+      mustBe: 'must be a made-up number of 47 digits',
       parse: (text) => (/^\d{47}$/.test(text) ? text : null),
       mask: (text) => (/^\d{47}$/.test(text) ? `${'*'.repeat(43)}${text.slice(-4)}` : null),
       isPublic: false,
@@ -45,13 +45,13 @@ vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) =
     defaultFeeCents: 350,
     debits: 'brl',
     leavesUnconfirmed: false,
-    hourly: { most: 2, inWords: 'boletos' },
+    hourly: { most: 2, inWords: 'made-up withdrawals' },
     rail: { simulatedMs: 60_000, namesRecipient: false },
   };
-  return { METHODS: { ...METHODS, boleto } };
+  return { METHODS: { ...METHODS, made_up: madeUp } };
 });
 
-const BOLETO = 'boleto' as PayoutMethod;
+const MADE_UP = 'made_up' as PayoutMethod;
 const DESTINATION = '34191790010104351004791020150008291070026000125';
 const MASKED = `${'*'.repeat(43)}0125`;
 const SECRET_PART = DESTINATION.slice(0, 20);
@@ -73,11 +73,11 @@ const FOLLOW = `subscription ($after: String) {
 
 /** The migration of a new method: a column for its fee, and the checks that name the methods. */
 const MIGRATION = [
-  'alter table account add column payout_fee_boleto_cents bigint not null default 0',
+  'alter table account add column payout_fee_made_up_cents bigint not null default 0',
   ...['payout', 'simulated_transfer'].flatMap((table) => [
     `alter table ${table} drop constraint ${table}_method_check`,
     `alter table ${table} add constraint ${table}_method_check
-      check (method in ('pix', 'pix_turbo', 'ltc', 'usd', 'boleto'))`,
+      check (method in ('pix', 'pix_turbo', 'ltc', 'usd', 'made_up'))`,
   ]),
 ];
 
@@ -109,8 +109,8 @@ describe('a payout method that is one more record in the registry', () => {
   /** Two an hour are all that an account may have. */
   const nextHour = () => pair.pass(3_600_001);
 
-  const input = { method: 'BOLETO', amountCents: 10_000, destination: DESTINATION };
-  const shown = { method: 'BOLETO', destination: MASKED, feeCents: 350 };
+  const input = { method: 'MADE_UP', amountCents: 10_000, destination: DESTINATION };
+  const shown = { method: 'MADE_UP', destination: MASKED, feeCents: 350 };
 
   test('a new method is paid over GraphQL, and its destination is masked in each answer and update', async () => {
     await nextHour();
@@ -122,18 +122,18 @@ describe('a payout method that is one more record in the registry', () => {
     for (const status of ['PENDING', 'COMPLETED'])
       expect((await updates.data()).allPayoutUpdates.payout).toEqual({ ...shown, status });
     await updates.close();
-    const { payouts } = await pair.service.live.request(LIST, { method: 'BOLETO' });
+    const { payouts } = await pair.service.live.request(LIST, { method: 'MADE_UP' });
     expect(payouts.nodes).toEqual([{ ...shown, status: 'COMPLETED' }]);
   });
 
   test('a new method is paid over REST, and its destination is masked in each answer', async () => {
     await nextHour();
     const rest = pair.service.rest();
-    const body = { amount: 100, method: 'boleto', walletAddress: DESTINATION };
+    const body = { amount: 100, method: 'made_up', walletAddress: DESTINATION };
     const { status, body: made } = await rest.post('/payouts', body);
     expect({ status, made }).toMatchObject({
       status: 201,
-      made: { method: 'boleto', walletAddress: MASKED, fee: 3.5 },
+      made: { method: 'made_up', walletAddress: MASKED, fee: 3.5 },
     });
     const found = await rest.get(`/payouts/${made.code}`);
     expect(found.body.walletAddress).toBe(MASKED);
@@ -147,7 +147,7 @@ describe('a payout method that is one more record in the registry', () => {
     await pair.service.live.request(REQUEST, { input });
     await pair.service.work.settled();
     const state = await (await fetch(`${pair.service.url}/simulator/state`)).json();
-    expect(state.transfers).toMatchObject([{ method: 'boleto', destination: MASKED, status: 'queued' }]);
+    expect(state.transfers).toMatchObject([{ method: 'made_up', destination: MASKED, status: 'queued' }]);
   });
 
   test('a facade masks the destination of a new method, and has it whole nowhere in its database', async () => {
@@ -155,7 +155,7 @@ describe('a payout method that is one more record in the registry', () => {
     const { requestPayout } = await pair.facade.live.request(REQUEST, { input });
     expect(requestPayout.payout).toMatchObject(shown);
     await pair.pass(120_000);
-    const { payouts } = await pair.facade.live.request(LIST, { method: 'BOLETO' });
+    const { payouts } = await pair.facade.live.request(LIST, { method: 'MADE_UP' });
     expect(payouts.nodes[0]).toEqual({ ...shown, status: 'COMPLETED' });
     const { rows } = await sql<{ text: string }>`
       select snapshot::text as text from event union all select snapshot::text from observed
@@ -170,7 +170,7 @@ describe('a payout method that is one more record in the registry', () => {
         input: { ...input, destination },
       });
       expect(requestPayout.fields).toEqual([
-        { path: 'input.destination', message: 'must be the 47 digits of a boleto' },
+        { path: 'input.destination', message: 'must be a made-up number of 47 digits' },
       ]);
     }
   });
@@ -179,7 +179,7 @@ describe('a payout method that is one more record in the registry', () => {
     await nextHour();
     const request = async () => (await pair.service.live.request(REQUEST, { input })).requestPayout;
     expect([await request(), await request()]).toMatchObject([{ payout: {} }, { payout: {} }]);
-    expect(await request()).toMatchObject({ limit: '2 boletos an hour' });
+    expect(await request()).toMatchObject({ limit: '2 made-up withdrawals an hour' });
   });
 
   test('a payout by a new method arrives without the receipt of a PIX', async () => {
@@ -191,7 +191,7 @@ describe('a payout method that is one more record in the registry', () => {
       .select(['method', 'status', 'end_to_end_id'])
       .where('withdrawal_id', '=', requestPayout.payout.withdrawalId)
       .execute();
-    expect(rows).toEqual([{ method: 'boleto', status: 'completed', end_to_end_id: null }]);
+    expect(rows).toEqual([{ method: 'made_up', status: 'completed', end_to_end_id: null }]);
   });
 
   test('no line of the log shows the destination of a new method, also where an error repeats it', () => {
@@ -204,11 +204,11 @@ describe('a payout method that is one more record in the registry', () => {
 
   test('the webhook of the document has the destination of a new method whole', () => {
     const payout: OwnPayout = {
-      ...{ withdrawalId: '0'.repeat(24), code: `SAQ-${'0'.repeat(12)}`, version: 1, method: BOLETO },
+      ...{ withdrawalId: '0'.repeat(24), code: `SAQ-${'0'.repeat(12)}`, version: 1, method: MADE_UP },
       ...{ status: 'pending', amountCents: 10_000, feeCents: 350, litoshi: null, destination: DESTINATION },
       ...{ requestedAt: new Date(), processedAt: null, deniedReason: null, endToEndId: null },
     };
-    expect(payoutWebhook(payout, 'live')).toMatchObject({ method: 'boleto', walletAddress: DESTINATION });
+    expect(payoutWebhook(payout, 'live')).toMatchObject({ method: 'made_up', walletAddress: DESTINATION });
   });
 
   test('a kind of destination without a mask does not compile', () => {
@@ -219,13 +219,19 @@ describe('a payout method that is one more record in the registry', () => {
   });
 
   test('the command line has an option and a column for the fee of a new method', async () => {
-    const { input: settings } = parseCommand(['accounts', 'set', 'acc_1', '--payout-fee-boleto', '1.25']) as {
+    const { input: settings } = parseCommand([
+      'accounts',
+      'set',
+      'acc_1',
+      '--payout-fee-made-up',
+      '1.25',
+    ]) as {
       input: object;
     };
-    expect(settings).toEqual({ id: 'acc_1', payoutFeesCents: { boleto: 125 } });
+    expect(settings).toEqual({ id: 'acc_1', payoutFeesCents: { made_up: 125 } });
     const help = parseCommand(['accounts', 'set', '--help']);
     expect(help).toMatchObject({
-      text: expect.stringMatching(/--payout-fee-boleto <REAIS> +the fee of a payout by boleto/),
+      text: expect.stringMatching(/--payout-fee-made-up <REAIS> +the fee of a payout by a made-up way/),
     });
     const account = {
       id: 'acc_1',
@@ -235,11 +241,11 @@ describe('a payout method that is one more record in the registry', () => {
       ...DEFAULT_SETTINGS,
     };
     expect(formatResult('accounts.list', { accounts: [account] })).toMatch(
-      /usd +boleto .*\n.* 5\.00 +3\.50 /,
+      /usd +made up .*\n.* 5\.00 +3\.50 /,
     );
-    expect(createAccountInput.parse({ name: 'Loja', payoutFeesCents: { boleto: 5 } })).toEqual({
+    expect(createAccountInput.parse({ name: 'Loja', payoutFeesCents: { made_up: 5 } })).toEqual({
       name: 'Loja',
-      payoutFeesCents: { boleto: 5 },
+      payoutFeesCents: { made_up: 5 },
     });
   });
 
@@ -251,7 +257,7 @@ describe('a payout method that is one more record in the registry', () => {
     };
     const source = { by: 'service' as const, at: new Date(), knownAt: null };
 
-    test.each([[BOLETO], ['unknown' as const]])(
+    test.each([[MADE_UP], ['unknown' as const]])(
       'an upstream destination of a new method is masked where the method is %s',
       (method) => {
         const merged = mergeUpstreamPayout(null, { ...upstream, method, destination: DESTINATION }, source);
@@ -263,28 +269,28 @@ describe('a payout method that is one more record in the registry', () => {
 
     test('a text that is no destination of a new method is hidden whole', () => {
       for (const destination of ['ana@padaria.example', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', '5'])
-        expect(maskDestination({ method: BOLETO, destination }, { masksPublic: false })).toBe('****');
+        expect(maskDestination({ method: MADE_UP, destination }, { masksPublic: false })).toBe('****');
     });
 
     test('an upstream payout by a new method is read by the method’s name, its destination only where masked', () => {
-      const record = { id: '0'.repeat(24), amount: 100, method: 'boleto' };
+      const record = { id: '0'.repeat(24), amount: 100, method: 'made_up' };
       expect(readPayout({ ...record, paidTo: MASKED })).toMatchObject({
-        method: BOLETO,
+        method: MADE_UP,
         destination: MASKED,
       });
       expect(readPayout({ ...record, paidTo: DESTINATION })?.destination).toBeNull();
     });
 
     test('destinations of a new method are compared by its own mask', () => {
-      const of = (destination: string) => ({ method: BOLETO, destination });
+      const of = (destination: string) => ({ method: MADE_UP, destination });
       expect(canBeSame(of(DESTINATION), of(MASKED))).toBe(true);
       expect(canBeSame(of(`1${DESTINATION.slice(1, -1)}9`), of(MASKED))).toBe(false);
-      expect(fingerprintOf(BOLETO, 1, DESTINATION)).not.toBe(fingerprintOf('pix', 1, DESTINATION));
+      expect(fingerprintOf(MADE_UP, 1, DESTINATION)).not.toBe(fingerprintOf('pix', 1, DESTINATION));
     });
   });
 
   test('a new method is the last in every list, and completes without an unconfirmed state', () => {
-    expect(PAYOUT_METHODS).toEqual(['pix', 'pix_turbo', 'ltc', 'usd', 'boleto']);
-    expect(nextStatuses({ method: BOLETO, status: 'pending' })).toEqual(['completed', 'denied']);
+    expect(PAYOUT_METHODS).toEqual(['pix', 'pix_turbo', 'ltc', 'usd', 'made_up']);
+    expect(nextStatuses({ method: MADE_UP, status: 'pending' })).toEqual(['completed', 'denied']);
   });
 });

@@ -437,7 +437,7 @@ describe('a withdrawal that a service tells', () => {
   });
 
   test('a withdrawal may have unknown words, and may lack any member', () => {
-    expect(readPayout({ id: 'w-1', amount: 8.2, status: 'em_analise', method: 'no method' })).toEqual({
+    expect(readPayout({ id: 'w-1', amount: 8.2, status: 'em_analise', method: 'no_method' })).toEqual({
       ...Object.fromEntries(Object.keys(CLAIM).map((name) => [name, null])),
       withdrawalId: 'w-1',
       amountCents: 820,

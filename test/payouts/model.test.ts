@@ -47,7 +47,7 @@ describe('a request for a payout', () => {
   });
 
   const cases: [string, unknown][] = [
-    ...[undefined, null, '', 'PIX', 'unknown', 'no method', 5].map((value): [string, unknown] => [
+    ...[undefined, null, '', 'PIX', 'unknown', 'no_method', 5].map((value): [string, unknown] => [
       'method',
       value,
     ]),

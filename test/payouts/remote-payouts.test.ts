@@ -966,7 +966,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
 
     test('a word that this server does not know is shown as unknown', async () => {
       const { service, tenant, add, events } = await start();
-      add({ status: 'em_analise', method: 'boleto' });
+      add({ status: 'em_analise', method: 'no_method' });
       expect((await service.list(tenant, page)).items[0]!.payout).toMatchObject({
         status: 'unknown',
         method: 'unknown',
