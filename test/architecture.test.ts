@@ -105,28 +105,9 @@ const TABLE: Record<string, string[]> = {
     'access/model.ts',
   ],
   'payouts/remote/mirror.ts': ['kernel/', 'payouts/model.ts', 'payouts/fees.ts', 'upstream/', 'commit/'],
-<<<<<<< HEAD
   'payouts/remote/commands.ts': ['payouts/remote/fee-commands.ts', ...REMOTE_COMMANDS],
   'payouts/remote/fee-commands.ts': ['payouts/remote/commands.ts', ...REMOTE_COMMANDS],
   'payouts/remote/service.ts': [
-=======
-  'payouts/remote/commands.ts': [
-    'kernel/',
-    'payouts/model.ts',
-    'payouts/fees.ts',
-    'payouts/wire.ts',
-    'payouts/remote/mirror.ts',
-    'any model.ts',
-    'upstream/',
-    'commit/',
-  ],
-  'payouts/remote/service.ts': [
-    'kernel/',
-    'payouts/model.ts',
-    'payouts/fees.ts',
-    'payouts/wire.ts',
-    'payouts/remote/mirror.ts',
->>>>>>> 4cea308 (payouts: each method is one record, from which the rest follows)
     'payouts/remote/commands.ts',
     'payouts/remote/fee-commands.ts',
     'payouts/remote/fee-service.ts',

@@ -62,13 +62,8 @@ export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
 
 /** The difference between the service's clock and ours that is ordinary. */
 export const SKEW_MS = 60_000;
-<<<<<<< HEAD
-/** The time around a request in which the service dates its payout: it begins none that is older. */
+/** The time around a request in which the service dates the payout that it makes. */
 const WINDOW = windowOf({ beforeMs: SKEW_MS, afterMs: ABSENT_AFTER_MS + SKEW_MS });
-=======
-/** The distance in time at which a payout is certainly not of a request, whatever the clock and the time zone. */
-const FAR_MS = 26 * 60 * 60_000;
->>>>>>> 4cea308 (payouts: each method is one record, from which the rest follows)
 
 /** The stored description of a request, by which its payout is distinguished from those that were there before. */
 interface Summary {
@@ -236,7 +231,7 @@ export function createPayoutRequests({
         (before.size > 0 && isNewestFirst(dates)) ||
         isBehind(dates, earliestOf(intent.createdAt, WINDOW)),
     });
-    // Alike is all that they are: not even a single one is taken.
+    // A payout that only resembles the request is not taken for its own, even where there is one alone.
     if (recognition.items.length > 0)
       return { unclear: `${namesOf(recognition.items)} may be it, as far as the service shows it` };
     if (payouts.includes(null)) return 'unclear';
@@ -258,7 +253,7 @@ export function createPayoutRequests({
     const recognition = recognise({
       items: made.map(({ observed }) => payoutIn(observed)),
       ...{ idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
-      // One that was requested when this payout was known already has not made it.
+      // A request that came when this payout was known already has not made it.
       hasRival: (payout) =>
         open.some(
           (other) =>
@@ -268,27 +263,10 @@ export function createPayoutRequests({
         ),
       complete: true,
     });
-<<<<<<< HEAD
     if (recognition.kind === 'none') return null;
     if (recognition.kind === 'unclear') return { unclear: reasonOf(recognition) };
     const [{ withdrawalId }] = recognition.items;
-    nudge(tenant, 'wallet');
-=======
-    if (possible.length === 0) return null;
-    const names = namesOf(possible.map((each) => each.payout));
-    const [{ payout, place }, ...others] = possible as [(typeof possible)[0]];
-    if (others.length > 0) return { unclear: `${names} are all as it was requested` };
-    // A request that came when this payout was known already has not made it.
-    const isRival = (each: Intent) =>
-      each.id !== intent.id && each.inputHash === inputHash && (each.summary as Summary).knownUpTo < place;
-    if (open.some(isRival))
-      return { unclear: `${names} may be it, or may be of another request for the same` };
-    if (payout.requestedAt === null)
-      return { unclear: `${names} may be it: the service does not say when it was requested` };
-    if (!isInTime(payout, intent)) return { unclear: `${names} may be it, or may have been there before` };
-    const { withdrawalId } = payout;
     pollNow(tenant, 'wallet');
->>>>>>> 4cea308 (payouts: each method is one record, from which the rest follows)
     return { found: identifiedAs(withdrawalId!, intent.id), claims: withdrawalId! };
   }
 
@@ -351,22 +329,3 @@ function mayBe(payout: Payout, { method, amountCents, destination }: Summary): b
     !areDifferent(payout, { method, destination })
   );
 }
-<<<<<<< HEAD
-=======
-
-function sinceOf({ createdAt }: Intent): Date {
-  return plusMs(createdAt, -SKEW_MS);
-}
-
-/**
- * Whether a payout was requested while an intent was under way; null where that cannot be said: it has no date, or the
- * service's clock may be far from ours.
- */
-function isInTime({ requestedAt }: Payout, intent: Intent): boolean | null {
-  if (requestedAt === null) return null;
-  const since = sinceOf(intent);
-  const until = plusMs(intent.createdAt, ABSENT_AFTER_MS + SKEW_MS);
-  if (requestedAt >= since && requestedAt <= until) return true;
-  return requestedAt < plusMs(since, -FAR_MS) || requestedAt > plusMs(until, FAR_MS) ? false : null;
-}
->>>>>>> 4cea308 (payouts: each method is one record, from which the rest follows)
