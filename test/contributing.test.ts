@@ -140,6 +140,21 @@ describe('The example of', () => {
     for (const kind of kinds) expect(kind).toMatch(/^\d{4}_[a-z_]+?(_online)?(_needs_\d{4})?\.sql$/);
   });
 
+  it('a payout method names every file in which usd has to be', () => {
+    const needed = [
+      'server/src/payouts/methods/method.ts',
+      'test/payouts/another-method.test.ts',
+      ...filesWith('server/src/payouts/methods', 'const usd:', "'./usd.ts'"),
+      ...filesWith('server/src/db/migrations', 'payout_fee_usd_cents', "'ltc', 'usd'"),
+      ...filesWith('server/docs', 'fee of `usd`'),
+      ...filesWith('test/payouts', 'parseUsdtAddress'),
+      ...filesWith('test/support', "  usd: '", '  USDT\n'),
+      ...filesWith('schema.graphql', '  USDT\n'),
+      ...filesWith('widget/src', "'USDT'"),
+    ];
+    expect(filesIn(section('Add a payout method'))).toEqual(sorted(needed));
+  });
+
   it('a slice names every file of products, and every file that each slice has to be added to', () => {
     const isOutside = (file: string) => !file.startsWith('server/src/products/');
     const imports = (file: string, slice: string) =>

@@ -21,14 +21,14 @@ import { describeOperations } from '../server/src/http/openapi.ts';
 import { type RestOperation, STATUS } from '../server/src/http/rest.ts';
 import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
 import { REQUESTS_A_MINUTE } from '../server/src/limits/requests.ts';
+import { PAYOUTS_AN_HOUR } from '../server/src/payouts/limits.ts';
 import {
+  methodOf,
   nextStatuses,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
-  PAYOUTS_AN_HOUR,
   type Payout,
   type PayoutMethod,
-  TURBO_PAYOUTS_AN_HOUR,
 } from '../server/src/payouts/model.ts';
 import { createPayoutRoutes } from '../server/src/payouts/routes.ts';
 import { payoutWebhook } from '../server/src/payouts/wire.ts';
@@ -381,7 +381,7 @@ describe('the numbers in the service document', () => {
     expect(Object.fromEntries(listed)).toEqual({
       requests: REQUESTS_A_MINUTE,
       'payouts of the main account': PAYOUTS_AN_HOUR,
-      'turbo payouts among them': TURBO_PAYOUTS_AN_HOUR,
+      'turbo payouts among them': methodOf('pix_turbo').hourly?.most,
       'active API keys': MAX_ACTIVE_KEYS,
       products: MAX_PRODUCTS,
       'page of a list, smallest': minimum,

@@ -16,8 +16,17 @@ import { fail, isMain, root, runNode } from './progress.mjs';
  * @type {Generated[]}
  */
 export const GENERATED = [
-  { file: 'schema.graphql', from: 'the GraphQL schema in server/src', make: printSchema },
+  {
+    file: 'schema.graphql',
+    from: 'the GraphQL schema in server/src',
+    make: () => runTypeScript('server/scripts/print-schema.ts'),
+  },
   { file: 'widget/src/graphql-env.d.ts', from: 'schema.graphql', make: printTypes },
+  {
+    file: 'widget/src/payouts/methods.ts',
+    from: 'the payout methods in server/src',
+    make: () => runTypeScript('server/scripts/print-methods.ts'),
+  },
   ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
     file,
     from: 'the environment variables in server/src/config.ts',
@@ -59,8 +68,9 @@ async function regenerate() {
   }
 }
 
-function printSchema() {
-  return runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-schema.ts'], { quiet: true });
+/** @param {string} script */
+function runTypeScript(script) {
+  return runNode('node_modules/tsx/dist/cli.mjs', [script], { quiet: true });
 }
 
 /** @type {ReturnType<typeof runNode> | undefined} */
@@ -68,9 +78,7 @@ let variables;
 
 /** The documentation of the variables; both files are made by one process. @param {string} file */
 async function printVariables(file) {
-  variables ??= runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-variables.ts'], {
-    quiet: true,
-  });
+  variables ??= runTypeScript('server/scripts/print-variables.ts');
   const made = await variables;
   return made.ok ? { ok: true, output: JSON.parse(made.output)[file] } : made;
 }

@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bootstrapRemote, createAdministration } from '../../server/src/access/administration.ts';
 import { ModeError } from '../../server/src/access/mode.ts';
-import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { bootstrap, createAccessService } from '../../server/src/access/service.ts';
-import { insertAccount, selectMode } from '../../server/src/access/store.ts';
+import { selectMode } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
@@ -19,6 +18,7 @@ import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
 import { createProductService } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
+import { openOlderAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { silent } from '../support/templates.ts';
@@ -232,8 +232,7 @@ describe('a database from before there was another mode', () => {
     for (const file of readdirSync(MIGRATIONS).filter((name) => name < '0009'))
       copyFileSync(join(MIGRATIONS, file), join(folder, file));
     await migrate(database, folder);
-    if (started)
-      await insertAccount(database.sql, { id: 'acc_1', name: 'Loja', ...DEFAULT_SETTINGS }, clock.now());
+    if (started) await openOlderAccount(database.sql);
     await migrate(database);
     expect(await selectMode(database.sql)).toEqual(mode);
   });

@@ -46,7 +46,7 @@ import {
   listDeliveries,
   updateDeliveries,
 } from '../../server/src/webhooks/store.ts';
-import { openAccount } from '../support/core.ts';
+import { openAccount, openOlderAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { generated, scale } from '../support/scale.ts';
 import { explainQueries, type ReadPlan, scansBy } from '../support/statements.ts';
@@ -329,7 +329,7 @@ test('What was there before it was counted is counted while others write.', asyn
   const payouts = (places: number[], variant: number) =>
     ({ what: 'payouts', places, variant, isUndone: false }) as const;
   await migrate(starting, undefined, '0014_payouts_by_method');
-  const [one, other] = [await openAccount(starting), await openAccount(starting)];
+  const [one, other] = [await openOlderAccount(starting.sql), await openOlderAccount(starting.sql)];
   await perform(working.sql, one, payouts([0, 1, 2, 3], 0));
 
   // A server of the version before goes on between the two steps.

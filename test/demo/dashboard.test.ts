@@ -131,7 +131,7 @@ describe('a payout of the dashboard', () => {
     ['an amount equal to the fee', { ...input, amountCents: 100 }, 'amountCents'],
     ['an invalid key', { ...input, destination: '123' }, 'destination'],
     ['an address of another method', { ...input, method: 'ltc' }, 'destination'],
-    ['an unknown method', { ...input, method: 'boleto' }, 'method'],
+    ['an unknown method', { ...input, method: 'no_method' }, 'method'],
   ])('a payout is refused with the invalid field named: %s', async (_, wrong, path) => {
     const { status, body } = await askPayout(wrong);
 

@@ -1,4 +1,4 @@
-import type { PayoutMethod, PayoutStatus } from '../../server/src/payouts/model.ts';
+import { methodOf, type PayoutMethod, type PayoutStatus } from '../../server/src/payouts/model.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit, AuditedPayout } from './audit.ts';
 import type { ChildServer } from './child.ts';
@@ -36,7 +36,6 @@ export const DESTINATIONS: readonly {
   { method: 'ltc', destination: 'ltc1q6vpftd5at0tucj4ruq4ppku9jfkk2ckeh2gjea', leadsTo: 'completed' },
   { method: 'usd', destination: 'TVCvg8adLK6hGQH5WMw2vu4DFvbKkZeDpg', leadsTo: 'completed' },
 ];
-const METHODS = { pix: 'PIX', pix_turbo: 'PIX_TURBO', ltc: 'LTC', usd: 'USDT' };
 
 /** An integrator's customer: it gets a subaccount, money in it, and payouts of that. */
 interface Client {
@@ -96,7 +95,12 @@ export function createWithdrawers(random: Random) {
   async function withdraw(withdrawal: Withdrawal, server: ChildServer, api: GraphQLClient): Promise<void> {
     const { key: idempotencyKey, amountCents, to, twice } = withdrawal;
     withdrawal.refusedBy = null;
-    const input = { method: METHODS[to.method], destination: to.destination, amountCents, idempotencyKey };
+    const input = {
+      method: methodOf(to.method).graphql.name,
+      destination: to.destination,
+      amountCents,
+      idempotencyKey,
+    };
     const answers = await repeated(twice, async () => {
       const { done } = await api.request(WITHDRAW, { input });
       if (!done.payout && done.code !== 'RATE_LIMITED') throw new Error(`refused: ${JSON.stringify(done)}`);

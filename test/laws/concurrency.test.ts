@@ -5,8 +5,9 @@ import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
+import { FEES } from '../support/payout-methods.ts';
 import { generated, scale } from '../support/scale.ts';
-import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
+import { expectStatementsHold, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
 const MINUTE = 60_000;

@@ -9,8 +9,9 @@ import { approved, approvedLate, approvedSoon, declined } from '../support/cards
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
+import { FEES } from '../support/payout-methods.ts';
 import { generated } from '../support/scale.ts';
-import { FEES, MARKUP } from '../support/subaccounts.ts';
+import { MARKUP } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
 const SECOND = 1_000;

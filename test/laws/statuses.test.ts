@@ -3,25 +3,22 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { readAfter } from '../../server/src/events/log.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
-import { PAYOUT_METHODS } from '../../server/src/payouts/model.ts';
+import { methodOf, PAYOUT_METHODS } from '../../server/src/payouts/model.ts';
 import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
+import { DESTINATIONS, FEES } from '../support/payout-methods.ts';
 import { generated } from '../support/scale.ts';
-import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
+import { expectStatementsHold, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { expectBooksHold } from './books.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const DESTINATIONS = {
-  pix: 'ana@padaria.example',
-  pix_turbo: 'ana@padaria.example',
-  ltc: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-  usd: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-};
+const debited = (from: 'brl' | 'ltc') => PAYOUT_METHODS.filter((method) => methodOf(method).debits === from);
+const DEBITED = { brl: debited('brl'), ltc: debited('ltc') };
 
 const RECEIPT = { endToEndId: 'E1', recipientName: 'Ana Souza', recipientBankName: 'Banco Ipê S.A.' };
 type Said = 'in_verification' | 'queued' | 'sent' | 'completed' | 'denied' | 'refused' | 'nothing';
@@ -122,7 +119,7 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
           asked.filter(
             (payout, index) => from.includes(payout.from) && ended.get(ids[index]!) === 'completed',
           ).length;
-        const [main, ltc, subaccount] = [came('pix', 'pix_turbo', 'usd'), came('ltc'), came('subaccount')];
+        const [main, ltc, subaccount] = [came(...DEBITED.brl), came(...DEBITED.ltc), came('subaccount')];
         const sums = await expectBooksHold(database, core.tenant);
         expect(sums).toMatchObject({
           payouts_in_transit: 0,

@@ -51,7 +51,11 @@ export const ROOMS = [
   },
   {
     group: 'state machines',
-    mutate: ['payouts/model.ts'],
+    mutate: [
+      ...['model', 'decisions', 'limits', 'destinations', 'upstream-payout'].map(
+        (name) => `payouts/${name}.ts`,
+      ),
+    ],
     tests: ['payouts/model.test.ts', 'payouts/mirror.test.ts'],
   },
   {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseLtcAddress, parseUsdtAddress } from '../../server/src/payouts/addresses.ts';
+import { parseLtcAddress } from '../../server/src/payouts/methods/ltc.ts';
+import { parseUsdtAddress } from '../../server/src/payouts/methods/usd.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { anyText } from '../support/any-text.ts';
 import { generated } from '../support/scale.ts';
@@ -22,11 +23,11 @@ describe('an LTC address', () => {
     ['of a key, segwit', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'],
     ['of a script, segwit', segwit(bech32, 0, 32)],
     ['taproot', segwit(bech32m, 1, 32)],
-  ])('%s is taken as it is', (_, address) => {
+  ])('an LTC address %s is taken as it is', (_, address) => {
     expect(parseLtcAddress(address)).toBe(address);
   });
 
-  test('segwit may be written in capitals', () => {
+  test('a segwit address may be written in capitals', () => {
     expect(parseLtcAddress('LTC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KGMN4N9')).toBe(
       'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
     );
@@ -53,7 +54,7 @@ describe('an LTC address', () => {
     ['endless', 'L'.repeat(100_000)],
     ['endless, segwit', `ltc1${'q'.repeat(100_000)}`],
     ['half of a surrogate pair', 'ltc1\ud83e'],
-  ])('is none: %s', (_, text) => {
+  ])('a text that is no LTC address is refused: %s', (_, text) => {
     expect(parseLtcAddress(text)).toBeNull();
   });
 });
@@ -67,7 +68,7 @@ describe('a USDT address', () => {
     ['of ERC-20', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'],
     ['of ERC-20 in small letters', ERC20.toLowerCase(), ERC20],
     ['of ERC-20 in capitals', `0x${ERC20.slice(2).toUpperCase()}`, ERC20],
-  ])('%s is taken, in its normal form', (_, text, normal) => {
+  ])('a USDT address %s is taken in its normal form', (_, text, normal) => {
     expect(parseUsdtAddress(text)).toBe(normal);
   });
 
@@ -82,12 +83,12 @@ describe('a USDT address', () => {
     ['of ERC-20, too long', `${ERC20}0`],
     ['of ERC-20 with a capital X', ERC20.replace('0x', '0X')],
     ['no hex', `0x${'g'.repeat(40)}`],
-  ])('is none: %s', (_, text) => {
+  ])('a text that is no USDT address is refused: %s', (_, text) => {
     expect(parseUsdtAddress(text)).toBeNull();
   });
 });
 
-test('of an address nothing can be changed', () => {
+test('an address with any letter changed is refused', () => {
   const addresses = [
     ['LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9', parseLtcAddress],
     ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', parseLtcAddress],
@@ -108,7 +109,7 @@ test('of an address nothing can be changed', () => {
   );
 });
 
-test('no text is a fault', () => {
+test('no text makes an address parser throw', () => {
   fc.assert(
     fc.property(anyText, fc.constantFrom('', 'ltc1', '0x', 'T', 'L'), (text, prefix) => {
       parseLtcAddress(prefix + text);
@@ -117,7 +118,7 @@ test('no text is a fault', () => {
   );
 });
 
-test('the magic addresses are addresses', () => {
+test('the simulated bank’s special addresses are valid addresses', () => {
   const crypto = Object.keys(MAGIC_DESTINATIONS).filter((destination) => !destination.includes('@'));
   expect(crypto.map((address) => parseLtcAddress(address) ?? parseUsdtAddress(address))).toEqual(crypto);
   expect(crypto).toHaveLength(4);

@@ -11,8 +11,9 @@ import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
+import { FEES } from '../support/payout-methods.ts';
 import { embedded } from '../support/port-fixture.ts';
-import { describePort, FEES, KEY, LTC } from './port.ts';
+import { describePort, KEY, LTC } from './port.ts';
 
 const MINUTE = 60_000;
 
@@ -31,7 +32,7 @@ describeOnDatabase('payouts', (open) => {
 
   describePort(embedded(() => database));
 
-  test('say everything of themselves when they are requested', async () => {
+  test('a payout has all of its members from its request on', async () => {
     const core = await start();
     const { payout } = await core.payouts.request(core.tenant, pix({ amountCents: 40_000 }));
     expect(payout).toEqual({
@@ -55,7 +56,7 @@ describeOnDatabase('payouts', (open) => {
   });
 
   describe('by the bank', () => {
-    test('a turbo one that nobody looked at until it had arrived was processing too', async () => {
+    test('a turbo payout that was first looked at after its arrival was processing too', async () => {
       const core = await start({
         bank: ({ send, ...rest }) => ({ ...rest, send: afterwards(send, () => core) }),
       });
@@ -71,7 +72,7 @@ describeOnDatabase('payouts', (open) => {
   });
 
   describe('with a key', () => {
-    test('in LTC are replayed without a quote, and refused without one where they are new', async () => {
+    test('an LTC payout is replayed without a quote, and a new one is refused without one', async () => {
       let down = false;
       const core = await start({
         bank: (bank) => ({
@@ -92,7 +93,7 @@ describeOnDatabase('payouts', (open) => {
   });
 
   describe('across faults', () => {
-    test('a bank that throws has said nothing: it is asked again, and nothing is denied', async () => {
+    test('a bank that throws is called again, and no payout is denied for it', async () => {
       const seen: Transfer[] = [];
       const core = await start({
         bank: (bank) => ({
@@ -118,7 +119,7 @@ describeOnDatabase('payouts', (open) => {
       expect((await core.bank.list()).filter(({ id }) => id === payout.withdrawalId)).toHaveLength(1);
     });
 
-    test('an instance that dies before it has sent leaves it to another', async () => {
+    test('a payout whose instance died before sending it is sent by another instance', async () => {
       const dead = await start({
         bank: (bank) => ({ ...bank, send: () => Promise.reject(new Error('dying')) }),
       });
@@ -130,7 +131,7 @@ describeOnDatabase('payouts', (open) => {
       expect(await again(core, payout)).toMatchObject({ status: 'completed' });
     });
 
-    test('an instance that is cut off between the bank’s answer and its record sends nothing twice, nor turns anything back', async () => {
+    test('an instance that is cut off between the bank’s answer and its record sends nothing twice and reverses nothing', async () => {
       const answered = deferred<void>();
       const back = deferred<void>();
       const dead = await start({
@@ -165,7 +166,7 @@ describeOnDatabase('payouts', (open) => {
     });
   });
 
-  test('the database keeps the rules that the model keeps', async () => {
+  test('the database enforces the rules that the model enforces', async () => {
     const core = await start();
     const { payout } = await core.payouts.request(core.tenant, pix());
     const set = (values: object) =>

@@ -95,7 +95,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
   expect((await merchant.request('{ payouts { totalCount } }')).payouts.totalCount).toBe(2);
 });
 
-test('a payout that the service never had is denied in the end, and its subscribers hear of that', async () => {
+test('a payout that the service never had is denied in the end, and its subscribers are notified', async () => {
   const api = pair.facade.client(pair.keys.live);
   pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'before' } : PASS);
   const { requestPayout } = await api.request(REQUEST, input('third', 3_000));

@@ -74,7 +74,7 @@ const request = async ({ client }: Pick<Merchant, 'client'>, input: object = {})
     })
   ).requestPayout;
 
-/** What is on its way to the bank gets there first. */
+/** Moves the clock on. Payouts under way reach the bank before and after. */
 async function pass(ms: number): Promise<void> {
   await app.work.settled();
   app.clock.advance(ms);
@@ -82,7 +82,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('requestPayout', () => {
-  test('answers with the payout, its PIX key masked', async () => {
+  test('requestPayout answers with the payout, its PIX key masked', async () => {
     const answer = await request(await merchant());
     expect(answer).toEqual({
       __typename: 'PayoutSuccess',
@@ -109,12 +109,15 @@ describe('requestPayout', () => {
     ['PIX_TURBO', 'ana@padaria.example', 'a***@padaria.example'],
     ['LTC', LTC.toUpperCase(), LTC],
     ['USDT', USDT, USDT],
-  ])('by %s', async (method, destination, shown) => {
-    const { payout } = await request(await merchant(), { method, destination });
-    expect(payout).toMatchObject({ method, destination: shown });
-  });
+  ])(
+    'requestPayout by %s shows the destination in its normal form, a public address whole',
+    async (method, destination, shown) => {
+      const { payout } = await request(await merchant(), { method, destination });
+      expect(payout).toMatchObject({ method, destination: shown });
+    },
+  );
 
-  test('answers a repeated key with the same payout, however its destination is written, and another input with IdempotencyError', async () => {
+  test('requestPayout with a repeated key gives the same payout, however its destination is written, and IdempotencyError for another input', async () => {
     const one = await merchant();
     const first = await request(one, { idempotencyKey: 'saque-1' });
     const second = await request(one, { idempotencyKey: 'saque-1', destination: '12345678909' });
@@ -136,7 +139,7 @@ describe('requestPayout', () => {
     ['destination', { method: 'LTC' }],
     ['destination', { method: 'USDT', destination: LTC }],
     ['idempotencyKey', { idempotencyKey: 'a b' }],
-  ])('is refused by the name of its %s: %j', async (field, input) => {
+  ])('requestPayout is refused with ValidationError by the name of its %s: %j', async (field, input) => {
     const one = await merchant();
     expect(await request(one, input)).toMatchObject({
       __typename: 'ValidationError',
@@ -154,18 +157,21 @@ describe('requestPayout', () => {
     ['amountCents', { amountCents: 1.5 }],
     ['amountCents', { amountCents: 2 ** 53 }],
     ['amountCents', { amountCents: null }],
-    ['method', { method: 'BOLETO' }],
+    ['method', { method: 'NO_METHOD' }],
     ['method', { method: null }],
     ['destination', { destination: null }],
-  ])('that is no input is BAD_USER_INPUT that names %s: %j', async (field, input) => {
-    const { body } = await (await merchant()).client.send(REQUEST, {
-      input: { method: 'PIX', amountCents: 1_000, destination: CPF, ...input },
-    });
-    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
-    expect(body.errors[0].message).toContain(field);
-  });
+  ])(
+    'requestPayout with a value of the wrong type is BAD_USER_INPUT that names %s: %j',
+    async (field, input) => {
+      const { body } = await (await merchant()).client.send(REQUEST, {
+        input: { method: 'PIX', amountCents: 1_000, destination: CPF, ...input },
+      });
+      expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      expect(body.errors[0].message).toContain(field);
+    },
+  );
 
-  test('above what can be withdrawn is InsufficientFundsError with all its figures', async () => {
+  test('requestPayout above the withdrawable amount is InsufficientFundsError with all its figures', async () => {
     const one = await merchant();
     const tenant = { accountId: one.accountId, environment: 'live' } as const;
     await fund({ database: app.database, tenant }, { heldCents: 30_000 });
@@ -186,7 +192,7 @@ describe('requestPayout', () => {
     });
   });
 
-  test('beyond ten an hour is RateLimitError', async () => {
+  test('requestPayout beyond ten an hour is RateLimitError', async () => {
     const one = await merchant();
     for (let n = 0; n < 10; n += 1) await request(one);
     expect(await request(one)).toMatchObject({
@@ -197,7 +203,7 @@ describe('requestPayout', () => {
     });
   });
 
-  test('is PermissionError but for an unrestricted key', async () => {
+  test('requestPayout is PermissionError for every key but an unrestricted one', async () => {
     const { accountId } = await merchant();
     const refused = { __typename: 'PermissionError', code: 'PERMISSION_DENIED', requiresAnyOf: [] };
     const restricted = await addKey(app, { accountId, permissions: ['subcontas.sacar'] });
@@ -208,7 +214,7 @@ describe('requestPayout', () => {
 });
 
 describe('payout', () => {
-  test('by either reference, and as a node', async () => {
+  test('a payout is found by either reference, and as a node', async () => {
     const one = await merchant();
     const { payout } = await request(one);
     const { withdrawalId, code, id } = payout;
@@ -218,7 +224,7 @@ describe('payout', () => {
     expect(node).toEqual({ __typename: 'Payout', id });
   });
 
-  test('is null to another account and to the other environment', async () => {
+  test('a payout is null to another account and to the other environment', async () => {
     const [one, other] = [await merchant(), await merchant()];
     const { withdrawalId, code, id } = (await request(one)).payout;
     const sandbox = app.client(await addKey(app, { accountId: one.accountId, environment: 'sandbox' }));
@@ -234,7 +240,7 @@ describe('payout', () => {
     }
   });
 
-  test('is asked for by names of the form that this service gives, and no other', async () => {
+  test('a payout query accepts names of the form that this service issues, and no other', async () => {
     const one = await merchant();
     const { withdrawalId, code } = (await request(one)).payout;
     for (const names of [
@@ -252,7 +258,7 @@ describe('payout', () => {
   });
 
   test.each([{}, { withdrawalId: null }, { withdrawalId: 'a', code: 'b' }])(
-    'needs exactly one of the two: %j',
+    'a payout query needs exactly one of its two arguments: %j',
     async (variables) => {
       const { body } = await (await merchant()).client.send(ONE, variables);
       expect(body.errors[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
@@ -260,7 +266,7 @@ describe('payout', () => {
     },
   );
 
-  test('is read with a dashboard token of the scope payouts, and with no other', async () => {
+  test('a payout is readable with a dashboard token of the scope payouts, and with no other', async () => {
     const one = await merchant();
     const { withdrawalId } = (await request(one)).payout;
     const { accountId } = one;
@@ -305,7 +311,7 @@ describe('payouts', () => {
     (await one.client.request(LIST, variables)).payouts;
   const codesOf = ({ nodes }: { nodes: { code: string }[] }) => nodes.map(({ code }) => code);
 
-  test('newest first, and page by page to the older', async () => {
+  test('the list of payouts is read newest first, page by page towards the older', async () => {
     const seen: string[] = [];
     let after: string | null = null;
     for (let page = 0; page < 3; page += 1) {
@@ -324,7 +330,7 @@ describe('payouts', () => {
     expect(seen).toEqual(codes);
   });
 
-  test('from the end, and page by page to the newer', async () => {
+  test('the list of payouts is read from its end, page by page towards the newer', async () => {
     const seen: string[] = [];
     let before: string | null = null;
     for (let page = 0; page < 3; page += 1) {
@@ -336,7 +342,7 @@ describe('payouts', () => {
     expect(seen).toEqual(codes);
   });
 
-  test('what was requested meanwhile moves nothing', async () => {
+  test('a payout requested between two pages moves no other', async () => {
     const two = await merchant();
     const made = [];
     for (let n = 0; n < 4; n += 1) made.unshift((await request(two)).payout.code);
@@ -346,7 +352,7 @@ describe('payouts', () => {
     expect([...codesOf(first), ...codesOf(next)]).toEqual(made);
   });
 
-  test('of some methods, states and instants', async () => {
+  test('the list of payouts is filtered by method, status and instant', async () => {
     expect(codesOf(await list({ filter: { method: ['PIX_TURBO', 'USDT'] } }))).toEqual([codes[1], codes[3]]);
     expect(await list({ filter: { status: ['DENIED', 'PENDING'] } })).toMatchObject({
       totalCount: 0,
@@ -377,14 +383,14 @@ describe('payouts', () => {
     ['last', { first: 1, last: 1 }],
     ['after', { after: 'x' }],
     ['before', { before: 'x' }],
-  ])('refuses a wrong %s', async (field, variables) => {
+  ])('the list of payouts refuses a wrong %s', async (field, variables) => {
     const { body } = await one.client.send(LIST, variables);
     expect(body.errors[0]).toMatchObject({
       extensions: { code: 'BAD_USER_INPUT', fields: [{ path: field }] },
     });
   });
 
-  test('takes no cursor of another account', async () => {
+  test('the list of payouts refuses a cursor of another account', async () => {
     const other = await merchant();
     await request(other);
     const { endCursor } = (await other.client.request(LIST)).payouts.pageInfo;
@@ -394,7 +400,7 @@ describe('payouts', () => {
 });
 
 describe.each(['ws', 'sse'] as const)('followed over %s', (transport) => {
-  test('one payout: its state at once, then each change, to the end', async () => {
+  test('a subscription to one payout sends its state at once, then each change, and completes', async () => {
     const one = await merchant();
     const { withdrawalId } = (await request(one, { method: 'PIX_TURBO' })).payout;
     const stream = one.client[transport](FOLLOW, { withdrawalId });
@@ -412,7 +418,7 @@ describe.each(['ws', 'sse'] as const)('followed over %s', (transport) => {
     });
   });
 
-  test('one payout with after: what came since, as it was then', async () => {
+  test('a subscription to one payout with after sends each change since, in the state of that moment', async () => {
     const one = await merchant();
     const { updatesCursor: before } = await one.client.request('{ updatesCursor }');
     const { withdrawalId } = (await request(one, { destination: 'nega@psa.example', method: 'PIX_TURBO' }))
@@ -434,7 +440,7 @@ describe.each(['ws', 'sse'] as const)('followed over %s', (transport) => {
     expect(later).toEqual([updates[2]]);
   });
 
-  test('a payout that is over already: its state, and the end', async () => {
+  test('a subscription to a payout that has ended sends its state and completes', async () => {
     const one = await merchant();
     const { withdrawalId } = (await request(one)).payout;
     await pass(2_000);
@@ -443,7 +449,7 @@ describe.each(['ws', 'sse'] as const)('followed over %s', (transport) => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  test('all payouts: changes only, in order, none of another account', async () => {
+  test('a subscription to all payouts sends only changes, in order, and none of another account', async () => {
     const [one, other] = [await merchant(), await merchant()];
     await request(one);
     await pass(2_000);
@@ -467,7 +473,7 @@ describe.each(['ws', 'sse'] as const)('followed over %s', (transport) => {
     ['A'.repeat(24), 'BAD_USER_INPUT'],
     ['x', 'BAD_USER_INPUT'],
     ['\u0000', 'BAD_USER_INPUT'],
-  ])('the payout %j: %s', async (withdrawalId, code) => {
+  ])('a subscription to the payout %j is refused with %s', async (withdrawalId, code) => {
     await expect((await merchant()).client[transport](FOLLOW, { withdrawalId }).data()).rejects.toThrow(code);
   });
 

@@ -15,7 +15,7 @@ describeOnDatabase('a PIX key stays out of the log', (open) => {
     database = await open();
   });
 
-  test('where the database refuses its row, and the bank its transfer', async () => {
+  test('a PIX key stays out of the log where the database refuses its row, and the bank its transfer', async () => {
     const lines: string[] = [];
     const log = createLog({ write: (line) => void lines.push(line) });
     const core = await startCore({

@@ -1,20 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Source } from '../../server/src/kernel/authority.ts';
+import { areDifferent, canBeSame } from '../../server/src/payouts/destinations.ts';
 import {
-  areDifferent,
-  canBeSame,
   isFinal,
   isSettled,
   maskDestination,
-  mergeUpstreamPayout,
-  NOT_TOLD,
+  NO_DESTINATION,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type Payout,
   payoutFromJson,
-  type UpstreamPayout,
 } from '../../server/src/payouts/model.ts';
+import { mergeUpstreamPayout, type UpstreamPayout } from '../../server/src/payouts/upstream-payout.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
 
 const ID = '65f000000000000000000001';
@@ -35,7 +33,7 @@ const CLAIM: UpstreamPayout = {
 /** The service, at the instant of what is known. */
 const SAME: Source = { by: 'service', at: new Date(1), knownAt: new Date(1) };
 
-/** What is known after these, one after the other; each with what was published of it. */
+/** The states that are published while these descriptions are merged one after the other. */
 function knownAfter(...claims: Partial<UpstreamPayout>[]): Payout[] {
   let known: Payout | null = null;
   return claims.flatMap((claim) => {
@@ -56,7 +54,7 @@ describe('what is known of a payout', () => {
     [['unknown', 'denied']],
     [['processing', 'denied']],
     [['processing', 'unknown', 'completed']],
-  ] as const)('goes %j', (steps) => {
+  ] as const)('the status of a payout goes through %j', (steps) => {
     expect(statuses(...steps.map((status) => ({ status })))).toEqual(steps);
   });
 
@@ -75,15 +73,15 @@ describe('what is known of a payout', () => {
       ['pending', 'unknown', 'pending'],
       ['pending', 'unknown'],
     ],
-  ] as const)('after %j is %j', (told, published) => {
-    expect(statuses(...told.map((status) => ({ status })))).toEqual(published);
+  ] as const)('the statuses %j in this order are published as %j', (described, published) => {
+    expect(statuses(...described.map((status) => ({ status })))).toEqual(published);
   });
 
-  test('never comes from a word that the document does not have for its method', () => {
+  test('a status that the document does not have for the method becomes unknown', () => {
     expect(statuses({ method: 'pix', status: 'processing' })).toEqual(['unknown']);
   });
 
-  test('keeps what was told once', () => {
+  test('a member that is known once is kept', () => {
     const [first, second, third] = knownAfter(
       { code: null, destination: null, feeCents: null, method: null, requestedAt: null },
       { feeCents: 100 },
@@ -91,7 +89,7 @@ describe('what is known of a payout', () => {
     );
     expect(first).toMatchObject({
       code: null,
-      destination: NOT_TOLD,
+      destination: NO_DESTINATION,
       feeCents: null,
       method: 'unknown',
       version: 1,
@@ -101,7 +99,7 @@ describe('what is known of a payout', () => {
     expect(third).toEqual({ ...second, status: 'completed', processedAt: new Date(5), version: 2 });
   });
 
-  test('keeps a PIX key masked, and the whole of an address', () => {
+  test('a PIX key is kept masked, and an address whole', () => {
     expect(knownAfter({ destination: 'ana@padaria.example' })[0]!.destination).toBe('a***@padaria.example');
     const whole = knownAfter(
       { method: 'ltc', destination: 'ltc1qw…n4n9' },
@@ -112,7 +110,7 @@ describe('what is known of a payout', () => {
     expect(knownAfter({ method: null, destination: '+5511987654321' })[0]!.destination).toBe('****4321');
   });
 
-  test('takes what tells of an end with that end alone', () => {
+  test('the details of an end are taken only together with that end', () => {
     const ends = { processedAt: new Date(5), deniedReason: 'Conta encerrada' };
     const at = (status: 'pending' | 'processing' | 'completed' | 'denied' | 'unknown') =>
       knownAfter({ status, ...ends })[0]!;
@@ -128,7 +126,7 @@ describe('what is known of a payout', () => {
     ).toHaveLength(1);
   });
 
-  test('keeps of the first what nobody else tells', () => {
+  test('a member that only the first description has is kept', () => {
     const known = {
       ...knownAfter({})[0]!,
       litoshi: 5,
@@ -143,7 +141,7 @@ describe('what is known of a payout', () => {
     expect(knownAfter({})[0]).toMatchObject({ litoshi: null, endToEndId: null });
   });
 
-  test('learns when it was requested from whoever says so first', () => {
+  test('the instant of the request comes from the first description that has one', () => {
     const [none, first, ...more] = knownAfter(
       { requestedAt: null },
       { requestedAt: new Date(1) },
@@ -152,16 +150,16 @@ describe('what is known of a payout', () => {
     expect([none?.requestedAt, first?.requestedAt, more.length]).toEqual([null, new Date(1), 0]);
   });
 
-  test('comes back from JSON as it was', () => {
+  test('a payout read back from JSON is unchanged', () => {
     for (const payout of knownAfter({ requestedAt: null }, { status: 'completed', processedAt: new Date(5) }))
       expect(payoutFromJson(JSON.parse(JSON.stringify(payout)))).toEqual(payout);
   });
 
-  test('is nothing without an amount', () => {
+  test('a description without an amount makes no payout', () => {
     expect(mergeUpstreamPayout(null, { ...CLAIM, amountCents: null }, SAME)).toBeNull();
   });
 
-  test('is not processing any more where it turns out not to be turbo', () => {
+  test('a payout in processing that turns out not to be turbo becomes unknown', () => {
     const processing = knownAfter({ status: 'processing', method: 'unknown' }, { method: 'pix' });
     expect(processing.map(({ status, method }) => [status, method])).toEqual([
       ['processing', 'unknown'],
@@ -169,7 +167,7 @@ describe('what is known of a payout', () => {
     ]);
   });
 
-  test('has a version for each status that is told, and none for what comes to be known besides', () => {
+  test('a payout has a version for each new status, and none for members that become known later', () => {
     const known = mergeUpstreamPayout(null, { ...CLAIM, status: 'pending', feeCents: null }, SAME)!;
     const detailed = mergeUpstreamPayout(known, { ...CLAIM, status: 'pending', feeCents: 100 }, SAME)!;
     expect(detailed).toMatchObject({ version: 1, feeCents: 100 });
@@ -178,7 +176,7 @@ describe('what is known of a payout', () => {
     });
   });
 
-  test('never goes back, whatever is told in whatever order', () => {
+  test('a status never goes back, whatever is described in whatever order', () => {
     const claim = fc.record({
       status: fc.constantFrom(...PAYOUT_STATUSES, 'unknown' as const, null),
       method: fc.constantFrom(...PAYOUT_METHODS, 'unknown' as const, null),
@@ -198,7 +196,7 @@ describe('what is known of a payout', () => {
           if (next.status === 'pending') expect(before.status).toBe('pending');
           if (next.status === 'processing') expect(['pix_turbo', 'unknown']).toContain(next.method);
           for (const field of ['method', 'code', 'destination', 'processedAt'] as const)
-            if (![null, 'unknown', ID, NOT_TOLD].includes(before[field] as never))
+            if (![null, 'unknown', ID, NO_DESTINATION].includes(before[field] as never))
               expect(next[field]).toEqual(before[field]);
         });
         // Said again it is no news.
@@ -315,13 +313,13 @@ describe('what the service and its webhooks say of an end', () => {
       'completed',
       false,
     ],
-  ])('%j: %s, final %s', (steps, status, final) => {
+  ])('the descriptions %j lead to %s, final: %s', (steps, status, final) => {
     const known = afterSteps(...steps);
     expect([known.status, isSettled(known)]).toEqual([status, final]);
     expect(known.deniedReason).toBe(status === 'denied' ? 'Conta encerrada' : null);
   });
 
-  test('is published when it is confirmed, and when it is corrected', () => {
+  test('an end is published when it is confirmed, and when it is corrected', () => {
     const claimed = afterSteps(['event', 0, 'completed']);
     expect(claimed.version).toBe(1);
     expect(afterSteps(['event', 0, 'completed'], ['service', 1, 'completed']).version).toBe(2);
@@ -337,19 +335,19 @@ describe('a destination', () => {
     'a***@padaria.example',
     '**.345.678/0001-**',
     '+55 •••• 21',
-    NOT_TOLD,
-  ])('that is masked already stays as it is: %s', (destination) => {
-    expect(maskDestination({ method: 'pix', destination }, { masksCrypto: true })).toBe(destination);
+    NO_DESTINATION,
+  ])('a masked destination stays as it is: %s', (destination) => {
+    expect(maskDestination({ method: 'pix', destination }, { masksPublic: true })).toBe(destination);
   });
 
-  test('can be the same masked in another way', () => {
+  test('two destinations that are masked in different ways can be the same', () => {
     const pix = (destination: string) => ({ method: 'pix' as const, destination });
     const ltc = (destination: string) => ({ method: 'ltc' as const, destination });
     expect(canBeSame(pix('***.456.789-**'), pix('***456789**'))).toBe(true);
     expect(canBeSame(pix('***.456.789-**'), pix('***.456.780-**'))).toBe(false);
     expect(canBeSame(pix('an***@padaria.example'), pix('a***@padaria.example'))).toBe(true);
     expect(canBeSame(pix('a***@padaria.example'), pix('b***@padaria.example'))).toBe(false);
-    expect(canBeSame(pix(NOT_TOLD), pix('a***@padaria.example'))).toBe(true);
+    expect(canBeSame(pix(NO_DESTINATION), pix('a***@padaria.example'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1qw…n4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n8'))).toBe(false);
@@ -392,15 +390,15 @@ describe('a destination', () => {
     ['****4321', '****987', false],
     ['**na@padaria.example', 'b***@outra.example', false],
     ['(11) *****-1234', 'b***@padaria.example', false],
-    [NOT_TOLD, 'ana@padaria.example', false],
-    ['ana@padaria.example', NOT_TOLD, false],
-  ])('%s and %s are certainly not the same: %s', (one, other, certain) => {
+    [NO_DESTINATION, 'ana@padaria.example', false],
+    ['ana@padaria.example', NO_DESTINATION, false],
+  ])('%s and %s are certainly different destinations: %s', (one, other, certain) => {
     const pix = (destination: string) => ({ method: 'pix' as const, destination });
     expect(areDifferent(pix(one), pix(other))).toBe(certain);
     expect(areDifferent(pix(other), pix(one))).toBe(certain);
   });
 
-  test('of two addresses is certainly not the same where they are whole and others', () => {
+  test('two addresses are certainly different only where both are whole', () => {
     const ltc = (destination: string) => ({ method: 'ltc' as const, destination });
     expect(areDifferent(ltc(LTC), ltc(OTHER_LTC))).toBe(true);
     expect(areDifferent(ltc(LTC), ltc(LTC))).toBe(false);
@@ -432,14 +430,14 @@ describe('a withdrawal that a service tells', () => {
     loja: { nome: 'Padaria' },
   };
 
-  test('is read by our names, and by the shape of what is named otherwise', () => {
+  test('a withdrawal is read by the document’s names, and by the shape of values with other names', () => {
     expect(readPayout(OURS)).toEqual(CLAIM);
     expect(readPayout(OTHERS)).toEqual(CLAIM);
     expect(readPayout({ ok: true, saque: OTHERS })).toEqual(CLAIM);
   });
 
-  test('may have words that nobody knows, and lack what it will', () => {
-    expect(readPayout({ id: 'w-1', amount: 8.2, status: 'em_analise', method: 'boleto' })).toEqual({
+  test('a withdrawal may have unknown words, and may lack any member', () => {
+    expect(readPayout({ id: 'w-1', amount: 8.2, status: 'em_analise', method: 'no_method' })).toEqual({
       ...Object.fromEntries(Object.keys(CLAIM).map((name) => [name, null])),
       withdrawalId: 'w-1',
       amountCents: 820,
@@ -450,7 +448,7 @@ describe('a withdrawal that a service tells', () => {
     expect(readPayout({ ok: true })).toBeNull();
   });
 
-  test('comes in a list, whatever it is called', () => {
+  test('a list of withdrawals is read whatever its array is called', () => {
     expect(readPayoutList({ saques: [OTHERS], total: 1, limit: 50, offset: 0 })).toEqual({
       items: [CLAIM],
       total: 1,
@@ -463,7 +461,7 @@ describe('a withdrawal that a service tells', () => {
       expect(readPayoutList(none)).toBeNull();
   });
 
-  test('comes in an event by the names of the document', () => {
+  test('a webhook of a withdrawal is read by the names of the document', () => {
     const event = {
       ...OURS,
       id: undefined,

@@ -7,6 +7,11 @@ import {
   ASK_AGAIN_MS,
   decideOutcome,
   decideRequest,
+  type PayoutChange,
+  type TransferOutcome,
+} from '../../server/src/payouts/decisions.ts';
+import { type RecentPayouts, withOneMore } from '../../server/src/payouts/limits.ts';
+import {
   isFinal,
   isPayoutCode,
   isWithdrawalId,
@@ -17,42 +22,32 @@ import {
   nextStatuses,
   type OwnPayout,
   PAYOUT_METHODS,
-  type PayoutChange,
   type PayoutMethod,
   payoutFromJson,
-  type RecentPayouts,
   requestPayoutInput,
-  type TransferOutcome,
-  withOneMore,
 } from '../../server/src/payouts/model.ts';
 import { withdrawableOf } from '../../server/src/wallet/model.ts';
+import { DESTINATIONS, FEES } from '../support/payout-methods.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const HOUR = 3_600_000;
-const FEES = { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 };
-const NONE: RecentPayouts = { all: [], turbo: [] };
-const KEY = 'ana@padaria.example';
-const DESTINATIONS: Record<PayoutMethod, string> = {
-  pix: KEY,
-  pix_turbo: KEY,
-  ltc: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-  usd: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-};
+const NONE: RecentPayouts = { all: [], byMethod: {} };
+const KEY = DESTINATIONS.pix;
 
 describe('a request for a payout', () => {
-  test.each(PAYOUT_METHODS)('by %s, of one cent, is one', (method) => {
+  test.each(PAYOUT_METHODS)('a request by %s for one cent is valid', (method) => {
     const input = { method, amountCents: 1, destination: DESTINATIONS[method] };
     expect(requestPayoutInput.parse(input)).toEqual(input);
   });
 
-  test('has its destination in the normal form', () => {
+  test('a request has its destination in the normal form', () => {
     const input = { method: 'pix', amountCents: 1, destination: '123.456.789-09', idempotencyKey: null };
     expect(requestPayoutInput.parse(input)).toEqual({ ...input, destination: '12345678909' });
   });
 
   const cases: [string, unknown][] = [
-    ...[undefined, null, '', 'PIX', 'unknown', 'boleto', 5].map((value): [string, unknown] => [
+    ...[undefined, null, '', 'PIX', 'unknown', 'no_method', 5].map((value): [string, unknown] => [
       'method',
       value,
     ]),
@@ -67,7 +62,7 @@ describe('a request for a payout', () => {
       value,
     ]),
   ];
-  test.each(cases)('is refused by the name of its %s: %j', (field, value) => {
+  test.each(cases)('a request is refused by the name of its %s: %j', (field, value) => {
     const { success, error } = requestPayoutInput.safeParse({
       method: 'pix',
       amountCents: 100,
@@ -78,7 +73,7 @@ describe('a request for a payout', () => {
     expect(error?.issues.map(({ path }) => path.join('.'))).toEqual([field]);
   });
 
-  test.each(PAYOUT_METHODS)('by %s takes no destination of another method', (method) => {
+  test.each(PAYOUT_METHODS)('a request by %s accepts no destination of another method', (method) => {
     for (const other of PAYOUT_METHODS) {
       const taken = requestPayoutInput.safeParse({
         method,
@@ -108,7 +103,7 @@ describe('rules', () => {
     });
   });
 
-  test('a payout in LTC takes litoshi alone, as many as there are', () => {
+  test('a payout in LTC debits litoshi alone, as many as were quoted', () => {
     const change = request({ method: 'ltc', amountCents: 1_000 });
     expect(balancesAfter(RICH, change)).toEqual({
       ...RICH,
@@ -128,7 +123,7 @@ describe('rules', () => {
     );
   });
 
-  test('the longest wait is told, with the limit that it comes from', () => {
+  test('a refusal has the longest wait, and the limit that it comes from', () => {
     const ago = (ms: number) => plusMs(NOW, -ms);
     const refusal = (method: PayoutMethod, recent: RecentPayouts) => {
       try {
@@ -140,26 +135,30 @@ describe('rules', () => {
     };
     const ten = [...Array(9).fill(NOW), ago(HOUR - 5_000)];
     const five = [...Array(4).fill(NOW), ago(HOUR - 9_000)];
-    expect(refusal('pix', { all: ten, turbo: five })).toMatchObject({
+    expect(refusal('pix', { all: ten, byMethod: { pix_turbo: five } })).toMatchObject({
       constructor: RateLimitError,
       retryAfterSeconds: 5,
       limit: '10 withdrawals an hour',
     });
-    expect(refusal('pix_turbo', { all: ten, turbo: five })).toMatchObject({
+    expect(refusal('pix_turbo', { all: ten, byMethod: { pix_turbo: five } })).toMatchObject({
       retryAfterSeconds: 9,
       limit: '5 turbo withdrawals an hour',
     });
     const later = [...Array(9).fill(NOW), ago(HOUR - 20_000)];
-    expect(refusal('pix_turbo', { all: later, turbo: five })).toMatchObject({ retryAfterSeconds: 20 });
-    expect(refusal('pix_turbo', { all: ten.slice(1), turbo: five.slice(1) })).toBeUndefined();
-    // An hour later to the millisecond it is let in, and told in whole seconds until then.
-    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR)], turbo: [] })).toBeUndefined();
-    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR - 1)], turbo: [] })).toMatchObject({
+    expect(refusal('pix_turbo', { all: later, byMethod: { pix_turbo: five } })).toMatchObject({
+      retryAfterSeconds: 20,
+    });
+    expect(
+      refusal('pix_turbo', { all: ten.slice(1), byMethod: { pix_turbo: five.slice(1) } }),
+    ).toBeUndefined();
+    // An hour later to the millisecond it succeeds; until then the wait is rounded up to seconds.
+    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR)], byMethod: {} })).toBeUndefined();
+    expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR - 1)], byMethod: {} })).toMatchObject({
       retryAfterSeconds: 1,
     });
   });
 
-  test('of the newest payouts as many are kept as the limits look at, newest first', () => {
+  test('the newest payouts are remembered, as many as the limits count, newest first', () => {
     const at = (minutes: number) => plusMs(NOW, minutes * 60_000);
     const make = (method: PayoutMethod, requestedAt: Date) => ({ ...request().payout, method, requestedAt });
     const recent = Array.from({ length: 12 }, (_, index) => index).reduce(
@@ -167,10 +166,10 @@ describe('rules', () => {
       NONE,
     );
     expect(recent.all).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map(at));
-    expect(recent.turbo).toEqual([10, 8, 6, 4, 2].map(at));
+    expect(recent.byMethod).toEqual({ pix_turbo: [10, 8, 6, 4, 2].map(at) });
   });
 
-  test('a turbo payout alone is ever processing; what has ended goes nowhere', () => {
+  test('only a turbo payout is ever processing, and no status follows an end', () => {
     const next = (method: PayoutMethod) =>
       (['pending', 'processing', 'completed', 'denied'] as const).map((status) =>
         nextStatuses({ method, status }),
@@ -194,22 +193,22 @@ describe('rules', () => {
       expect(isPayoutCode(other)).toBe(false);
   });
 
-  test('the amount exceeds the fee', () => {
+  test('an amount must be more than the fee', () => {
     for (const method of PAYOUT_METHODS) {
       expect(() => request({ method, amountCents: FEES[method] })).toThrow(ValidationError);
       expect(netCents(request({ method, amountCents: FEES[method] + 1 }).payout)).toBe(1);
     }
   });
 
-  test('the checks come in their order: the fee, then the limits, then the funds', () => {
-    const reached: RecentPayouts = { all: Array(10).fill(NOW), turbo: [] };
+  test('the checks run in their order: the fee, then the limits, then the funds', () => {
+    const reached: RecentPayouts = { all: Array(10).fill(NOW), byMethod: {} };
     const poor = { recent: reached, balances: NO_BALANCES };
     expect(() => request({ amountCents: 100 }, poor)).toThrow(ValidationError);
     expect(() => request({ amountCents: 101 }, poor)).toThrow(RateLimitError);
     expect(() => request({ amountCents: 101 }, { balances: NO_BALANCES })).toThrow(InsufficientFundsError);
   });
 
-  test('a debit takes at most what can be withdrawn, for any balances', () => {
+  test('a debit is at most the withdrawable amount, for any balances', () => {
     fc.assert(
       fc.property(anyBalances, fc.integer({ min: 101, max: 1_000_000 }), (balances, amountCents) => {
         const most = withdrawableOf(balances);
@@ -239,7 +238,7 @@ describe('rules', () => {
     );
   });
 
-  test('in any hour there are at most ten, five of them turbo, and whoever waits as told is let in', () => {
+  test('any hour has at most ten payouts, five of them turbo, and a caller who waits as long as the refusal says succeeds', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -292,7 +291,7 @@ describe('what the bank says', () => {
     ),
   );
 
-  test('in whatever order and however often: the status never goes back, no money appears or is lost', () => {
+  test('a status never goes back and no money appears or is lost, whatever the bank answers in whatever order', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYOUT_METHODS),
@@ -337,26 +336,29 @@ describe('what the bank says', () => {
     [plusMs(NOW, -5), ASK_AGAIN_MS],
     [NOW, ASK_AGAIN_MS],
     [plusMs(NOW, 60_000), 60_000],
-  ])('asks again when told, and soon where that is no help: %s', (until, afterMs) => {
-    const { payout } = request();
-    const change = decideOutcome(payout, {
-      outcome: { status: 'queued', until },
-      environment: 'live',
-      balances: RICH,
-      now: NOW,
-    });
-    expect(change).toMatchObject({ payout, steps: [], transactions: [], sendAt: plusMs(NOW, afterMs) });
-  });
+  ])(
+    'the next look at the bank is at its instant, and soon where that is none or past: %s',
+    (until, afterMs) => {
+      const { payout } = request();
+      const change = decideOutcome(payout, {
+        outcome: { status: 'queued', until },
+        environment: 'live',
+        balances: RICH,
+        now: NOW,
+      });
+      expect(change).toMatchObject({ payout, steps: [], transactions: [], sendAt: plusMs(NOW, afterMs) });
+    },
+  );
 
-  const told = (payout: OwnPayout, outcome: TransferOutcome, balances = RICH) =>
+  const changeBy = (payout: OwnPayout, outcome: TransferOutcome, balances = RICH) =>
     decideOutcome(payout, { outcome, environment: 'live', balances, now: NOW })!;
   const ARRIVED: TransferOutcome = { status: 'completed', receipt: { endToEndId: 'E1' } };
 
-  test('of a transfer that is on its way leaves all as it is, but for a turbo one that has left', () => {
+  test('a transfer that is on its way changes nothing, but makes a turbo payout processing', () => {
     for (const method of PAYOUT_METHODS)
       for (const status of ['in_verification', 'queued', 'sent'] as const) {
         const { payout } = request({ method });
-        const change = told(payout, { status, until: null });
+        const change = changeBy(payout, { status, until: null });
         const leaves = method === 'pix_turbo' && status === 'sent';
         expect(change.payout).toEqual(leaves ? { ...payout, status: 'processing', version: 2 } : payout);
         expect(change.steps).toHaveLength(leaves ? 1 : 0);
@@ -364,9 +366,9 @@ describe('what the bank says', () => {
       }
   });
 
-  test('of one that has arrived ends it, the fee kept', () => {
+  test('a transfer that has arrived completes the payout, the fee kept', () => {
     const { payout } = request();
-    const change = told(payout, ARRIVED);
+    const change = changeBy(payout, ARRIVED);
     expect(change.payout).toEqual({
       ...payout,
       status: 'completed',
@@ -378,18 +380,18 @@ describe('what the bank says', () => {
     expect(change.sendAt).toBeNull();
     expect(change.transactions.map(({ id }) => id)).toEqual([`payout.completed:${payout.withdrawalId}`]);
     // Nobody looked until it had arrived: it was processing in between.
-    expect(told(request({ method: 'pix_turbo' }).payout, ARRIVED).steps).toMatchObject([
+    expect(changeBy(request({ method: 'pix_turbo' }).payout, ARRIVED).steps).toMatchObject([
       { previous: 'pending', payout: { status: 'processing', version: 2 } },
       { previous: 'processing', payout: { status: 'completed', version: 3 } },
     ]);
   });
 
   test.each(['denied', 'refused'] as const)(
-    'of one that is %s gives all back, what is owed first',
+    'a transfer that is %s returns the whole amount, and recovers a debt from it first',
     (status) => {
       const change = request();
       const owing = { ...balancesAfter(RICH, change), merchant_receivable: -300 };
-      const back = told(change.payout, { status, reason: 'Conta encerrada' }, owing);
+      const back = changeBy(change.payout, { status, reason: 'Conta encerrada' }, owing);
       expect(back.payout).toMatchObject({
         status: 'denied',
         version: 2,
@@ -405,12 +407,12 @@ describe('what the bank says', () => {
     },
   );
 
-  test('never takes a payout where it never goes', () => {
+  test('a step that the transitions do not have is refused', () => {
     const odd = { ...request().payout, method: 'pix_turbo' as const, status: 'unknown' as never };
-    expect(() => told(odd, ARRIVED)).toThrow();
+    expect(() => changeBy(odd, ARRIVED)).toThrow();
   });
 
-  test('a sandbox payout is never denied, whatever a bank says', () => {
+  test('a sandbox payout is never denied, whatever a bank answers', () => {
     const outcome = { status: 'denied', reason: 'Não' } as const;
     expect(() =>
       decideOutcome(request().payout, { outcome, environment: 'sandbox', balances: RICH, now: NOW }),
@@ -418,23 +420,23 @@ describe('what the bank says', () => {
   });
 });
 
-test('a PIX key is always masked, an address where asked', () => {
-  const mask = (method: PayoutMethod, masksCrypto: boolean) =>
-    maskDestination({ method, destination: DESTINATIONS[method] }, { masksCrypto });
-  for (const masksCrypto of [true, false])
+test('a PIX key is always masked, an address only where masksPublic is set', () => {
+  const mask = (method: PayoutMethod, masksPublic: boolean) =>
+    maskDestination({ method, destination: DESTINATIONS[method] }, { masksPublic });
+  for (const masksPublic of [true, false])
     for (const method of ['pix', 'pix_turbo'] as const)
-      expect(mask(method, masksCrypto)).toBe('a***@padaria.example');
+      expect(mask(method, masksPublic)).toBe('a***@padaria.example');
   expect(mask('ltc', true)).toBe('ltc1qw…n4n9');
   expect(mask('usd', true)).toBe('TR7NHq…Lj6t');
   expect(mask('usd', false)).toBe(DESTINATIONS.usd);
   const unknown = (destination: string) =>
-    maskDestination({ method: 'unknown', destination }, { masksCrypto: true });
+    maskDestination({ method: 'unknown', destination }, { masksPublic: true });
   expect(unknown(DESTINATIONS.ltc)).toBe('ltc1qw…n4n9');
   expect(unknown(DESTINATIONS.usd)).toBe('TR7NHq…Lj6t');
   expect(unknown(KEY)).toBe('a***@padaria.example');
   expect(unknown('what is it')).toBe('****');
   expect(unknown('a.b.c')).toBe('****');
-  expect(maskDestination({ method: 'ltc', destination: 'not one' }, { masksCrypto: false })).toBe('not one');
+  expect(maskDestination({ method: 'ltc', destination: 'not one' }, { masksPublic: false })).toBe('not one');
 });
 
 const RICH: Balances = {

@@ -4,6 +4,7 @@ import { IdempotencyError, InsufficientFundsError, RateLimitError } from '../../
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Payout, PayoutRange, RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
+import { FEES } from '../support/payout-methods.ts';
 import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 
@@ -19,9 +20,7 @@ const LTC_DENIED = 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3';
 const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const USDT_DENIED = 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL';
 
-export const FEES = { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 };
-
-/** What holds of payouts of the main account whichever implementation of their port is asked. */
+/** The behaviour of payouts of the main account that both implementations of their port share. */
 export function describePort(startMerchant: StartHarness): void {
   /** A merchant with R$ 1.000,00 and 2 LTC. */
   async function start(): Promise<Harness> {
@@ -31,7 +30,7 @@ export function describePort(startMerchant: StartHarness): void {
   }
 
   describe('requested', () => {
-    test('are debited at once, and found by id and by code, by their merchant alone', async () => {
+    test('a payout is debited at once, and found by id and by code, by its merchant alone', async () => {
       const [merchant, other] = [await start(), await start()];
       const { payout, replayed } = await request(merchant, { amountCents: 40_000 });
       expect(replayed).toBe(false);
@@ -68,7 +67,7 @@ export function describePort(startMerchant: StartHarness): void {
       ]);
     });
 
-    test('are found many at once in the order asked', async () => {
+    test('payouts are found many at once in the order of their references', async () => {
       const merchant = await start();
       const [first, second] = [(await request(merchant)).payout, (await request(merchant)).payout];
       const found = await merchant.payouts.findMany(merchant.tenant, [
@@ -86,14 +85,14 @@ export function describePort(startMerchant: StartHarness): void {
       'with \u0000',
       'half \ud83e',
       `x' or '1'='1`,
-    ])('under the reference %j are none', async (reference) => {
+    ])('the reference %j finds no payout', async (reference) => {
       const { payouts, tenant } = await start();
       expect(await payouts.find(tenant, reference)).toBeNull();
       expect(await payouts.findWithVersion(tenant, reference)).toBeNull();
       expect(await payouts.recheck(tenant, reference)).toBe(false);
     });
 
-    test('for no more than the fee are refused', async () => {
+    test('a payout for no more than the fee is refused', async () => {
       const merchant = await start();
       const refused = request(merchant, { method: 'pix_turbo', amountCents: 200 });
       await expect(refused).rejects.toMatchObject({
@@ -106,7 +105,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('by the bank', () => {
-    test('a PIX arrives after a moment', async () => {
+    test('a PIX payout arrives after a moment', async () => {
       const merchant = await start();
       const { payout } = await request(merchant, { amountCents: 40_000 });
       await merchant.pass(SECOND);
@@ -140,7 +139,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(merchant.faults).toEqual([]);
     });
 
-    test('a turbo one is processing while the bank has not confirmed', async () => {
+    test('a turbo payout is processing while the bank has not confirmed', async () => {
       const merchant = await start();
       const { payout } = await request(merchant, { method: 'pix_turbo' });
       await merchant.settled();
@@ -182,18 +181,19 @@ export function describePort(startMerchant: StartHarness): void {
           deniedReason: expect.stringMatching(/./),
           endToEndId: null,
         });
-        const told = (await history(merchant)).flatMap(([kind, previous]) =>
+        const announced = (await history(merchant)).flatMap(([kind, previous]) =>
           kind === `payout.${previous}` ? [] : [kind],
         );
         const all = statuses.map((status) => `payout.${status}`);
-        expect({ told }).toMatchObject(merchant.exact({ told: all }));
-        // No webhook reports one that is processing, so whoever does not look then may not be told so.
-        expect(told).toEqual(all.filter((kind) => kind !== 'payout.processing' || told.includes(kind)));
+        expect({ announced }).toMatchObject(merchant.exact({ announced: all }));
+        // No webhook reports processing, so a facade that does not poll at that moment may miss it.
+        const isAnnounced = (kind: string) => kind !== 'payout.processing' || announced.includes(kind);
+        expect(announced).toEqual(all.filter(isAnnounced));
         expect(await merchant.service.balances()).toEqual(before);
       },
     );
 
-    test('what is refused was seen by no bank, and at once', async () => {
+    test('a payout that the service itself refuses is denied at once, and no bank has seen it', async () => {
       const merchant = await start();
       const { payout } = await request(merchant, { destination: 'recusa@psa.example' });
       await merchant.settled();
@@ -245,7 +245,7 @@ export function describePort(startMerchant: StartHarness): void {
     });
 
     test.each(['verifica@psa.example', 'demora@psa.example'])(
-      '%s keeps it waiting, and it arrives',
+      'a payout to %s waits, and arrives',
       async (destination) => {
         const merchant = await start();
         const { payout } = await request(merchant, { destination });
@@ -256,12 +256,12 @@ export function describePort(startMerchant: StartHarness): void {
       },
     );
 
-    test('a lever settles, denies or delays what is under way, and nothing that has ended', async () => {
+    test('the controls settle, deny or delay a payout that is under way, and none that has ended', async () => {
       const merchant = await start();
       const { bank, payouts, tenant } = merchant.service;
       const slow = async () => {
         const { payout } = await request(merchant, { destination: 'demora@psa.example' });
-        // Two that are sent at once come to the bank in either order.
+        // Payouts that are sent at once reach the bank in either order.
         await merchant.settled();
         return payout;
       };
@@ -282,7 +282,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await bank.deny(settled.withdrawalId, 'Tarde demais')).toBe(false);
       expect(await bank.settle(denied.withdrawalId)).toBe(false);
       await merchant.pass(59 * MINUTE);
-      // No webhook tells why: whoever stands in front of the service asks for that afterwards.
+      // No webhook has the reason: a facade reads it afterwards.
       expect(await again(merchant, denied)).toMatchObject({ deniedReason: 'Conta encerrada' });
       expect(await again(merchant, delayed)).toEqual(delayed);
       await merchant.pass(MINUTE);
@@ -294,7 +294,7 @@ export function describePort(startMerchant: StartHarness): void {
       ]);
     });
 
-    test('a denied one settles what the merchant came to owe meanwhile, before it can be spent again', async () => {
+    test('a denied payout settles the merchant’s debt before its amount can be spent again', async () => {
       const merchant = await start();
       const { bank, payouts, tenant } = merchant.service;
       const input = { destination: 'demora@psa.example', amountCents: 100_000 };
@@ -337,7 +337,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('above what can be withdrawn', () => {
-    test('are refused with the figures, and change nothing', async () => {
+    test('payouts above the withdrawable amount are refused with the figures, and change nothing', async () => {
       const merchant = await start();
       await fund(merchant.service, { heldCents: 30_000 });
       const refused = request(merchant, { amountCents: 70_001 });
@@ -359,7 +359,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await merchant.service.balances()).toMatchObject({ merchant_balance: 30_000 });
     });
 
-    test('in LTC are bound by the LTC balance alone', async () => {
+    test('payouts in LTC are limited by the LTC balance alone', async () => {
       const merchant = await start();
       const ltc = (amountCents: number) =>
         request(merchant, { method: 'ltc', amountCents, destination: LTC });
@@ -378,7 +378,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await merchant.service.balances()).toMatchObject({ merchant_ltc: 0, merchant_balance: 100_000 });
     });
 
-    test(`never overdraw, though ${CALLERS} ask at once of two instances`, async () => {
+    test(`payouts never overdraw, though ${CALLERS} callers of two instances request them at once`, async () => {
       const first = await start();
       const second = await first.another();
       const results = await Promise.allSettled(
@@ -406,7 +406,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('with a key', () => {
-    test(`are one, though ${CALLERS} ask at once of two instances`, async () => {
+    test(`requests with one key make one payout, though ${CALLERS} callers of two instances send them at once`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const input = { amountCents: 40_000, idempotencyKey: 'saque-1' };
@@ -425,7 +425,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await merchant.events('payout')).toHaveLength(1);
     });
 
-    test('are replayed as they are by then, with the money gone and the limit reached', async () => {
+    test('a replayed payout shows its present state, with the money gone and the limit reached', async () => {
       const merchant = await start();
       const input = { amountCents: 91_000, idempotencyKey: 'saque-1' };
       const { payout } = await request(merchant, input);
@@ -439,7 +439,7 @@ export function describePort(startMerchant: StartHarness): void {
       });
     });
 
-    test('are the account’s and environment’s own', async () => {
+    test('an idempotency key belongs to one account and environment', async () => {
       const [merchant, other] = [await start(), await start()];
       const sandbox = merchant.inSandbox();
       await fund(sandbox.service, { cents: 100_000 });
@@ -449,7 +449,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('in an hour', () => {
-    test('are at most ten, over two instances, and one more when the first has left the hour', async () => {
+    test('an hour has at most ten payouts over two instances, and one more when the first has left the hour', async () => {
       const first = await start();
       const second = await first.another();
       await request(first);
@@ -472,7 +472,7 @@ export function describePort(startMerchant: StartHarness): void {
       await expect(request(first)).rejects.toMatchObject({ retryAfterSeconds: 20 * 60 });
     });
 
-    test('are at most five turbo, which count among the ten', async () => {
+    test('an hour has at most five turbo payouts, which count among the ten', async () => {
       const merchant = await start();
       const turbo = () => request(merchant, { method: 'pix_turbo' });
       for (let n = 0; n < 5; n++) await turbo();
@@ -490,7 +490,7 @@ export function describePort(startMerchant: StartHarness): void {
       await turbo();
     });
 
-    test('are counted with those that were denied, not with those that were refused, nor with another’s', async () => {
+    test('denied payouts count for the hour, refused requests and another merchant’s payouts do not', async () => {
       const [merchant, other] = [await start(), await start()];
       await expect(request(merchant, { amountCents: 100_001 })).rejects.toThrow();
       for (let n = 0; n < 10; n++) await request(merchant, { destination: 'recusa@psa.example' });
@@ -504,7 +504,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('listed', () => {
-    test('newest first, from either end, and filtered', async () => {
+    test('payouts are listed newest first, from either end, and filtered', async () => {
       const merchant = await start();
       const { payouts, tenant } = merchant;
       const made: Payout[] = [];
@@ -562,7 +562,7 @@ async function again({ payouts, tenant }: Harness, { withdrawalId }: NamedPayout
   return payout && shown(payout);
 }
 
-/** As callers see it. */
+/** The members of a payout that callers see. */
 function shown({ inputHash: _, claimedAt: __, ...payout }: Payout): Payout {
   return payout;
 }

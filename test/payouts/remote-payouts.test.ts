@@ -38,7 +38,7 @@ const WALLET: OwnWallet = {
   cryptoBalanceLitoshi: 5,
 };
 
-interface Told {
+interface WirePayout {
   id: string;
   code?: string;
   amount: number;
@@ -59,9 +59,9 @@ describeOnDatabase('payouts in front of another service', (open) => {
   /** A service with a list of withdrawals, which does what it is asked unless `post` says otherwise. */
   async function start({ dates = true }: { dates?: boolean } = {}) {
     /** Newest first. */
-    const list: Told[] = [];
+    const list: WirePayout[] = [];
     let made = 0;
-    let post: Script = ({ body }) => ({ status: 201, body: add(body as Partial<Told>) });
+    let post: Script = ({ body }) => ({ status: 201, body: add(body as Partial<WirePayout>) });
     let get: Script | null = null;
     const script: Script = (request) => {
       const said = request.method === 'POST' ? post(request) : get?.(request);
@@ -92,16 +92,16 @@ describeOnDatabase('payouts in front of another service', (open) => {
       onRead: (at, stale) => seen.push({ at, stale }),
     };
 
-    function add({ amount = 100, method = 'pix', ...told }: Partial<Told> = {}): Told {
+    function add({ amount = 100, method = 'pix', ...members }: Partial<WirePayout> = {}): WirePayout {
       made += 1;
-      const payout: Told = {
+      const payout: WirePayout = {
         id: made.toString(16).padStart(24, '0'),
         code: `SAQ-${made}`,
         amount,
         method,
         status: 'pendente',
         ...(dates && { requestedAt: clock.now().toISOString() }),
-        ...told,
+        ...members,
         walletAddress: method === 'ltc' ? 'ltc1qw…n4n9' : MASKED,
       };
       list.unshift(payout);
@@ -120,12 +120,12 @@ describeOnDatabase('payouts in front of another service', (open) => {
         if (scripts.post) post = scripts.post;
         if (scripts.get !== undefined) get = scripts.get;
       },
-      /** What becomes of an intent in the background, at the next look. */
+      /** Runs the next look-up of an intent in the background. */
       async look() {
         clock.advance(MINUTE);
         await facade.work.settled();
       },
-      /** What a webhook says. */
+      /** Takes a webhook in. */
       async tell(payload: object) {
         const { observation, inputHash } = remote.readWebhook(payload)!;
         await facade.committer.change({
@@ -159,8 +159,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
     expect(posts()).toHaveLength(1);
   }
 
-  /** What a webhook says of a payout as it was requested, its key in whole. */
-  const eventOf = ({ id, code, amount = 100, method = 'pix', requestedAt }: Partial<Told>, to = KEY) => ({
+  /** The webhook of a payout as it was requested, its key whole. */
+  const eventOf = (
+    { id, code, amount = 100, method = 'pix', requestedAt }: Partial<WirePayout>,
+    to = KEY,
+  ) => ({
     event: 'withdrawal.requested',
     withdrawalId: id,
     code,
@@ -180,7 +183,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
   const page = { end: 'first', limit: 10 } as const;
 
   describe('a request', () => {
-    test('is sent once, whole, and is kept masked', async () => {
+    test('a request is sent once with its whole destination, and is kept masked', async () => {
       const { service, tenant, posts, events, facade } = await start();
       const { payout, replayed } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
       expect(replayed).toBe(false);
@@ -211,20 +214,20 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(JSON.stringify(rows)).not.toContain(KEY);
     });
 
-    test('refused with the service’s own secrets shows none of them', async () => {
+    test('a refusal that repeats the service’s own secrets shows none of them', async () => {
       const { service, tenant, answering } = await start();
       const error = 'Key ps_live_abc123 of https://api.service.example/v1/payouts may not';
       answering({ post: () => ({ status: 403, body: { error } }) });
       await expect(service.request(tenant, pix())).rejects.toThrow(/^Key … of … may not$/);
     });
 
-    test('without a key of the caller carries none', async () => {
+    test('a request whose caller gives no key carries none', async () => {
       const { service, tenant, posts } = await start();
       await service.request(tenant, pix());
       expect(posts()[0]!.body).toEqual({ amount: 100, method: 'pix', walletAddress: KEY });
     });
 
-    test('is filled up with what the answer does not say', async () => {
+    test('an answer that lacks members is completed from the request', async () => {
       const { service, tenant, answering } = await start();
       answering({ post: () => ({ body: { ok: true, withdrawal: { id: 'f'.repeat(24) } } }) });
       const { payout } = await service.request(tenant, pix({ method: 'ltc', destination: LTC }));
@@ -239,11 +242,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
       });
     });
 
-    test('whose answer names no payout is in doubt until a webhook names it', async () => {
+    test('a request whose answer names no payout is in doubt until a webhook names it', async () => {
       const { service, tenant, answering, add, posts, tell } = await start();
       answering({
         post({ body }) {
-          add(body as Partial<Told>);
+          add(body as Partial<WirePayout>);
           return { status: 202, body: { ok: true } };
         },
       });
@@ -265,7 +268,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       [{ status: 409, body: { error: 'Busy' } }, UpstreamError, 'refused with status 409: Busy'],
       [new RateLimitError('withdrawals', 60), RateLimitError, 'withdrawals'],
       [unreachable(), UpstreamError, 'cannot be reached'],
-    ])('that the service refuses was not done (%#)', async (said, kind, message) => {
+    ])('a request that the service refuses has made no payout (%#)', async (said, kind, message) => {
       const { service, tenant, answering, list, posts } = await start();
       answering({ post: () => said });
       const refused = service.request(tenant, pix());
@@ -279,7 +282,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     test.each([
       ...[302, 408, 460, 499].map((status) => ({ status, body: null })),
       { status: 200, body: { error: 'Failed', requestId: 'e'.repeat(24) } },
-    ])('whose answer does not say that it was refused may have been done (%#)', async (said) => {
+    ])('a request whose answer is no refusal may have made a payout (%#)', async (said) => {
       const { service, tenant, answering, facade, posts } = await start();
       answering({ post: () => said });
       expect((await service.request(tenant, pix())).payout).toMatchObject({ inDoubt: true });
@@ -287,14 +290,14 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
     });
 
-    test('under a key that the service knows from another input is a conflict', async () => {
+    test('a request under a key that the service knows from another input is a conflict', async () => {
       const { service, tenant, answering } = await start();
       answering({ post: () => ({ status: 409, body: { error: 'Used' } }) });
       const refused = service.request(tenant, pix({ idempotencyKey: 'one' }));
       await expect(refused).rejects.toBeInstanceOf(IdempotencyError);
     });
 
-    test('for more than there is tells the figures of the wallet', async () => {
+    test('a request for more than the withdrawable amount is refused with the figures of the wallet', async () => {
       const { service, tenant, answering } = await start();
       answering({ post: () => ({ status: 400, body: { error: 'Too much' } }) });
       const refused = service.request(tenant, pix({ amountCents: 20_001 }));
@@ -311,7 +314,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     });
 
     test.each([{ status: 404 }, { status: 405 }, new UpstreamFault('server_error', 'maybe', '501')])(
-      'to a service without such an endpoint is asked once in ten minutes (%#)',
+      'a request to a service without such an endpoint is sent once in ten minutes (%#)',
       async (said) => {
         const { service, tenant, answering, posts, clock } = await start();
         answering({ post: () => said });
@@ -330,15 +333,15 @@ describeOnDatabase('payouts in front of another service', (open) => {
   });
 
   describe('a request whose answer is lost', () => {
-    /** Done, and nobody is told. */
+    /** The service makes the payout, and its answer is lost. */
     const doneAndLost =
-      (add: (told: Partial<Told>) => unknown): Script =>
+      (add: (members: Partial<WirePayout>) => unknown): Script =>
       ({ body }) => {
-        add(body as Partial<Told>);
+        add(body as Partial<WirePayout>);
         return lost();
       };
 
-    test('is a payout in doubt: listed, followed and found by its id, and not sent again', async () => {
+    test('a request whose answer is lost is a payout in doubt: listed, followed and found by its id, and not sent again', async () => {
       const { service, tenant, answering, add, posts, events, other } = await start();
       add({ amount: 100 });
       await service.list(tenant, page);
@@ -367,7 +370,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       }
     });
 
-    test('keeps its id when it is named, whichever was followed before', async () => {
+    test('a payout in doubt keeps its id when it is named, whichever id was followed before', async () => {
       const { service, tenant, answering, add, tell, events, list, remote } = await start();
       answering({ post: doneAndLost(add) });
       const { payout } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
@@ -395,11 +398,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
       });
     });
 
-    test('is found in the list at once where that shows the whole of an address', async () => {
+    test('a payout in doubt is found in the list at once where that shows the whole of an address', async () => {
       const { service, tenant, answering, add, posts, list } = await start();
       answering({
         post({ body }) {
-          add(body as Partial<Told>);
+          add(body as Partial<WirePayout>);
           Object.assign(list[0]!, { walletAddress: LTC });
           return lost();
         },
@@ -410,11 +413,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
     });
 
-    test('is found by a webhook that came before anybody asked', async () => {
+    test('a payout in doubt is found by a webhook that came before the first look-up', async () => {
       const { service, tenant, answering, add, tell, posts, list } = await start();
       answering({
         async post({ body }) {
-          add(body as Partial<Told>);
+          add(body as Partial<WirePayout>);
           await tell(eventOf(list[0]!));
           return lost();
         },
@@ -424,7 +427,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
     });
 
-    test('stays in doubt while the service cannot be asked', async () => {
+    test('a payout stays in doubt while the service cannot be reached', async () => {
       const { service, tenant, answering, add, posts, look, doubts, list, tell } = await start();
       answering({ post: doneAndLost(add), get: lost });
       await service.request(tenant, pix({ idempotencyKey: 'one' }));
@@ -439,7 +442,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
     });
 
-    test('and that was never done is denied after a quarter of an hour, and its key gives that from then on', async () => {
+    test('a payout that was never made is denied after a quarter of an hour, and its key gives that payout from then on', async () => {
       const { service, tenant, answering, add, posts, look, facade } = await start();
       add({ amount: 55 });
       answering({ post: () => lost() });
@@ -453,7 +456,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(over!.deniedReason).toMatch(/never arrived/);
       expect(isSettled(over!)).toBe(true);
       expect(await service.count(tenant, {})).toBe(1);
-      answering({ post: ({ body }) => ({ body: add(body as Partial<Told>) }) });
+      answering({ post: ({ body }) => ({ body: add(body as Partial<WirePayout>) }) });
       expect(await again()).toEqual(over);
       expect(posts()).toHaveLength(1);
       expect((await service.request(tenant, pix({ idempotencyKey: 'two' }))).payout.code).toBe('SAQ-2');
@@ -465,23 +468,26 @@ describeOnDatabase('payouts in front of another service', (open) => {
     test.each([
       ['cannot be asked', lost],
       ['has no room', () => new RateLimitError('120 requests a minute', 30)],
-    ])('and that was never done stays so when its key is used again and the service %s', async (_, fault) => {
-      const { service, tenant, answering, look, posts } = await start();
-      answering({ post: () => lost() });
-      const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
-      const id = payoutIdOf((await again()).payout);
-      for (let minute = 0; minute < 20; minute += 1) await look();
-      answering({ get: fault });
-      expect(await again()).toMatchObject({
-        replayed: true,
-        payout: { requestId: id, status: 'denied', inDoubt: false },
-      });
-      const [over] = await service.findMany(tenant, [id]);
-      expect(over).toMatchObject({ status: 'denied', inDoubt: false });
-      expect(posts()).toHaveLength(1);
-    });
+    ])(
+      'a payout that was never made stays denied when its key is used again and the service %s',
+      async (_, fault) => {
+        const { service, tenant, answering, look, posts } = await start();
+        answering({ post: () => lost() });
+        const again = () => service.request(tenant, pix({ idempotencyKey: 'one' }));
+        const id = payoutIdOf((await again()).payout);
+        for (let minute = 0; minute < 20; minute += 1) await look();
+        answering({ get: fault });
+        expect(await again()).toMatchObject({
+          replayed: true,
+          payout: { requestId: id, status: 'denied', inDoubt: false },
+        });
+        const [over] = await service.findMany(tenant, [id]);
+        expect(over).toMatchObject({ status: 'denied', inDoubt: false });
+        expect(posts()).toHaveLength(1);
+      },
+    );
 
-    test('that nobody looks for in a quarter of an hour, and that was never done, is shown as denied', async () => {
+    test('a payout that was never made, and that nobody looked up for a quarter of an hour, is shown as denied', async () => {
       const { service, tenant, answering, posts, facade, clock, other } = await start();
       const sent = deferred();
       answering({
@@ -505,7 +511,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
     });
 
-    test('to a service that permutes a list of several pages is not taken for one that was not done', async () => {
+    test('a payout in doubt at a service that permutes a list of several pages is never taken for one that was not made', async () => {
       const stand = await start();
       const { answering, list, add, clock } = stand;
       for (let hour = 0; hour < 110; hour += 1) {
@@ -524,7 +530,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await expectDoubt(stand);
     });
 
-    test('and that stays in doubt is reported once more when it grows old, and logged', async () => {
+    test('a payout that stays in doubt is reported once more when it grows old, and logged', async () => {
       const { service, tenant, answering, add, look, events, facade } = await start();
       answering({ post: doneAndLost(add) });
       const id = payoutIdOf((await service.request(tenant, pix())).payout);
@@ -543,11 +549,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
       ['another method', { method: 'pix_turbo' }],
       ['an older one', { requestedAt: '2026-03-02T11:58:00.000Z' }],
       ['one that was requested long after it', { requestedAt: '2026-03-02T12:17:00.000Z' }],
-    ])('is not taken for %s', async (_, told) => {
+    ])('a payout in doubt is not taken for %s', async (_, members) => {
       const { service, tenant, answering, add, tell, list, doubts } = await start();
       answering({
         post() {
-          add(told);
+          add(members);
           return lost();
         },
       });
@@ -556,7 +562,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await doubts()).toHaveLength(1);
     });
 
-    test('is not taken for one that was known before, nor for one that another request has made', async () => {
+    test('a payout in doubt is not taken for one that was known before, nor for one that another request has made', async () => {
       const { service, tenant, answering, add, look, doubts, tell, list } = await start();
       add();
       await service.list(tenant, page);
@@ -575,12 +581,12 @@ describeOnDatabase('payouts in front of another service', (open) => {
       ['is masked in a way of its own', { walletAddress: 'an*********.example' }],
       ['is masked whole', { walletAddress: '********' }],
       ['is shown with an amount below 0', { amount: -100 }],
-    ])('and that %s is never taken for one that was not done', async (_, told) => {
+    ])('a payout in doubt that %s is never taken for one that was not made', async (_, members) => {
       const stand = await start();
       const { answering, list, add } = stand;
       answering({
         post() {
-          Object.assign(add(), told);
+          Object.assign(add(), members);
           return lost();
         },
       });
@@ -588,7 +594,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(list).toHaveLength(1);
     });
 
-    test('to a service whose list begins with the oldest is not taken for one that was not done', async () => {
+    test('a payout in doubt at a service whose list begins with the oldest is never taken for one that was not made', async () => {
       const stand = await start();
       const { answering, list, add, clock } = stand;
       for (let hour = 0; hour < 100; hour += 1) {
@@ -606,7 +612,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await expectDoubt(stand);
     });
 
-    test('to a service that shows no dates is not taken for one that was not done, wherever it is listed', async () => {
+    test('a payout in doubt at a service that shows no dates is never taken for one that was not made, wherever it is listed', async () => {
       const stand = await start({ dates: false });
       const { service, tenant, answering, list, add } = stand;
       for (const amount of [1, 2]) add({ amount });
@@ -622,7 +628,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await expectDoubt(stand);
     });
 
-    test('with an equal one in doubt beside it is never told from it', async () => {
+    test('two equal payouts in doubt are never distinguished', async () => {
       const { service, tenant, answering, add, look, list, doubts, tell } = await start();
       answering({ post: doneAndLost(add), get: lost });
       for (const idempotencyKey of ['one', 'two']) await service.request(tenant, pix({ idempotencyKey }));
@@ -632,7 +638,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await doubts()).toEqual(Array(2).fill('SAQ-1, SAQ-2 are all as it was requested'));
     });
 
-    test('with an equal one in doubt and one payout stays unclear', async () => {
+    test('two equal payouts in doubt with one payout to be found stay unclear', async () => {
       const { service, tenant, answering, add, look, doubts, tell, list } = await start();
       answering({ post: doneAndLost(add), get: lost });
       await service.request(tenant, pix());
@@ -646,7 +652,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       );
     });
 
-    test('is not one that was known when it was requested, though that is in doubt, too', async () => {
+    test('a payout in doubt is not one that was known when it was requested, though that one is in doubt too', async () => {
       const { service, tenant, answering, add, list, doubts, tell } = await start();
       answering({ post: doneAndLost(add) });
       for (const idempotencyKey of ['one', 'two']) await service.request(tenant, pix({ idempotencyKey }));
@@ -662,40 +668,45 @@ describeOnDatabase('payouts in front of another service', (open) => {
     test.each([
       ['done', { status: 201 }, { code: 'SAQ-1', status: 'pending' }],
       ['refused', { status: 403, body: { error: 'Not with this key' } }, { code: null, status: 'denied' }],
-    ])('at another instance, which sends it still, is followed until it is %s', async (_, said, end) => {
-      const { service, tenant, answering, add, other, clock } = await start();
-      const [sent, answer] = [deferred(), deferred()];
-      answering({
-        async post({ body }) {
-          sent.resolve();
-          await answer.promise;
-          return said.status === 201 ? { ...said, body: add(body as Partial<Told>) } : said;
-        },
-      });
-      const first = service.request(tenant, pix({ idempotencyKey: 'one' })).catch((error: unknown) => error);
-      const there = await other();
-      await sent.promise;
-      let isAnswered = false;
-      const second = there.service.request(tenant, pix({ idempotencyKey: 'one' })).finally(() => {
-        isAnswered = true;
-      });
-      // It waits for the other for five seconds; the clock goes no faster than the database.
-      while (!isAnswered) {
-        clock.advance(500);
-        await database.sql.selectFrom('account').select('id').limit(1).execute();
-      }
-      const { payout } = await second;
-      expect(payout).toMatchObject({ inDoubt: true, status: 'processing' });
-      const id = payoutIdOf(payout);
-      expect(await there.service.findWithVersion(tenant, id)).toMatchObject({ payout: { inDoubt: true } });
-      answer.resolve();
-      await first;
-      const [over] = await there.service.findMany(tenant, [id]);
-      expect(over).toMatchObject({ ...end, requestId: id });
-      expect(over!.inDoubt ?? false).toBe(false);
-    });
+    ])(
+      'a request that another instance is still sending is followed until it is %s',
+      async (_, said, end) => {
+        const { service, tenant, answering, add, other, clock } = await start();
+        const [sent, answer] = [deferred(), deferred()];
+        answering({
+          async post({ body }) {
+            sent.resolve();
+            await answer.promise;
+            return said.status === 201 ? { ...said, body: add(body as Partial<WirePayout>) } : said;
+          },
+        });
+        const first = service
+          .request(tenant, pix({ idempotencyKey: 'one' }))
+          .catch((error: unknown) => error);
+        const there = await other();
+        await sent.promise;
+        let isAnswered = false;
+        const second = there.service.request(tenant, pix({ idempotencyKey: 'one' })).finally(() => {
+          isAnswered = true;
+        });
+        // It waits for the other for five seconds; the clock goes no faster than the database.
+        while (!isAnswered) {
+          clock.advance(500);
+          await database.sql.selectFrom('account').select('id').limit(1).execute();
+        }
+        const { payout } = await second;
+        expect(payout).toMatchObject({ inDoubt: true, status: 'processing' });
+        const id = payoutIdOf(payout);
+        expect(await there.service.findWithVersion(tenant, id)).toMatchObject({ payout: { inDoubt: true } });
+        answer.resolve();
+        await first;
+        const [over] = await there.service.findMany(tenant, [id]);
+        expect(over).toMatchObject({ ...end, requestId: id });
+        expect(over!.inDoubt ?? false).toBe(false);
+      },
+    );
 
-    test('is listed before the rest, page by page in both directions', async () => {
+    test('payouts in doubt are listed before the rest, page by page in both directions', async () => {
       const { service, tenant, answering, add, clock } = await start();
       for (let count = 0; count < 3; count += 1) add({ amount: count + 1 });
       answering({ post: () => lost() });
@@ -726,7 +737,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     });
   });
 
-  /** What a client that follows our guidance sees of payouts to people whose keys are masked alike. */
+  /** Payouts to people whose keys are masked alike, as a client sees them that follows the guidance. */
   test('no payout is ever reported as another one’s', async () => {
     const PEOPLE = ['ana@padaria.example', 'andre@padaria.example', 'alba@padaria.example'];
     const request = fc.record({
@@ -742,7 +753,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
         fc.infiniteStream(fc.nat(1_000)),
         async (requests, order) => {
           const { service, tenant, answering, add, list, tell, look, facade, clock } = await start();
-          /** By code, whom the service pays. */
+          /** The person whom the service pays, by code. */
           const paid = new Map<string, string>();
           const asked: { to: string; key: string; made: string | null }[] = [];
           const later: (() => Promise<void>)[] = [];
@@ -806,15 +817,18 @@ describeOnDatabase('payouts in front of another service', (open) => {
   });
 
   describe('reading', () => {
-    test.each(['.', '..'])('of what would lead elsewhere (%s) asks nobody', async (name) => {
-      const { service, remote, tenant, upstream } = await start();
-      expect(await service.find(tenant, name)).toBeNull();
-      expect(upstream.asked).toEqual([]);
-      await remote.refresh(tenant, [name], { priority: 'lookup' });
-      expect(upstream.asked.filter((asked) => !asked.includes('?'))).toEqual([]);
-    });
+    test.each(['.', '..'])(
+      'a reference that would lead to another path (%s) sends no request',
+      async (name) => {
+        const { service, remote, tenant, upstream } = await start();
+        expect(await service.find(tenant, name)).toBeNull();
+        expect(upstream.asked).toEqual([]);
+        await remote.refresh(tenant, [name], { priority: 'lookup' });
+        expect(upstream.asked.filter((asked) => !asked.includes('?'))).toEqual([]);
+      },
+    );
 
-    test('what was polled long ago is forgotten', async () => {
+    test('a poll of long ago is forgotten', async () => {
       const { tenant, clock } = await start();
       const claim = (name: string) =>
         claimPoll(database.sql, tenant, { name, now: clock.now(), intervalMs: 1 });
@@ -825,7 +839,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await left.where('account_id', '=', tenant.accountId).execute()).toEqual([{ name: 'new' }]);
     });
 
-    test('observes each page once, and the same again changes nothing', async () => {
+    test('a page is observed once, and the same page again changes nothing', async () => {
       const { service, tenant, add, events, clock, list, gets } = await start();
       for (let count = 0; count < 3; count += 1) add();
       await service.list(tenant, page);
@@ -844,7 +858,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(3);
     });
 
-    test('what is final costs nothing more', async () => {
+    test('a final payout costs no further request', async () => {
       const { service, tenant, add, gets, clock } = await start();
       const { id, code } = add({ status: 'concluido' });
       const found = await service.find(tenant, id);
@@ -854,7 +868,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(1);
     });
 
-    test('says of none that it is not there where one cannot be read', async () => {
+    test('no payout is reported absent where one in the list cannot be read', async () => {
       const { service, tenant, add, list, clock } = await start();
       add();
       add({ amount: Number.NaN });
@@ -869,7 +883,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await service.find(tenant, other)).toBeNull();
     });
 
-    test('many open ones cost one call', async () => {
+    test('many open payouts cost one request', async () => {
       const { service, tenant, add, gets } = await start();
       const all = Array.from({ length: 60 }, () => add());
       const found = await service.findMany(tenant, [...all.map(({ id }) => id), 'a'.repeat(24)]);
@@ -877,7 +891,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(1);
     });
 
-    test('finds one behind many others, by itself where the list is long', async () => {
+    test('a payout behind many others is found, by a request of its own where the list is long', async () => {
       const { service, tenant, add, gets } = await start();
       const { id } = add();
       for (let count = 0; count < 620; count += 1) add({ status: 'concluido' });
@@ -887,7 +901,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await expect(service.find(tenant, 'b'.repeat(24))).resolves.toBeNull();
     });
 
-    test('asks nobody for what can be no reference', async () => {
+    test('a text that can be no reference sends no request', async () => {
       const { service, tenant, gets } = await start();
       expect(await service.findMany(tenant, ['', 'with \u0000', 'half \ud83e', 'a b'])).toEqual([
         null,
@@ -901,7 +915,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     test.each([
       ['down', lost],
       ['beyond the budget', () => new RateLimitError('the budget', 9)],
-    ])('gives what is last known with its age where the service is %s', async (_, fault) => {
+    ])('a known payout is served with its age where the service is %s', async (_, fault) => {
       const { service, tenant, add, answering, seen, clock, other } = await start();
       const at = clock.now();
       const { id } = add();
@@ -917,7 +931,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await expect(there.service.list(tenant, page)).rejects.not.toBeInstanceOf(UpstreamFault);
     });
 
-    test('begins a subscription from what is known, without asking', async () => {
+    test('a subscription begins from the known state, without a request', async () => {
       const { service, tenant, add, gets } = await start();
       const { id } = add();
       const first = await service.findWithVersion(tenant, id);
@@ -927,7 +941,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(1);
     });
 
-    test('filters and counts', async () => {
+    test('the list is filtered and counted', async () => {
       const { service, tenant, add, clock } = await start();
       for (let count = 0; count < 30; count += 1) {
         add({ status: count % 3 === 0 ? 'negado' : 'concluido', method: count % 2 ? 'pix' : 'usd' });
@@ -950,9 +964,9 @@ describeOnDatabase('payouts in front of another service', (open) => {
       });
     });
 
-    test('shows words that nobody knows as unknown', async () => {
+    test('a word that this server does not know is shown as unknown', async () => {
       const { service, tenant, add, events } = await start();
-      add({ status: 'em_analise', method: 'boleto' });
+      add({ status: 'em_analise', method: 'no_method' });
       expect((await service.list(tenant, page)).items[0]!.payout).toMatchObject({
         status: 'unknown',
         method: 'unknown',
@@ -960,7 +974,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await events()).toMatchObject([{ kind: 'payout.unknown' }]);
     });
 
-    test('of something that is no list is an error, and no crash', async () => {
+    test('an answer that is no list is an error, and no crash', async () => {
       const { service, tenant, answering } = await start();
       answering({ get: () => ({ body: '<html>' }) });
       await expect(service.list(tenant, page)).rejects.toThrow('cannot be read');
@@ -971,7 +985,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     const following = (...ids: string[]) => ({ all: false, ids });
     const ALL = { all: true, ids: [] };
 
-    test('a turbo payout is asked for every two seconds, an older one seldom, a final one never', async () => {
+    test('a turbo payout is polled every two seconds, an older one seldom, a final one never', async () => {
       const { service, remote, tenant, add, clock, list, events } = await start();
       const waitsFor = async (wanted: typeof ALL | ReturnType<typeof following>) => {
         const next = await remote.poll(tenant, wanted);
@@ -998,7 +1012,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await waitsFor(ALL)).toBe(30_000);
     });
 
-    test('is asked for by one of several instances, and at once when nudged', async () => {
+    test('a followed payout is polled by one of several instances, and at once after a hint of a change', async () => {
       const { service, remote, tenant, add, gets, other, clock, upstream } = await start();
       const { id } = add();
       await service.list(tenant, page);
@@ -1012,7 +1026,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('poll');
     });
 
-    test('sees what was requested elsewhere', async () => {
+    test('a payout that was requested elsewhere is seen by the poll', async () => {
       const { remote, tenant, add, events, clock } = await start();
       await remote.poll(tenant, ALL);
       const { id } = add();
@@ -1021,7 +1035,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await events()).toEqual([{ kind: 'payout.pending', resourceId: id }]);
     });
 
-    test('looks behind the newest page once a minute', async () => {
+    test('a followed payout behind the newest page is searched once a minute', async () => {
       const { service, remote, tenant, add, clock, gets, list } = await start();
       const { id } = add();
       await service.find(tenant, id);
@@ -1033,7 +1047,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect((await service.find(tenant, id))?.status).toBe('denied');
     });
 
-    test('tells whoever polls that nobody answered', async () => {
+    test('a poll that gets no answer fails', async () => {
       const { service, remote, tenant, add, answering } = await start();
       const { id } = add();
       await service.list(tenant, page);
@@ -1057,7 +1071,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       processedAt: '2026-03-02T11:59:00.000Z',
     };
 
-    test('is a claim, held against what is known; late, double and out of order it changes nothing', async () => {
+    test('a webhook is a claim beside the known state; late, double and out of order it changes nothing', async () => {
       const { remote, tenant, facade, events, service, gets } = await start();
       const apply = async (payload: unknown) => {
         const { observation, reference } = remote.readWebhook(payload)!;
@@ -1091,7 +1105,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(JSON.stringify(rows)).not.toContain(KEY);
     });
 
-    test('goes before what was read a moment ago', async () => {
+    test('a webhook takes precedence over a page that was read a moment ago', async () => {
       const { remote, service, tenant, facade, add, gets, clock } = await start();
       const { id } = add();
       await service.list(tenant, page);
@@ -1108,13 +1122,13 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(1);
     });
 
-    test('of anything else is not ours', async () => {
+    test('a webhook of another resource is not read as a payout’s', async () => {
       const { remote } = await start();
       for (const payload of [null, {}, { event: 'card_payment.paid' }, { event: 'withdrawal.requested' }])
         expect(remote.readWebhook(payload)).toBeNull();
     });
 
-    test('is not confirmed by a service that goes on saying something older', async () => {
+    test('a webhook is not confirmed by a service that repeats an older state', async () => {
       const { remote, service, tenant, add, tell, clock } = await start();
       const { id } = add();
       await service.list(tenant, page);
@@ -1131,7 +1145,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(known!.observedAt.getTime()).toBeLessThan(askedAt.getTime());
     });
 
-    test('is checked against the service', async () => {
+    test('a webhook is checked against the service', async () => {
       const { remote, tenant, add, events, upstream } = await start();
       const { id } = add();
       await remote.refresh(tenant, [id], { priority: 'lookup' });
@@ -1143,7 +1157,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
   });
 });
 
-/** All that is kept of what is seen and asked for. */
+/** All rows of payouts and of requests. */
 async function allOf(database: Database) {
   const [observed, intents, events] = await Promise.all([
     database.sql.selectFrom('observed').selectAll().execute(),

@@ -26,7 +26,7 @@ async function merchant(environment: Environment = 'live') {
   return app.rest(await addKey(app, tenant));
 }
 
-/** What is on its way to the bank gets there first. */
+/** Moves the clock on. Payouts under way reach the bank before and after. */
 async function pass(ms: number): Promise<void> {
   await app.work.settled();
   app.clock.advance(ms);
@@ -41,7 +41,7 @@ describe('Idempotency-Key', () => {
       body: JSON.stringify(body),
     });
 
-  test('is the key of the body, and an answer for which nothing was done says so', async () => {
+  test('the header Idempotency-Key is the key of the body, and a replayed answer says so', async () => {
     const rest = await merchant();
     const asked = () => ask(rest, '/payouts', { 'Idempotency-Key': 'saque-7' }, PIX);
     const first = await asked();
@@ -57,7 +57,7 @@ describe('Idempotency-Key', () => {
     expect((await rest.get('/payouts')).body.total).toBe(1);
   });
 
-  test('that differs from the one of the body is refused, and moves nothing', async () => {
+  test('a header Idempotency-Key that differs from the key of the body is refused, and no money moves', async () => {
     const rest = await merchant();
     const { status, body } = await ask(
       rest,
@@ -71,14 +71,20 @@ describe('Idempotency-Key', () => {
     expect((await rest.get('/payouts')).body.total).toBe(1);
   });
 
-  test.each(['a b', '', 'x'.repeat(129)])('%j is refused by its name', async (key) => {
-    const rest = await merchant();
-    const { status, body } = await ask(rest, '/payouts', { 'Idempotency-Key': key }, PIX);
-    expect([status, body.error]).toEqual([400, expect.stringMatching(/^idempotencyKey: must be 1 to 128 /)]);
-    expect((await rest.get('/payouts')).body.total).toBe(0);
-  });
+  test.each(['a b', '', 'x'.repeat(129)])(
+    'the header Idempotency-Key %j is refused by its name',
+    async (key) => {
+      const rest = await merchant();
+      const { status, body } = await ask(rest, '/payouts', { 'Idempotency-Key': key }, PIX);
+      expect([status, body.error]).toEqual([
+        400,
+        expect.stringMatching(/^idempotencyKey: must be 1 to 128 /),
+      ]);
+      expect((await rest.get('/payouts')).body.total).toBe(0);
+    },
+  );
 
-  test('is refused where nothing is done once for a key, and no matter to what only reads', async () => {
+  test('the header Idempotency-Key is refused where no key is kept, and ignored by a read', async () => {
     const rest = await merchant();
     const given = { 'Idempotency-Key': 'a' };
     const { status, body } = await ask(rest, '/products', given, { name: 'Caneca', priceCents: 100 });
@@ -94,7 +100,7 @@ test('a parameter that is given twice is refused by its name', async () => {
 });
 
 describe('POST /v1/payouts', () => {
-  test('withdraws, 201, in reais and with the key masked', async () => {
+  test('POST /v1/payouts answers 201, in reais and with the key masked', async () => {
     const rest = await merchant();
     const { status, body } = await rest.post('/payouts', PIX);
     expect(status).toBe(201);
@@ -116,7 +122,7 @@ describe('POST /v1/payouts', () => {
     expect(await rest.get(`/payouts/${body.code}`)).toMatchObject({ status: 200, body: done });
   });
 
-  test('with the same key is the same withdrawal, and with another input 409', async () => {
+  test('POST /v1/payouts with the same key answers with the same withdrawal, and with 409 for another input', async () => {
     const rest = await merchant();
     const body = { ...PIX, idempotencyKey: 'saque-1' };
     const first = await rest.post('/payouts', body);
@@ -142,14 +148,14 @@ describe('POST /v1/payouts', () => {
     ['walletAddress', { walletAddress: 'with \u0000' }],
     ['walletAddress', { method: 'ltc' }],
     ['idempotencyKey', { idempotencyKey: 'a b' }],
-  ])('is 400 by the name of its %s: %j', async (field, change) => {
+  ])('POST /v1/payouts answers 400 by the name of its %s: %j', async (field, change) => {
     const rest = await merchant();
     const { status, body } = await rest.post('/payouts', { ...PIX, ...change });
     expect({ status, body }).toEqual({ status: 400, body: { error: expect.stringMatching(`^${field}: `) } });
     expect((await rest.get('/payouts')).body.total).toBe(0);
   });
 
-  test('above what can be withdrawn is 400 with the detailed reason; beyond ten an hour 429', async () => {
+  test('POST /v1/payouts answers 400 above the withdrawable amount with the detailed reason, and 429 beyond ten an hour', async () => {
     const rest = await merchant();
     expect(await rest.post('/payouts', { ...PIX, amount: 1_000.01 })).toMatchObject({
       status: 400,
@@ -166,7 +172,7 @@ describe('POST /v1/payouts', () => {
     expect(limited.headers.get('retry-after')).toBe('3600');
   });
 
-  test('needs an unrestricted key', async () => {
+  test('POST /v1/payouts needs an unrestricted key', async () => {
     const restricted = app.rest(await addKey(app, { permissions: ['subcontas.sacar'] }));
     expect((await restricted.post('/payouts', PIX)).status).toBe(403);
     expect((await restricted.get('/payouts')).status).toBe(403);
@@ -174,7 +180,7 @@ describe('POST /v1/payouts', () => {
 });
 
 describe('GET /v1/payouts', () => {
-  test('lists newest first, by limit and offset, and shows a turbo one that is processing', async () => {
+  test('GET /v1/payouts lists newest first, by limit and offset, and shows a turbo withdrawal that is processing', async () => {
     const rest = await merchant();
     const codes: string[] = [];
     for (const method of ['pix', 'pix', 'pix_turbo'])
@@ -190,7 +196,7 @@ describe('GET /v1/payouts', () => {
       expect((await rest.get(`/payouts?${query}`)).status).toBe(400);
   });
 
-  test('shows no other account’s and no other environment’s, and 404 for what is not there', async () => {
+  test('GET /v1/payouts shows nothing of another account or environment, and answers 404 for an unknown withdrawal', async () => {
     const [one, other, sandbox] = [await merchant(), await merchant(), await merchant('sandbox')];
     const { id, code } = (await one.post('/payouts', PIX)).body;
     for (const rest of [other, sandbox]) {
@@ -209,7 +215,7 @@ describe('GET /v1/payouts', () => {
     }
   });
 
-  test('says why one was denied', async () => {
+  test('GET /v1/payouts/{id} shows why a withdrawal was denied', async () => {
     const rest = await merchant();
     const { id } = (await rest.post('/payouts', { ...PIX, walletAddress: 'recusa@psa.example' })).body;
     await app.work.settled();
@@ -247,22 +253,25 @@ describe('the webhook (6.1)', () => {
     walletAddress: 'ana@padaria.example',
   };
 
-  test.each(['live', 'sandbox'] as const)('withdrawal.requested, %s', (environment) => {
-    const sandbox = environment === 'sandbox';
-    expect(payoutWebhook(PAYOUT, environment)).toEqual({
-      event: sandbox ? 'withdrawal.test.requested' : 'withdrawal.requested',
-      ...common,
-      status: 'pendente',
-      requestedAt: '2026-03-02T12:00:00.000Z',
-      sandbox,
-    });
-  });
+  test.each(['live', 'sandbox'] as const)(
+    'the webhook withdrawal.requested has the document’s members, %s',
+    (environment) => {
+      const sandbox = environment === 'sandbox';
+      expect(payoutWebhook(PAYOUT, environment)).toEqual({
+        event: sandbox ? 'withdrawal.test.requested' : 'withdrawal.requested',
+        ...common,
+        status: 'pendente',
+        requestedAt: '2026-03-02T12:00:00.000Z',
+        sandbox,
+      });
+    },
+  );
 
   test.each([
     ['withdrawal.completed', { status: 'completed' }, 'live', 'concluido'],
     ['withdrawal.test.completed', { status: 'completed' }, 'sandbox', 'concluido'],
     ['withdrawal.denied', { status: 'denied', deniedReason: 'Conta encerrada' }, 'live', 'negado'],
-  ] as const)('%s', (event, change, environment, status) => {
+  ] as const)('the webhook %s has the document’s members', (event, change, environment, status) => {
     expect(payoutWebhook({ ...PAYOUT, ...change, processedAt: PROCESSED }, environment)).toEqual({
       event,
       ...common,
@@ -271,14 +280,14 @@ describe('the webhook (6.1)', () => {
     });
   });
 
-  test('says nothing of processing, and usd for USDT', () => {
+  test('no webhook reports processing, and one of a USDT withdrawal has the method usd', () => {
     expect(payoutWebhook({ ...PAYOUT, method: 'pix_turbo', status: 'processing' }, 'live')).toBeNull();
     expect(payoutWebhook({ ...PAYOUT, method: 'usd' }, 'live')).toMatchObject({ method: 'usd' });
   });
 });
 
 describe('the wire', () => {
-  test('brings every amount there and back', () => {
+  test('every amount survives the wire in both directions', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20_000_000 }), (amountCents) => {
         const { amount } = payoutWire.encode(payoutToWire({ ...PAYOUT, amountCents }));
@@ -288,14 +297,14 @@ describe('the wire', () => {
     );
   });
 
-  test('reads what it writes', () => {
+  test('a withdrawal that was written to the wire is read back unchanged', () => {
     for (const status of ['pending', 'processing', 'completed', 'denied'] as const) {
       const record = payoutToWire({ ...PAYOUT, status, processedAt: PROCESSED });
       expect(payoutWire.decode(JSON.parse(JSON.stringify(payoutWire.encode(record))))).toEqual({ ...record });
     }
   });
 
-  test('masks an address in the middle', () => {
+  test('an address on the wire is masked in the middle', () => {
     expect(payoutToWire({ ...PAYOUT, method: 'ltc', destination: LTC }).walletAddress).toBe('ltc1qw…n4n9');
   });
 });

@@ -54,11 +54,12 @@ function prepareHouse(): void {
   for (const document of ['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'])
     house.write(`widget/${document}`, 'document');
   house.write('widget/src/graphql-env.d.ts', 'types');
+  house.write('widget/src/payouts/methods.ts', 'type Query');
   house.write('schema.graphql', 'type Query');
   house.write('server/scripts/bundle.mjs', BUNDLE);
   house.write('server/src/main.ts', '');
   house.write('tsconfig.json', '{}');
-  house.write('server/scripts/print-schema.ts', '');
+  for (const name of ['schema', 'methods']) house.write(`server/scripts/print-${name}.ts`, '');
   house.program('chromium', '');
 
   house.write('test/kernel/money.test.ts', importOf('../../server/src/kernel/money.ts'));

@@ -1,8 +1,9 @@
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import type { PayoutMethod } from '../../server/src/payouts/model.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/model.ts';
 import type { Random } from '../faults/random.ts';
+import { DESTINATIONS } from '../support/payout-methods.ts';
 import { CARDS } from './rails.ts';
 import type { Made, Request, Requests } from './requests.ts';
 import type { World } from './world.ts';
@@ -13,12 +14,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const PIX_KEYS = ['ana@padaria.example', 'bia@padaria.example', '+5511987654321'];
-const DESTINATIONS: Record<PayoutMethod, readonly string[]> = {
-  pix: PIX_KEYS,
-  pix_turbo: PIX_KEYS,
-  ltc: ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'],
-  usd: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
-};
+const destinationsOf = (method: PayoutMethod) =>
+  DESTINATIONS[method] === DESTINATIONS.pix ? PIX_KEYS : [DESTINATIONS[method]];
 /** Long enough for an attempt to check out. */
 const ATTEMPT = 'tentativa-000000000000';
 
@@ -220,9 +217,9 @@ export function createOperations(
       weight: 14,
       async act() {
         const tenant = any();
-        const method = random.pick(['pix', 'pix', 'pix_turbo', 'ltc', 'usd'] as const);
+        const method = random.pick(['pix' as const, ...PAYOUT_METHODS]);
         const amountCents = amount(chance(20) ? 1 : 501, chance(10) ? 200_000 : 9_000);
-        const destination = random.pick(DESTINATIONS[method]);
+        const destination = random.pick(destinationsOf(method));
         const idempotencyKey = key();
         const id = await make(
           request('requestPayout', tenant, amountCents, idempotencyKey, async () => {

@@ -12,9 +12,10 @@ import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
+import { FEES } from '../support/payout-methods.ts';
 import { embedded } from '../support/port-fixture.ts';
 import { generated, scale } from '../support/scale.ts';
-import { expectStatementsHold, FEES, MARKUP, openSubaccount } from '../support/subaccounts.ts';
+import { expectStatementsHold, MARKUP, openSubaccount } from '../support/subaccounts.ts';
 import { DENIED, describePort, HELD, KEY, MASKED, REFUSED } from './port.ts';
 
 const CALLERS = scale('CALLERS');

@@ -8,9 +8,10 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
 import { fund } from '../support/funds.ts';
+import { FEES } from '../support/payout-methods.ts';
 import type { Harness, StartHarness } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
-import { expectStatementsHold, FEES, MARKUP } from '../support/subaccounts.ts';
+import { expectStatementsHold, MARKUP } from '../support/subaccounts.ts';
 
 const CALLERS = scale('CALLERS');
 

@@ -101,7 +101,10 @@ function ofKind(field: Field): fc.Arbitrary<Bad> {
         bad('too long by one', 'k'.repeat(129)),
       );
     case 'choice':
-      return fc.oneof(text, bad('none of them', 'boleto', 'UNKNOWN', 'unknown', '__proto__', 'constructor'));
+      return fc.oneof(
+        text,
+        bad('none of them', 'no_method', 'UNKNOWN', 'unknown', '__proto__', 'constructor'),
+      );
     case 'destination':
       return fc.oneof(
         text,

@@ -8,7 +8,7 @@ import type {
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
-import type { Database } from '../../server/src/db/database.ts';
+import type { Database, Sql } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
@@ -191,6 +191,15 @@ export async function openAccount(
     { id: accountId, name: 'Padaria da Ana', ...DEFAULT_SETTINGS, ...settings },
     new Date('2026-01-01T00:00:00.000Z'),
   );
+  return { accountId, environment: 'live' };
+}
+
+/** Opens an account in a database of any older version, which lacks the columns that came later. */
+export async function openOlderAccount(db: Sql): Promise<Tenant> {
+  const accountId = `acc_${objectId()}`;
+  await sql`
+    insert into account (id, name, card_payments_enabled, card_release_days, created_at)
+    values (${accountId}, 'Padaria da Ana', true, 14, '2026-01-01')`.execute(db);
   return { accountId, environment: 'live' };
 }
 

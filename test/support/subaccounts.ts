@@ -5,7 +5,6 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Core } from './core.ts';
 import { fund } from './funds.ts';
 
-export const FEES = { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 };
 export const MARKUP = 50;
 
 /** A subaccount with money of its own, which the merchant had. */

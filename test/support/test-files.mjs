@@ -10,7 +10,7 @@ const tests = join(root, 'test');
  *
  * - `unit`: nothing but Node
  * - `server`: a PostgreSQL; servers run in the test's own process
- * - `programs`: starts processes of its own
+ * - `programs`: starts processes of its own, or replaces modules; it runs in a process that no other file shares
  * - `journey`: drives a browser over whole servers
  * - `page`: drives a browser over pages with the built element, against a fake server
  * - `component`: runs inside a page, with the elements' sources
@@ -119,7 +119,7 @@ function projectOf(path, parts, reaches, graph) {
   if (/\.browser-test\.tsx?$/.test(path)) return 'component';
   if (/\.page-test\.ts$/.test(path)) return 'page';
   if (parts.has('chromium')) return 'journey';
-  if (reaches.some((file) => isOfTests(file) && graph.startsProcesses(file))) return 'programs';
+  if (reaches.some((file) => isOfTests(file) && graph.needsOwnProcess(file))) return 'programs';
   return reaches.includes('test/support/templates.ts') ? 'server' : 'unit';
 }
 
@@ -132,7 +132,7 @@ function isOfTests(file) {
 
 /** The imports between this repository's files. Each is read once. */
 function createImportGraph() {
-  /** @type {Map<string, { imports: string[], startsProcesses: boolean, builtParts: Part[] }>} */
+  /** @type {Map<string, { imports: string[], needsOwnProcess: boolean, builtParts: Part[] }>} */
   const known = new Map();
 
   /** @param {string} file relative to the root */
@@ -145,7 +145,7 @@ function createImportGraph() {
         .filter((path) => /\.(?:ts|tsx|mjs|js|vue|svelte|json|graphql|sql)$/.test(path));
       found = {
         imports,
-        startsProcesses: text.includes("'node:child_process'"),
+        needsOwnProcess: text.includes("'node:child_process'") || text.includes('vi.mock('),
         builtParts: [
           ...(text.includes('../server/dist') ? /** @type {Part[]} */ (['server', 'pgdata']) : []),
           ...(text.includes('../widget/dist') ? /** @type {Part[]} */ (['widget']) : []),
@@ -163,7 +163,7 @@ function createImportGraph() {
       for (const file of reached) for (const next of look(file).imports) reached.add(next);
       return [...reached];
     },
-    startsProcesses: (/** @type {string} */ file) => look(file).startsProcesses,
+    needsOwnProcess: (/** @type {string} */ file) => look(file).needsOwnProcess,
     builtPartsIn: (/** @type {string} */ file) => (file.startsWith('test/') ? look(file).builtParts : []),
   };
 }

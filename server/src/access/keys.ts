@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
+import { byMethod } from '../payouts/model.ts';
 import type { AccountSettings, PausedToken, Permission } from './model.ts';
 
 /** The document's sections 5.4 and 8: of both environments together. */
@@ -55,12 +56,7 @@ const settings = {
     .max(365, 'must lie from 0 to 365')
     .optional(),
   payoutFeesCents: z
-    .strictObject({
-      pix: fee.optional(),
-      pix_turbo: fee.optional(),
-      ltc: fee.optional(),
-      usd: fee.optional(),
-    })
+    .strictObject(byMethod(() => fee.optional()))
     .refine((fees) => Object.values(fees).some((each) => each !== undefined), 'must name a method')
     .optional(),
   subaccountMarkupCents: fee.optional(),

@@ -11,6 +11,7 @@ import { PermissionError, UnauthenticatedError, ValidationError } from '../kerne
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
+import { byMethod, methodOf, type PayoutMethod } from '../payouts/model.ts';
 import { productIdText } from '../products/model.ts';
 
 /** The document's section 5. An unrestricted key has none of them and may do everything. */
@@ -21,8 +22,8 @@ export interface AccountSettings {
   cardPaymentsEnabled: boolean;
   /** Days from a card sale to its place in the balance. */
   cardReleaseDays: number;
-  /** What the service keeps of each payout. */
-  payoutFeesCents: { pix: Cents; pix_turbo: Cents; ltc: Cents; usd: Cents };
+  /** The part of each payout that the service keeps. */
+  payoutFeesCents: Record<PayoutMethod, Cents>;
   /** What the account keeps of each payout of its subaccounts. */
   subaccountMarkupCents: Cents;
 }
@@ -30,7 +31,7 @@ export interface AccountSettings {
 export const DEFAULT_SETTINGS: AccountSettings = {
   cardPaymentsEnabled: true,
   cardReleaseDays: 14,
-  payoutFeesCents: { pix: 100, pix_turbo: 200, ltc: 500, usd: 500 },
+  payoutFeesCents: byMethod((method) => methodOf(method).defaultFeeCents),
   subaccountMarkupCents: 50,
 };
 

@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { readFees, toFeeColumns } from '../db/payout-fees.ts';
 import type { Tables } from '../db/tables.ts';
 import { hashSecret } from '../kernel/ids.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -64,10 +65,7 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
       name: account.name,
       card_payments_enabled: account.cardPaymentsEnabled,
       card_release_days: account.cardReleaseDays,
-      payout_fee_pix_cents: account.payoutFeesCents.pix,
-      payout_fee_pix_turbo_cents: account.payoutFeesCents.pix_turbo,
-      payout_fee_ltc_cents: account.payoutFeesCents.ltc,
-      payout_fee_usd_cents: account.payoutFeesCents.usd,
+      ...toFeeColumns(account.payoutFeesCents),
       subaccount_markup_cents: account.subaccountMarkupCents,
       created_at: createdAt,
     })
@@ -85,12 +83,7 @@ function toAccount(row: Selectable<Tables['account']>): AccountRow {
     name: row.name,
     cardPaymentsEnabled: row.card_payments_enabled,
     cardReleaseDays: row.card_release_days,
-    payoutFeesCents: {
-      pix: row.payout_fee_pix_cents,
-      pix_turbo: row.payout_fee_pix_turbo_cents,
-      ltc: row.payout_fee_ltc_cents,
-      usd: row.payout_fee_usd_cents,
-    },
+    payoutFeesCents: readFees(row),
     subaccountMarkupCents: row.subaccount_markup_cents,
   };
 }
@@ -161,10 +154,7 @@ export async function updateAccount(
       name,
       card_payments_enabled: cardPaymentsEnabled,
       card_release_days: cardReleaseDays,
-      payout_fee_pix_cents: fees.pix,
-      payout_fee_pix_turbo_cents: fees.pix_turbo,
-      payout_fee_ltc_cents: fees.ltc,
-      payout_fee_usd_cents: fees.usd,
+      ...toFeeColumns(fees),
       subaccount_markup_cents: subaccountMarkupCents,
     })
     .where('id', '=', id)

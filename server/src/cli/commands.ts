@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { OperationName } from '../ops/operations.ts';
+import { METHODS } from '../payouts/methods/registry.ts';
 
 /** A mistake in what was typed, explained in one line. */
 export class UsageError extends Error {
@@ -242,9 +243,7 @@ function createOption<Value>(
 }
 
 function addSettings(command: Command): Command {
-  const fee = (flags: string, description: string) =>
-    createOption(`${flags} <REAIS>`, description, 'reais from 0.00 to 1000.00, such as 1.00', readCents);
-  return command
+  command
     .addOption(
       createOption('--card-payments <on|off>', 'whether the account takes cards', 'on or off', (text) =>
         text === 'on' || text === 'off' ? text === 'on' : undefined,
@@ -257,21 +256,31 @@ function addSettings(command: Command): Command {
         'a number of days from 0 to 365',
         (text) => (/^\d{1,3}$/.test(text) && Number(text) <= 365 ? Number(text) : undefined),
       ),
-    )
-    .addOption(fee('--payout-fee-pix', 'the fee of a payout by PIX, such as 1.00'))
-    .addOption(fee('--payout-fee-pix-turbo', 'the fee of a payout by PIX turbo'))
-    .addOption(fee('--payout-fee-ltc', 'the fee of a payout in LTC'))
-    .addOption(fee('--payout-fee-usd', 'the fee of a payout in USDT'))
-    .addOption(fee('--subaccount-markup', 'what the account keeps of each payout of its subaccounts'));
+    );
+  for (const { option } of payoutFees()) command.addOption(option);
+  return command.addOption(
+    createAmount('--subaccount-markup', 'what the account keeps of each payout of its subaccounts'),
+  );
+}
+
+/** The option for the fee of each payout method. The first shows how an amount is written. */
+function payoutFees(): { method: string; option: Option }[] {
+  return Object.entries(METHODS).map(([method, { cli }], index) => ({
+    method,
+    option: createAmount(
+      `--payout-fee-${method.replaceAll('_', '-')}`,
+      `the fee of a payout ${cli.inWords}${index === 0 ? ', such as 1.00' : ''}`,
+    ),
+  }));
+}
+
+function createAmount(flags: string, description: string): Option {
+  return createOption(`${flags} <REAIS>`, description, 'reais from 0.00 to 1000.00, such as 1.00', readCents);
 }
 
 function toSettings(options: Options): object {
-  const fees = defined({
-    pix: options.payoutFeePix,
-    pix_turbo: options.payoutFeePixTurbo,
-    ltc: options.payoutFeeLtc,
-    usd: options.payoutFeeUsd,
-  });
+  const given = payoutFees().map(({ method, option }) => [method, options[option.attributeName()]]);
+  const fees = defined(Object.fromEntries(given));
   return {
     name: options.name,
     cardPaymentsEnabled: options.cardPayments,

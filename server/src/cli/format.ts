@@ -1,6 +1,7 @@
 import type { Account, Administration, ApiKey } from '../access/keys.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
+import { METHODS, type PayoutMethod } from '../payouts/methods/registry.ts';
 import type { UnresolvedDoubt } from '../requests/model.ts';
 
 /** A value as it is read from JSON: dates are text. */
@@ -109,14 +110,23 @@ function accountTable(accounts: readonly Json<Account>[]): string {
     keys: ({ activeKeys }) => String(activeKeys),
     cards: ({ cardPaymentsEnabled }) => (cardPaymentsEnabled ? 'on' : 'off'),
     'release days': ({ cardReleaseDays }) => String(cardReleaseDays),
-    'fee pix': ({ payoutFeesCents }) => reais(payoutFeesCents.pix),
-    turbo: ({ payoutFeesCents }) => reais(payoutFeesCents.pix_turbo),
-    ltc: ({ payoutFeesCents }) => reais(payoutFeesCents.ltc),
-    usd: ({ payoutFeesCents }) => reais(payoutFeesCents.usd),
+    ...feeColumns(),
     markup: ({ subaccountMarkupCents }) => reais(subaccountMarkupCents),
     created: ({ createdAt }) => instant(createdAt),
   });
 }
+
+/** The fee of each payout method. The first column says what all of them are. */
+function feeColumns(): Record<string, (account: Json<Account>) => string> {
+  const columns = METHOD_NAMES.map((method, index) => {
+    const { column } = METHODS[method].cli;
+    const name = index === 0 ? `fee ${column}` : column;
+    return [name, ({ payoutFeesCents }: Json<Account>) => reais(payoutFeesCents[method])] as const;
+  });
+  return Object.fromEntries(columns);
+}
+
+const METHOD_NAMES = Object.keys(METHODS) as PayoutMethod[];
 
 function rightsOf({ permissions }: Pick<ApiKey, 'permissions'>): string {
   return permissions.length === 0 ? 'unrestricted' : permissions.join(' and ');

@@ -1,5 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Environment } from '../kernel/tenant.ts';
+import type { PayoutMethod } from '../payouts/methods/registry.ts';
+import type { PayoutFeeColumn } from './payout-fees.ts';
 
 /** jsonb: written as text, read back parsed. */
 type Json<Value> = ColumnType<Value, string, string>;
@@ -48,16 +50,12 @@ interface OfTenant {
   environment: Environment;
 }
 
-interface AccountTable {
+interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
   id: string;
   name: string;
   card_payments_enabled: boolean;
   card_release_days: number;
   created_at: Date;
-  payout_fee_pix_cents: Generated<number>;
-  payout_fee_pix_turbo_cents: Generated<number>;
-  payout_fee_ltc_cents: Generated<number>;
-  payout_fee_usd_cents: Generated<number>;
   subaccount_markup_cents: Generated<number>;
 }
 
@@ -197,7 +195,7 @@ interface PayoutTable extends OfTenant {
   withdrawal_id: string;
   code: string;
   version: number;
-  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  method: PayoutMethod;
   status: 'pending' | 'processing' | 'completed' | 'denied';
   amount_cents: number;
   fee_cents: number;
@@ -212,7 +210,7 @@ interface PayoutTable extends OfTenant {
 interface SimulatedTransferTable extends OfTenant {
   number: Generated<number>;
   id: string;
-  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  method: PayoutMethod;
   destination: string;
   amount_cents: number;
   litoshi: number | null;

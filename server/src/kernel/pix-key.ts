@@ -1,6 +1,7 @@
 import { cnpj, cpf } from 'cpf-cnpj-validator';
 import { isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import type { TextPattern } from './text.ts';
 
 /** The five kinds of key in the directory of the Banco Central. */
 export type PixKeyKind = 'cpf' | 'cnpj' | 'phone' | 'email' | 'random';
@@ -64,7 +65,7 @@ export function maskPixKey(key: string): string {
   return maskedKey(key) ?? '****';
 }
 
-/** The same; null where it is no key. */
+/** The key as it may be shown; null where the text is no key. */
 export function maskedKey(key: string): string | null {
   switch (parsePixKey(key)?.kind) {
     case 'cpf':
@@ -80,3 +81,14 @@ export function maskedKey(key: string): string | null {
       return null;
   }
 }
+
+/** PIX keys in the text of an error. Their check digits are not looked at: what is almost a key is hidden too. */
+export const PIX_KEYS_IN_TEXT: readonly TextPattern[] = [
+  // E-mail addresses; a version in a path of a stack ends in no name.
+  [/[^\s"'()<>@]{1,64}@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
+  // CPF, CNPJ, telephones.
+  [/(?<![\w.:+-])(?:\d{11}|\d{14}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g, '…'],
+  [/(?<![\w.])[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2}\b/g, '…'],
+  // Random keys.
+  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '…'],
+];

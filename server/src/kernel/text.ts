@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** How a secret looks in running text, and the text that replaces it. */
+export type TextPattern = readonly [pattern: RegExp, replacement: string];
+
 /** Without what Postgres cannot store (U+0000) or UTF-8 cannot say (half of a surrogate pair). */
 function isPlain(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();

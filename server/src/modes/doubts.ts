@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { canBeSame } from '../payouts/model.ts';
+import { canBeSame } from '../payouts/destinations.ts';
 import { asPayout, identifiedAs, mirrorPayouts, neverMadeOf, payoutIn } from '../payouts/remote/mirror.ts';
 import type { Doubts, SettleDoubtInput, UnresolvedDoubt } from '../requests/model.ts';
 import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/remote/mirror.ts';

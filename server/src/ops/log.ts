@@ -1,6 +1,8 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Log } from '../db/log.ts';
+import type { TextPattern } from '../kernel/text.ts';
 import { traceId } from '../kernel/traces.ts';
+import { METHODS } from '../payouts/methods/registry.ts';
 
 /** Members that carry a secret, wherever they stand. Their values never reach a line. */
 const SECRETS = [
@@ -18,20 +20,17 @@ const SECRETS = [
   'detail',
 ];
 
+/** Destinations of payouts as a library's error may repeat them, by the records of the payout methods. */
+const DESTINATIONS = [...new Set(Object.values(METHODS).flatMap(({ destination }) => destination.inText))];
+
 /** Whatever looks like what may be in no line, in the text of an error: a library's words may repeat a value. */
-const TEXTS: readonly [RegExp, string][] = [
+const TEXTS: readonly TextPattern[] = [
   [/\b(ps_[a-z]+_|whsec_)[\w+/=-]+/g, '$1…'],
   [/\b(Bearer|Basic) +[\w.~+/=-]+/gi, '$1 …'],
   [/:\/\/[^\s/:@"]*:[^\s/@"]+@/g, '://…@'],
-  // E-mail addresses; a version in a path of a stack ends in no name.
-  [/[^\s"'()<>@]{1,64}@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
-  // Cards, CPF, CNPJ, telephones.
-  [
-    /(?<![\w.:+-])(?:\d{4}(?:[ -]?\d{4}){3}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|\d{11}|\d{14}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g,
-    '…',
-  ],
-  [/(?<![\w.])[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2}\b/g, '…'],
-  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '…'],
+  ...DESTINATIONS,
+  // Cards.
+  [/(?<![\w.:+-])(?:\d{4}(?:[ -]?\d{4}){3}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})(?![\w:-])/g, '…'],
 ];
 
 /** JSON lines on stderr: stdout is for the person who starts the server. */

@@ -1,5 +1,7 @@
 import { type Change, type Collection, put, type Writes } from '../commit/commit.ts';
-import type { OwnPayout, PayoutChange, PayoutTask, RecentPayouts } from './model.ts';
+import type { PayoutChange } from './decisions.ts';
+import type { RecentPayouts } from './limits.ts';
+import type { OwnPayout, PayoutTask } from './model.ts';
 import { savePayouts, selectPayouts, selectRecent } from './store.ts';
 
 /** The records of this slice as a decision reads and writes them. */
@@ -10,14 +12,14 @@ export const payouts: Collection<OwnPayout> = {
   save: savePayouts,
 };
 
-/** The tenant's one record of what the hourly limits count, under the key `recent`. */
+/** The tenant's one record of the payouts that the hourly limits count, under the key `recent`. */
 export interface RecentRecord extends RecentPayouts {
   key: typeof RECENT;
 }
 
 export const RECENT = 'recent';
 
-/** Follows from the payouts, so there is nothing to save; within a group of commands each counts those before it. */
+/** The recent payouts: read, never saved. Within a group of commands each one counts those before it. */
 export const recentPayouts: Collection<RecentRecord> = {
   name: 'recent payouts',
   load: async (sql, tenant) => [{ key: RECENT, ...(await selectRecent(sql, tenant)) }],
@@ -27,7 +29,7 @@ export const recentPayouts: Collection<RecentRecord> = {
 
 const SEND: PayoutTask = 'payout.send';
 
-/** Steps of a payout as what is written of them. */
+/** The writes of a payout's steps: its record, its events, and the next look at the bank. */
 export function writesOf({
   payout,
   steps,

@@ -78,7 +78,7 @@ export function createPayoutRoutes({ payouts }: { payouts: PayoutService<OwnPayo
   ];
 }
 
-/** What the rules call `amountCents` is `amount` here. */
+/** Rethrows a refusal of the rules with the wire's name for `amountCents`, which is `amount`. */
 function asOnTheWire(error: unknown): never {
   if (!(error instanceof ValidationError)) throw error;
   throw new ValidationError(

@@ -14,8 +14,11 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
+  DESTINATIONS_IN_WORDS,
   isSettled,
   maskDestination,
+  methodOf,
+  PAYOUT_METHODS,
   type Payout,
   type PayoutFilter,
   type PayoutMethod,
@@ -23,6 +26,7 @@ import {
   payoutIdOf,
   type RequestPayoutInput,
   requestPayoutInput,
+  SHOWN_DESTINATIONS_IN_WORDS,
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -32,14 +36,19 @@ const UNKNOWN = {
   description: 'A value that this server does not know yet. Never accepted as input.',
 } as const;
 
+interface MethodValue {
+  value: PayoutMethod | 'unknown';
+  description?: string;
+}
+
 const PayoutMethodEnum = builder.enumType('PayoutMethod', {
-  values: {
-    PIX: { value: 'pix' },
-    PIX_TURBO: { value: 'pix_turbo' },
-    LTC: { value: 'ltc' },
-    USDT: { value: 'usd', description: 'On the wire: usd.' },
-    UNKNOWN,
-  } as const,
+  values: Object.fromEntries<MethodValue>([
+    ...PAYOUT_METHODS.map((method): [string, MethodValue] => {
+      const { name, ...described } = methodOf(method).graphql;
+      return [name, { value: method, ...described }];
+    }),
+    ['UNKNOWN', UNKNOWN],
+  ]),
 });
 
 const PayoutStatusEnum = builder.enumType('PayoutStatus', {
@@ -92,8 +101,8 @@ builder.node(PayoutRef, {
         'Of the amount, what the service keeps; the destination receives the rest. Null where the service behind the facade does not name it.',
     }),
     destination: t.string({
-      description: 'PIX key (masked), LTC address or USDT address.',
-      resolve: (payout) => maskDestination(payout, { masksCrypto: false }),
+      description: `${SHOWN_DESTINATIONS_IN_WORDS}.`,
+      resolve: (payout) => maskDestination(payout, { masksPublic: false }),
     }),
     status: t.field({ type: PayoutStatusEnum, resolve: ({ status }) => status }),
     inDoubt: t.boolean({
@@ -175,7 +184,7 @@ builder.queryFields((t) => ({
         ]);
       context.services.payouts.assertNames({ withdrawalId, code });
       const payout = await context.loaders.payout.load((withdrawalId ?? code)!);
-      // The loader takes either for either.
+      // The loader accepts either kind of reference.
       return payout && (payout.withdrawalId === withdrawalId || payout.code === code) ? payout : null;
     },
   }),
@@ -249,8 +258,7 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
     }),
     destination: t.string({
       required: true,
-      description:
-        'PIX key, LTC address or USDT address (TRON or ERC-20), by method; checked for what it is.',
+      description: `${DESTINATIONS_IN_WORDS}, by method; checked for what it is.`,
     }),
     idempotencyKey: t.string({
       description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payout.',
@@ -351,7 +359,7 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-/** Where the service does not tell when it came into its state, it was in it at least when it was read. */
+/** The present state as an update. Without an instant of the service's, it holds at least since it was read. */
 function stateUpdate(payout: Payout, cursor: string, readAt: Date): Update {
   const occurredAt = payout.processedAt ?? payout.requestedAt ?? readAt;
   return { cursor, occurredAt, previousStatus: null, payout };
@@ -365,14 +373,14 @@ function payoutIdIn(globalId: string): string {
   return id;
 }
 
-/** A payout that was in doubt is followed under two ids, and has an event for each. */
+/** Whether an event is about the payout's own id: one that was in doubt has an event under each of its two ids. */
 function isOfItself(event: StoredEvent): boolean {
   if (event.resource !== 'payout') return false;
   const { withdrawalId, requestId } = event.snapshot;
   return event.resourceId === (withdrawalId ?? requestId);
 }
 
-/** The state as it was at the change, not today's. */
+/** A change as an update, with the state that it led to, not today's. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'payout') throw new TypeError(`${event.kind} is not a payout's event`);
   const { occurredAt, previousStatus, snapshot } = event;

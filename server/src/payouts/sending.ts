@@ -4,14 +4,15 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { Bank, Transfer } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { payouts, writesOf } from './collections.ts';
-import { decideOutcome, isFinal, netCents, netLitoshi, type OwnPayout, type PayoutTask } from './model.ts';
+import { decideOutcome } from './decisions.ts';
+import { isFinal, netCents, netLitoshi, type OwnPayout, type PayoutTask } from './model.ts';
 import { selectPayouts } from './store.ts';
 
 /**
- * How a payout leaves. The bank is asked between two commits, never inside one: the first has debited the payout and
- * made this task due, the second records the answer and, until the end is known, makes it due again. The bank
- * knows a transfer by the withdrawal's id, so asking again after a crash sends nothing twice. A bank that throws
- * has said nothing: the queue asks again, and no payout is denied for it.
+ * Sends payouts. The bank is called between two commits, never inside one: the first has debited the payout and made
+ * this task due, the second records the answer and, until the end is known, makes the task due again. The bank knows a
+ * transfer by the withdrawal's id, so a retry after a crash sends nothing twice. A bank that throws has given no answer:
+ * the queue retries, and no payout is denied for it.
  */
 export function createPayoutSending({
   database,

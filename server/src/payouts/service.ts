@@ -8,25 +8,26 @@ import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank } from '../rails/bank.ts';
 import { lookAt, payouts, RECENT, recentPayouts, writesOf } from './collections.ts';
+import { decideRequest } from './decisions.ts';
+import { withOneMore } from './limits.ts';
 import {
   type AccountSettings,
   assertOwnNames,
-  decideRequest,
   isFinal,
+  methodOf,
   newPayoutCode,
   type OwnPayout,
   type PayoutService,
   type RequestPayoutInput,
-  withOneMore,
 } from './model.ts';
 import { countPayouts, listPayouts, selectPayouts, selectWithHead } from './store.ts';
 
-/** An account's settings as far as payouts look at them; the slice that owns accounts gives it. */
+/** The settings of accounts that payouts depend on; the slice of accounts provides the collection. */
 export type AccountCollection = Collection<AccountSettings & { id: string }>;
 
 const REQUEST = 'requestPayout';
 
-/** The port on Postgres: every change is a command to the committer, every read one statement. */
+/** The port on Postgres. Every change is a command to the committer, every read is one statement. */
 export function createPayoutService({
   database,
   committer,
@@ -38,10 +39,10 @@ export function createPayoutService({
   committer: Committer;
   accounts: AccountCollection;
   bank: Pick<Bank, 'quoteLitoshi'>;
-  /** No quote was to be had. */
+  /** The bank gave no quote. */
   onFault: (fault: unknown) => void;
 }): PayoutService<OwnPayout> {
-  // Dashboards of one merchant ask for the same page at the same time.
+  // Dashboards of one merchant request the same page at the same time.
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listPayouts>>>();
 
   async function findMany(tenant: Tenant, references: readonly string[]): Promise<(OwnPayout | null)[]> {
@@ -51,9 +52,9 @@ export function createPayoutService({
     return references.map((reference) => found.get(reference) ?? null);
   }
 
-  /** Before the decision, for that waits for nobody. Without a quote a key can still be replayed. */
+  /** Runs before the decision, which waits for nobody. Without a quote a key can still be replayed. */
   async function quote({ method, amountCents }: RequestPayoutInput): Promise<number | null> {
-    if (method !== 'ltc') return null;
+    if (methodOf(method).debits !== 'ltc') return null;
     return bank.quoteLitoshi(amountCents).catch((fault: unknown) => {
       onFault(fault);
       return null;
@@ -81,7 +82,7 @@ export function createPayoutService({
           const before = idempotencyKey == null ? null : replayed(state, REQUEST, idempotencyKey, inputHash);
           if (before !== null) return { outcome: { payout: state.need(payouts, before), replayed: true } };
 
-          if (input.method === 'ltc' && litoshi === null)
+          if (methodOf(input.method).debits === 'ltc' && litoshi === null)
             throw new UpstreamError('No quote for LTC can be had at this moment; nothing was debited', {
               retryable: true,
               moneyMayHaveMoved: false,
@@ -121,7 +122,7 @@ export function createPayoutService({
         listPayouts(database.sql, tenant, page),
       );
       const more = items.length > limit;
-      // One too many was read, at the end that was read last.
+      // One row too many was read, at the end that was read last.
       return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
     },
     async listPage(tenant, { limit, offset }) {

@@ -3,22 +3,21 @@ import type { Sql } from '../db/database.ts';
 import { countList, countListOf, type Period, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
 import {
   isPayoutCode,
   isWithdrawalId,
   type OwnPayout,
   PAYOUT_METHODS,
   PAYOUT_STATUSES,
-  PAYOUTS_AN_HOUR,
   type PayoutFilter,
+  type PayoutMethod,
   type PayoutRange,
-  type RecentPayouts,
-  TURBO_PAYOUTS_AN_HOUR,
 } from './model.ts';
 
-// A text that is no reference is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
+// A text that is no reference is left out: it is in no row, and Postgres refuses one with U+0000 as a fault.
 
-/** By withdrawal ids and codes, in one statement. */
+/** Selects payouts by withdrawal ids and codes, in one statement. */
 export async function selectPayouts(
   sql: Sql,
   tenant: Tenant,
@@ -39,7 +38,7 @@ export async function selectPayouts(
   return rows.map(toPayout);
 }
 
-/** A payout and the version of the log that it stands for, in one statement and so of one moment. */
+/** Selects a payout with the version of the log that it stands for, in one statement and so of one moment. */
 export async function selectWithHead(
   sql: Sql,
   tenant: Tenant,
@@ -59,26 +58,34 @@ export async function selectWithHead(
   return row ? { version: row.head, payout: toPayout(row) } : null;
 }
 
-/** When the newest were requested. Under the tenant's lock, so that none is still to come. */
+/**
+ * Selects the instants at which the newest payouts were requested. It runs under the tenant's lock, so that no earlier one
+ * is still to be committed.
+ */
 export async function selectRecent(sql: Sql, tenant: Tenant): Promise<RecentPayouts> {
-  const { rows } = await raw<{ turbo: boolean; requested_at: Date }>`
-    (select false as turbo, number, requested_at from payout
+  // The method is a constant: a plan for any method may walk all payouts where this one is rare.
+  const newest = (method: PayoutMethod | null, most: number) => raw`
+    (select ${raw.lit(method)}::text as limited, number, requested_at from payout
       where account_id = ${tenant.accountId} and environment = ${tenant.environment}
-      order by number desc limit ${PAYOUTS_AN_HOUR})
-    union all
-    (select true as turbo, number, requested_at from payout
-      where account_id = ${tenant.accountId} and environment = ${tenant.environment} and method = 'pix_turbo'
-      order by number desc limit ${TURBO_PAYOUTS_AN_HOUR})
-    order by number desc
-  `.execute(sql);
-  const instants = (ofTurbo: boolean) =>
-    rows.filter(({ turbo }) => turbo === ofTurbo).map((row) => row.requested_at);
-  return { all: instants(false), turbo: instants(true) };
+        ${method === null ? raw`` : raw`and method = ${raw.lit(method)}`}
+      order by number desc limit ${most})`;
+  const parts = [
+    newest(null, PAYOUTS_AN_HOUR),
+    ...LIMITED_METHODS.map(({ method, most }) => newest(method, most)),
+  ];
+  const { rows } = await raw<{ limited: PayoutMethod | null; requested_at: Date }>`
+    ${raw.join(parts, raw` union all `)} order by number desc`.execute(sql);
+  const instants = (of: PayoutMethod | null) =>
+    rows.filter(({ limited }) => limited === of).map((row) => row.requested_at);
+  return {
+    all: instants(null),
+    byMethod: Object.fromEntries(LIMITED_METHODS.map(({ method }) => [method, instants(method)])),
+  };
 }
 
 /**
- * The first or the last `limit` of the range, newest first: by the number, which grows with each request; of a period by
- * the instant, by which an index finds it, and then by the number.
+ * Lists the first or the last `limit` of the range, newest first: by the number, which grows with each request; within a
+ * period by the instant, by which an index finds it, and then by the number.
  */
 export async function listPayouts(
   sql: Sql,
@@ -97,7 +104,7 @@ export async function listPayouts(
 ): Promise<{ place: number; payout: OwnPayout }[]> {
   const isOfPeriod = requestedAfter !== undefined || requestedBefore !== undefined;
   /**
-   * Where a page ends on one side: at a place of the list, and at an end of the period. That is one condition, for of two
+   * The end of a page on one side: a place of the list, and an end of the period. It is one condition, because with two
    * PostgreSQL may begin to read at the one farther away. Rows are numbered from 1.
    */
   const bound = (side: '<' | '>', number: number | undefined, instant: Date | undefined) => {

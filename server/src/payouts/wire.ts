@@ -17,6 +17,8 @@ import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
 import {
+  DESTINATION_KINDS,
+  DESTINATIONS_IN_WORDS,
   maskDestination,
   type OwnPayout,
   PAYOUT_METHODS,
@@ -27,8 +29,8 @@ import {
   parseDestination,
   payoutMethod,
   type RequestPayoutInput,
-  type UpstreamPayout,
 } from './model.ts';
+import type { UpstreamPayout } from './upstream-payout.ts';
 
 /** The document's words (section 3.3): Portuguese, but for one. */
 const STATUS_ON_THE_WIRE = {
@@ -40,7 +42,7 @@ const STATUS_ON_THE_WIRE = {
 
 type WireStatus = (typeof STATUS_ON_THE_WIRE)[PayoutStatus];
 
-const FROM_THE_WIRE = Object.fromEntries(
+const STATUS_FROM_THE_WIRE = Object.fromEntries(
   Object.entries(STATUS_ON_THE_WIRE).map(([status, word]) => [word, status]),
 ) as Record<WireStatus, PayoutStatus>;
 
@@ -50,21 +52,19 @@ const payoutStatus = z.codec(
       'processing: a turbo withdrawal that left and the bank has not confirmed; no webhook reports it',
   }),
   z.enum(PAYOUT_STATUSES),
-  { decode: (word) => FROM_THE_WIRE[word], encode: (status) => STATUS_ON_THE_WIRE[status] },
+  { decode: (word) => STATUS_FROM_THE_WIRE[word], encode: (status) => STATUS_ON_THE_WIRE[status] },
 );
 
 // ── A withdrawal in the REST interface (the document's 4.5) ─────────────────────────────────────
 
-/** The body that requests one. */
+/** The body of a request for a withdrawal. */
 export const payoutRequestWire = z
   .object({
     amount: centsAsReais
       .refine((cents) => cents > 0, 'must be more than 0')
       .meta({ description: 'In reais, at most two decimals, the fee included', examples: [149.9] }),
     method: payoutMethod.meta({ description: 'usd is USDT' }),
-    walletAddress: z
-      .string()
-      .meta({ description: 'PIX key, LTC address or USDT address (TRON or ERC-20), by method' }),
+    walletAddress: z.string().meta({ description: `${DESTINATIONS_IN_WORDS}, by method` }),
     idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same withdrawal'),
   })
   .transform(
@@ -101,7 +101,7 @@ export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
     code: payout.code,
     amount: payout.amountCents,
     method: payout.method,
-    walletAddress: maskDestination(payout, { masksCrypto: true }),
+    walletAddress: maskDestination(payout, { masksPublic: true }),
     status: payout.status,
     requestedAt: payout.requestedAt,
     processedAt: payout.processedAt,
@@ -115,8 +115,8 @@ export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
 const EVENT = { pending: 'requested', completed: 'completed', denied: 'denied' } as const;
 
 /**
- * What a webhook says of a payout in its present state; null for `processing`, which none reports. The destination is
- * whole here, and here alone.
+ * The webhook of a payout in its present state; null for `processing`, which no webhook reports. The destination is whole
+ * here, and here alone, as the document has it.
  */
 export function payoutWebhook(payout: Payout, environment: Environment) {
   if (payout.status === 'processing' || payout.status === 'unknown') return null;
@@ -135,83 +135,85 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
   };
 }
 
-// ── What another service tells ──────────────────────────────────────────────────────────────────
+// ── The answers of another service ──────────────────────────────────────────────────────────────
 
-/** A list of withdrawals, whatever it calls its array; null in the place of one that cannot be read. */
+/** A page of withdrawals, whatever its array is called; null in the place of one that cannot be read. */
 export interface PayoutListPage {
   items: (UpstreamPayout | null)[];
   total: number;
 }
 
-/** The answer to `GET /v1/payouts`; null where it is no such list. */
+/** Reads the answer to `GET /v1/payouts`; null where it is no such list. */
 export function readPayoutList(json: unknown): PayoutListPage | null {
   const page = readPage(json, 'payouts');
   if (!page || page.total === null) return null;
   const { total } = page;
   const items = page.items.map((item) => {
-    const claim = readPayout(item);
-    return claim && claim.amountCents !== null ? claim : null;
+    const payout = readPayout(item);
+    return payout && payout.amountCents !== null ? payout : null;
   });
   return items.length > 0 && items.every((item) => item === null) ? null : { items, total };
 }
 
 /**
- * One withdrawal, as itself or as the one object in an envelope. The document shows the record's amount, method and status
- * words, and that its key is masked; the other names are those of the events where they are the same, else a member is
- * known by the shape of its value. Null where it names no withdrawal.
+ * Reads one withdrawal, as itself or as the one object in an envelope. The document shows the record's amount, method and
+ * status words, and that its key is masked; the other names are those of the events where they are the same, else a member
+ * is recognised by the shape of its value. Null where it names no withdrawal.
  */
 export function readPayout(json: unknown): UpstreamPayout | null {
-  const told = readRecord(json);
-  if (!told) return null;
-  const claim = claimIn(told);
-  if (claim) return claim;
-  const [enclosed, ...others] = Object.values(told).filter((value) => readRecord(value) !== null);
-  return others.length === 0 ? claimIn(readRecord(enclosed) ?? {}) : null;
+  const record = readRecord(json);
+  if (!record) return null;
+  const payout = payoutIn(record);
+  if (payout) return payout;
+  const [enclosed, ...others] = Object.values(record).filter((value) => readRecord(value) !== null);
+  return others.length === 0 ? payoutIn(readRecord(enclosed) ?? {}) : null;
 }
 
-function claimIn(told: JsonRecord): UpstreamPayout | null {
-  const withdrawalId = idIn(told);
+function payoutIn(record: JsonRecord): UpstreamPayout | null {
+  const withdrawalId = idIn(record);
   if (withdrawalId === null) return null;
-  const values = Object.values(told);
-  const status = readText(told.status) ?? values.find((value) => statusOf(value) !== null);
-  const method = readText(told.method) ?? values.find((value) => methodOf(value) !== null);
+  const values = Object.values(record);
+  const status = readText(record.status) ?? values.find((value) => readStatus(value) !== null);
+  const method = readText(record.method) ?? values.find((value) => readMethod(value) !== null);
   return {
     withdrawalId,
-    code: readText(told.code) ?? readText(findMember(told, (text) => text.startsWith('SAQ-'))),
-    method: method === undefined ? null : (methodOf(method) ?? 'unknown'),
-    status: status === undefined ? null : (statusOf(status) ?? 'unknown'),
-    amountCents: readReais(told.amount),
-    feeCents: readCents(told.feeCents) ?? readReais(told.fee),
-    destination: readText(told.walletAddress) ?? destinationIn(values),
+    code: readText(record.code) ?? readText(findMember(record, (text) => text.startsWith('SAQ-'))),
+    method: method === undefined ? null : (readMethod(method) ?? 'unknown'),
+    status: status === undefined ? null : (readStatus(status) ?? 'unknown'),
+    amountCents: readReais(record.amount),
+    feeCents: readCents(record.feeCents) ?? readReais(record.fee),
+    destination: readText(record.walletAddress) ?? destinationIn(values),
     requestedAt:
-      readInstant(told.requestedAt) ??
-      readInstant(told.createdAt) ??
-      readInstants(values.filter((value) => value !== told.processedAt))[0] ??
+      readInstant(record.requestedAt) ??
+      readInstant(record.createdAt) ??
+      readInstants(values.filter((value) => value !== record.processedAt))[0] ??
       null,
-    processedAt: readInstant(told.processedAt),
-    deniedReason: readText(told.deniedReason),
+    processedAt: readInstant(record.processedAt),
+    deniedReason: readText(record.deniedReason),
   };
 }
 
-function idIn(told: JsonRecord): string | null {
-  return readText(told.withdrawalId) ?? readText(told.id) ?? findMember(told, isObjectId, ['_id']);
+function idIn(record: JsonRecord): string | null {
+  return readText(record.withdrawalId) ?? readText(record.id) ?? findMember(record, isObjectId, ['_id']);
 }
 
-function statusOf(value: unknown): PayoutStatus | null {
+function readStatus(value: unknown): PayoutStatus | null {
   const word = readWord(value);
-  return word !== null && Object.hasOwn(FROM_THE_WIRE, word) ? FROM_THE_WIRE[word as WireStatus] : null;
+  return word !== null && Object.hasOwn(STATUS_FROM_THE_WIRE, word)
+    ? STATUS_FROM_THE_WIRE[word as WireStatus]
+    : null;
 }
 
-function methodOf(value: unknown): PayoutMethod | null {
+function readMethod(value: unknown): PayoutMethod | null {
   const word = readWord(value);
   return PAYOUT_METHODS.find((method) => method === word) ?? null;
 }
 
-/** A masked key, or an address, which its checksum tells. */
+/** A masked destination, or a whole one of a kind that may be shown, which its checksum proves to be one. */
 function destinationIn(values: readonly unknown[]): string | null {
   const texts = values.filter((value) => typeof value === 'string');
   const isAddress = (text: string) =>
-    parseDestination('ltc', text).destination !== null || parseDestination('usd', text).destination !== null;
+    DESTINATION_KINDS.some(({ isPublic, parse }) => isPublic && parse(text) !== null);
   return readText(texts.find((text) => /\*\*|…/.test(text)) ?? texts.find(isAddress));
 }
 
@@ -223,15 +225,15 @@ const STATUS_OF_EVENT: Readonly<Record<string, PayoutStatus>> = {
 };
 
 /**
- * A webhook of a withdrawal (the document's 6.1), by the names that it shows; null where it is another's. An event whose
- * name and status say different things tells no status.
+ * Reads a webhook of a withdrawal (the document's 6.1), by the names that the document shows; null where it is about
+ * something else. The status is null where the event's name and its status disagree.
  */
 export function readPayoutEvent(json: unknown): UpstreamPayout | null {
-  const told = readRecord(json);
-  const name = EVENT_NAME.exec(readText(told?.event) ?? '')?.[1];
-  const withdrawalId = readText(told?.withdrawalId);
-  if (!told || name === undefined || withdrawalId === null) return null;
-  const claim = claimIn(told)!;
-  const agrees = STATUS_OF_EVENT[name] === undefined || STATUS_OF_EVENT[name] === claim.status;
-  return agrees ? claim : { ...claim, status: null };
+  const record = readRecord(json);
+  const name = EVENT_NAME.exec(readText(record?.event) ?? '')?.[1];
+  const withdrawalId = readText(record?.withdrawalId);
+  if (!record || name === undefined || withdrawalId === null) return null;
+  const payout = payoutIn(record)!;
+  const agrees = STATUS_OF_EVENT[name] === undefined || STATUS_OF_EVENT[name] === payout.status;
+  return agrees ? payout : { ...payout, status: null };
 }

@@ -1,16 +1,14 @@
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-
-/** How money leaves; `usd` is USDT. The document's names (section 6.1). */
-export type TransferMethod = 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+import type { PayoutMethod } from '../payouts/methods/registry.ts';
 
 export interface Transfer {
   /** Ours: whatever is sent twice under one id has one effect. */
   id: string;
   /** Whose money. For the sandbox no bank moves any: there every transfer arrives, none is denied or refused. */
   tenant: Tenant;
-  method: TransferMethod;
-  /** PIX key, LTC address or USDT address, in its normal form. */
+  method: PayoutMethod;
+  /** The destination of the method, in its normal form. */
   destination: string;
   /** What the destination receives, fees taken off. */
   amountCents: Cents;

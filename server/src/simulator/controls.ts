@@ -1,8 +1,7 @@
 import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import { maskPixKey } from '../kernel/pix-key.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import type { PayoutService } from '../payouts/model.ts';
+import { maskDestination, type PayoutService } from '../payouts/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { SubaccountPayoutService } from '../subaccounts/model.ts';
@@ -108,11 +107,10 @@ function inFlight({
   state,
 }: BookedTransfer): TransferInFlight | null {
   if (state.status !== 'in_verification' && state.status !== 'queued' && state.status !== 'sent') return null;
-  const isPix = method === 'pix' || method === 'pix_turbo';
   return {
     id,
     method,
-    destination: isPix ? maskPixKey(destination) : destination,
+    destination: maskDestination({ method, destination }, { masksPublic: false }),
     amountCents,
     status: state.status,
     receivedAt,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
+import type { PayoutMethod } from '../payouts/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 
 // ── What the page shows ─────────────────────────────────────────────────────────────────────────
@@ -9,8 +10,8 @@ import type { Wallet } from '../wallet/model.ts';
 /** A transfer that the simulated bank has taken on and not ended. */
 export interface TransferInFlight {
   id: string;
-  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
-  /** A PIX key masked; an address as it is. */
+  method: PayoutMethod;
+  /** Masked, but for a public address. */
   destination: string;
   amountCents: Cents;
   status: 'in_verification' | 'queued' | 'sent';

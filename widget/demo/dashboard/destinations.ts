@@ -1,7 +1,8 @@
 // Test destinations of payouts, and how the simulated bank treats each.
-import type { PayoutMethod } from './operations.ts';
+import type { PayoutMethod } from '../../src/payouts/methods.ts';
 
-export type PayableMethod = Exclude<PayoutMethod, 'UNKNOWN'>;
+/** A method that the dashboard's form offers. */
+export type PayableMethod = Extract<PayoutMethod, 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT'>;
 
 interface TestDestination {
   destination: string;

@@ -1,3 +1,5 @@
+import type { PayoutMethod } from '../../src/payouts/methods.ts';
+
 // The dashboard's GraphQL documents and the types of their results; operations.check.ts checks both against schema.graphql.
 
 export interface Wallet {
@@ -9,7 +11,6 @@ export interface Wallet {
   cryptoBalanceLtc: string | null;
 }
 
-export type PayoutMethod = 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT' | 'UNKNOWN';
 export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'UNKNOWN';
 
 export interface Payout {

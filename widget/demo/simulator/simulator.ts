@@ -291,7 +291,7 @@ export class SimulatorApp extends LitElement {
                     <li>
                       <p>
                         <strong>${formatBrl(transfer.amountCents)}</strong>
-                        <span>${METHOD_LABELS[transfer.method]} para ${transfer.destination}</span>
+                        <span>${METHOD_LABELS[transfer.method] ?? transfer.method} para ${transfer.destination}</span>
                         <small>
                           ${STATUS_LABELS[transfer.status]}${
                             transfer.until

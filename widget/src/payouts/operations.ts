@@ -1,9 +1,10 @@
+import type { PayoutMethod } from './methods.ts';
+
 // The table's GraphQL documents and the types of their results. The interfaces are written by hand so that the published
 // types need no GraphQL library; operations.check.ts fails to compile when they differ from schema.graphql.
 
 /** The status of a payout. UNKNOWN is an upstream status that the server does not know. */
 export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'UNKNOWN';
-export type PayoutMethod = 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT' | 'UNKNOWN';
 
 /** A payout, as the holder of a dashboard token sees it. */
 export interface Payout {

@@ -6,7 +6,8 @@ import type { PsaPayoutsAttributes } from './attributes.ts';
 import type { PsaPayoutsEventMap } from './events.ts';
 import { texts as portuguese } from './locales/pt-BR.ts';
 import type { Texts } from './locales/texts.ts';
-import type { Payout, PayoutMethod, PayoutStatus } from './operations.ts';
+import { METHOD_LABELS, type PayoutMethod } from './methods.ts';
+import type { Payout, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
 import { MAX_ROWS, PayoutsController, type PayoutsHost, type PayoutsPhase } from './payouts-controller.ts';
 import { styles } from './psa-payouts.styles.ts';
@@ -39,13 +40,6 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
 const STATUSES: PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED'];
 const COLUMNS = ['status', 'amount', 'destination', 'code', 'requested'] as const;
 const SORTS: PayoutSort[] = ['-requested', 'requested', '-amount', 'amount', 'status', '-status'];
-const METHODS: Record<PayoutMethod, string> = {
-  PIX: 'PIX',
-  PIX_TURBO: 'PIX turbo',
-  LTC: 'LTC',
-  USDT: 'USDT',
-  UNKNOWN: '—',
-};
 /** Rows drawn above and below the visible ones, and the step in which the drawn window moves. */
 const OVERSCAN = 8;
 const STEP = 4;
@@ -462,7 +456,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
         ${feeCents === null ? nothing : html`<small>${this.#text('fee', { amount: money(feeCents) })}</small>`}
       </td>
       <td role="gridcell" class="destination">
-        <span>${METHODS[method] ?? '—'}</span>
+        <span>${METHOD_LABELS[method] ?? '—'}</span>
         <small title=${destination}><bdi>${destination}</bdi></small>
       </td>
       <td role="gridcell" class="code"><span>${code ?? '—'}</span></td>

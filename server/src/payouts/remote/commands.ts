@@ -26,15 +26,16 @@ import {
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
+import { areDifferent } from '../destinations.ts';
 import {
-  areDifferent,
   maskDestination,
+  methodOf,
   type Payout,
   type PayoutMethod,
   type PayoutService,
   type RequestPayoutInput,
-  type UpstreamPayout,
 } from '../model.ts';
+import type { UpstreamPayout } from '../upstream-payout.ts';
 import { readPayout, readPayoutList } from '../wire.ts';
 import {
   asPayout,
@@ -46,9 +47,9 @@ import {
   payoutIn,
 } from './mirror.ts';
 
-/** Payouts that are requested of the service, and what becomes of one where that is not known at once. */
+/** Requests for payouts to the service, and the look-ups of those whose outcome is not known at once. */
 export interface PayoutRequests {
-  /** Of one whose outcome is unknown, what is known: `inDoubt`. */
+  /** Requests a payout; one whose outcome is unknown is `inDoubt`. */
   request: PayoutService['request'];
   kinds: Readonly<Record<string, RequestKind>>;
 }
@@ -59,18 +60,18 @@ export const PAYOUTS = '/v1/payouts';
 const POST = { name: 'POST /v1/payouts', inWords: 'requesting payouts' };
 export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
 
-/** By how much the service's clock may differ from ours in the ordinary way. */
+/** The difference between the service's clock and ours that is ordinary. */
 export const SKEW_MS = 60_000;
-/** The time around a request in which the service dates its payout: it begins none that is older. */
+/** The time around a request in which the service dates the payout that it makes. */
 const WINDOW = windowOf({ beforeMs: SKEW_MS, afterMs: ABSENT_AFTER_MS + SKEW_MS });
 
-/** What can be said of a request whose outcome is unknown, and what tells its payout from those that were there before. */
+/** The stored description of a request, by which its payout is distinguished from those that were there before. */
 interface Summary {
   method: PayoutMethod;
   amountCents: number;
-  /** A PIX key masked, an address whole. */
+  /** A public address whole, any other destination masked. */
   destination: string;
-  /** The place in the mirror of the newest payout that was known before. */
+  /** The place in the mirror of the newest payout that was known before the request. */
   knownUpTo: number;
 }
 
@@ -80,14 +81,14 @@ export function createPayoutRequests({
   upstream,
   reads,
   intents,
-  pollNow: nudge,
+  pollNow,
   endpoints,
   mirror,
   readWallet,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredPayouts;
-  /** For the figures of a refusal. */
+  /** Reads the wallet, for the figures of a refusal. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): PayoutRequests {
   async function request(
@@ -98,7 +99,7 @@ export function createPayoutRequests({
     const summary: Summary = {
       method: input.method,
       amountCents: input.amountCents,
-      destination: maskDestination(input, { masksCrypto: false }),
+      destination: maskDestination(input, { masksPublic: false }),
       knownUpTo: newest?.place ?? 0,
     };
     try {
@@ -121,12 +122,12 @@ export function createPayoutRequests({
       const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
         throw behindChange(fault);
       });
-      // Nothing is recorded under its id: a lookup there would say that there is no such payout.
+      // Nothing is recorded under its id: a look-up there would say that there is no such payout.
       if (!known) throw error;
       return { payout: known.payout, replayed };
     } finally {
-      nudge(tenant, 'payout');
-      nudge(tenant, 'wallet');
+      pollNow(tenant, 'payout');
+      pollNow(tenant, 'wallet');
     }
   }
 
@@ -149,48 +150,51 @@ export function createPayoutRequests({
         upstream.send({ environment, method: 'POST', path: PAYOUTS, body, requestOptions }),
       )
       .finally(() => reads.forget(environment));
-    // It may have been done all the same: its list tells.
+    // The service may have made the payout all the same: its list shows that.
     assertConclusive(answer);
     if (isSuccess(answer)) {
-      const told = readPayout(answer.body);
-      // It has done it, and its list tells what it has made.
-      if (!told) throw unreadable();
-      return observationOf({ ...ofIntent(told, summary), status: told.status ?? 'pending' }, at, { madeBy });
+      const made = readPayout(answer.body);
+      // The service has made a payout, and its list shows which one.
+      if (!made) throw unreadable();
+      return observationOf({ ...withSummary(made, summary), status: made.status ?? 'pending' }, at, {
+        madeBy,
+      });
     }
-    const said = messageOf(answer.body, { secret: destination });
-    if (answer.status === 409 && idempotencyKey !== null) throw keyUsed(said);
+    const message = messageOf(answer.body, { secret: destination });
+    if (answer.status === 409 && idempotencyKey !== null) throw keyUsed(message);
     if (answer.status === 400 || answer.status === 422)
-      throw await invalid(tenant, { method, amountCents }, said);
+      throw await toRefusal(tenant, { method, amountCents }, message);
     throw refusalOf(answer, { secret: destination });
   }
 
-  /** Status codes tell too little, and the text may change: what is missing is told by the wallet. */
-  async function invalid(
+  /** The refusal behind a 400 or 422. Status codes say too little and the text may change, so the wallet is read. */
+  async function toRefusal(
     tenant: Tenant,
     { method, amountCents }: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
-    said: string | null,
+    message: string | null,
   ): Promise<PaymentError> {
     const wallet = await readWallet(tenant).catch(() => null);
-    // Of an LTC payout nobody but the service knows the quote; its address and its amount are checked before.
+    // Nobody but the service knows the quote of an LTC payout; its address and its amount were checked before.
+    const isQuoted = methodOf(method).debits === 'ltc';
     const withdrawableCents = wallet?.withdrawableCents ?? null;
-    const isTooMuch = withdrawableCents !== null && (method === 'ltc' || amountCents > withdrawableCents);
-    if (!wallet || !isTooMuch) return invalidInput(said);
-    return new InsufficientFundsError(said ?? 'The payments service refuses this', {
+    const isTooMuch = withdrawableCents !== null && (isQuoted || amountCents > withdrawableCents);
+    if (!wallet || !isTooMuch) return invalidInput(message);
+    return new InsufficientFundsError(message ?? 'The payments service refuses this', {
       requestedCents: amountCents,
       withdrawableCents,
       balanceCents: wallet.balanceCents,
       disputeBlockedCents: wallet.disputeBlockedCents,
       subaccountsBalanceCents: wallet.subaccountsBalanceCents,
-      cryptoBalanceLitoshi: method === 'ltc' ? wallet.cryptoBalanceLitoshi : null,
+      cryptoBalanceLitoshi: isQuoted ? wallet.cryptoBalanceLitoshi : null,
     });
   }
 
   /**
-   * The payout of a request whose outcome is unknown is the one of exactly its method, amount and destination, in whole,
-   * that came after it and that no other request has made. The service's list shows PIX keys masked, so most often a
-   * webhook has to name it. One that only resembles it is never taken for it: then the outcome stays unknown.
+   * Looks up the outcome of a request. Its payout has exactly the request's method, amount and whole destination, came
+   * after it, and was made by no other request. The service's list shows PIX keys masked, so most often a webhook has to
+   * name the payout. One that only resembles it is never taken for it: then the outcome stays unknown.
    */
-  const look: OutcomeLookup = async (tenant, intent) => {
+  const lookUp: OutcomeLookup = async (tenant, intent) => {
     const named = await findNamed(tenant, intent);
     if (named !== null) return named;
     const summary = intent.summary as Summary;
@@ -205,10 +209,10 @@ export function createPayoutRequests({
     );
     const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
     if (!list) return { unclear: 'The payments service does not show a list of payouts' };
-    const payouts = await mirror.takeOver(tenant, list.items, at);
-    // An address is shown in whole.
-    const shown = await findNamed(tenant, intent);
-    if (shown !== null) return shown;
+    const payouts = await mirror.merge(tenant, list.items, at);
+    // The list shows addresses whole.
+    const listed = await findNamed(tenant, intent);
+    if (listed !== null) return listed;
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
     const claimed = await intents.claimed(tenant, REQUEST, ids);
@@ -227,7 +231,7 @@ export function createPayoutRequests({
         (before.size > 0 && isNewestFirst(dates)) ||
         isBehind(dates, earliestOf(intent.createdAt, WINDOW)),
     });
-    // Alike is all that they are: not even a single one is taken.
+    // A payout that only resembles the request is not taken for its own, even where there is one alone.
     if (recognition.items.length > 0)
       return { unclear: `${namesOf(recognition.items)} may be it, as far as the service shows it` };
     if (payouts.includes(null)) return 'unclear';
@@ -236,20 +240,20 @@ export function createPayoutRequests({
       : { unclear: 'The list of the payments service does not reach back so far' };
   };
 
-  /** The payout that was shown with all that the request says; null where none was, for all that is known here. */
+  /** The payout that has been shown with all that the request says; null where none has been. */
   async function findNamed(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
     const { inputHash, summary } = intent;
     const { knownUpTo } = summary as Summary;
     const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, behind: knownUpTo });
     const ids = made.map(({ observed }) => observed.id);
-    // First who waits, then what was found: one that ends in between is counted twice, and not its payout.
+    // Open requests are read before claimed payouts: a request that ends in between is then a rival, not overlooked.
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
     const places = new Map(made.map(({ place, observed }) => [observed.id, place]));
     const recognition = recognise({
       items: made.map(({ observed }) => payoutIn(observed)),
       ...{ idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
-      // One that was requested when this payout was known already has not made it.
+      // A request that came when this payout was known already has not made it.
       hasRival: (payout) =>
         open.some(
           (other) =>
@@ -262,7 +266,7 @@ export function createPayoutRequests({
     if (recognition.kind === 'none') return null;
     if (recognition.kind === 'unclear') return { unclear: reasonOf(recognition) };
     const [{ withdrawalId }] = recognition.items;
-    nudge(tenant, 'wallet');
+    pollNow(tenant, 'wallet');
     return { found: identifiedAs(withdrawalId!, intent.id), claims: withdrawalId! };
   }
 
@@ -270,7 +274,7 @@ export function createPayoutRequests({
     request,
     kinds: {
       [REQUEST]: {
-        lookUp: look,
+        lookUp,
         idOf: ({ id }) => id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
         absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
@@ -306,18 +310,18 @@ function namesOf(payouts: readonly Payout[]): string {
   return payouts.map(({ code, withdrawalId }) => code ?? withdrawalId).join(', ');
 }
 
-/** What the service does not say of a payout that was asked for here. Of an address it may say less than we know. */
-function ofIntent(told: UpstreamPayout, { method, amountCents, destination }: Summary): UpstreamPayout {
-  const isAddress = method === 'ltc' || method === 'usd';
+/** Completes the service's answer from the request. A public address stays whole, which the answer may shorten. */
+function withSummary(made: UpstreamPayout, { method, amountCents, destination }: Summary): UpstreamPayout {
+  const { isPublic } = methodOf(method).destination;
   return {
-    ...told,
-    method: told.method ?? method,
-    amountCents: told.amountCents ?? amountCents,
-    destination: isAddress ? destination : (told.destination ?? destination),
+    ...made,
+    method: made.method ?? method,
+    amountCents: made.amountCents ?? amountCents,
+    destination: isPublic ? destination : (made.destination ?? destination),
   };
 }
 
-/** Nothing that is told of it says that it is another. */
+/** Whether no member of a payout shows that it is another than the requested one. */
 function mayBe(payout: Payout, { method, amountCents, destination }: Summary): boolean {
   return (
     payout.amountCents === amountCents &&

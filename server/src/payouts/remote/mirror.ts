@@ -12,31 +12,28 @@ import {
   selectReferences,
   touchMirrored,
 } from '../../upstream/mirror-store.ts';
+import { isFinal, isSettled, type Payout, payoutFromJson } from '../model.ts';
 import {
   identified,
-  isFinal,
-  isSettled,
   mergeUpstreamPayout,
   neverMade,
-  type Payout,
-  payoutFromJson,
   payoutInDoubt,
   type UpstreamPayout,
-} from '../model.ts';
+} from '../upstream-payout.ts';
 
-/** Payouts of the main account as the mirror has them. */
+/** Payouts of the main account in the mirror: what has been observed of the service's. */
 export interface MirroredPayouts {
-  /** All of a page in one transaction, or in none where nothing is new; each as it is known then. */
-  takeOver(tenant: Tenant, claims: readonly (UpstreamPayout | null)[], at: Date): Promise<(Payout | null)[]>;
-  /** Each as it is known now. */
+  /** Merges a page in one transaction, or in none where nothing is new. Returns each payout as it is known then. */
+  merge(tenant: Tenant, page: readonly (UpstreamPayout | null)[], at: Date): Promise<(Payout | null)[]>;
+  /** Reads each payout as it is known now. */
   asKnown(tenant: Tenant, payouts: readonly (Payout | null)[]): Promise<(Payout | null)[]>;
-  /** By withdrawal id, code, or the request of ours that has made it, or may have. */
+  /** Finds payouts by withdrawal id, code, or the id of the request that has made or may have made it. */
   findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, MirroredRow>>;
-  /** By its id, or its withdrawal id. What is kept of it is polled for as long as it is followed. */
+  /** Finds a payout by its id or withdrawal id, with the version of the tenant's log that the state holds for. */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: Payout } | null>;
-  /** Those of which nobody knows whether the service has made them, newest first. */
+  /** Lists the payouts that the service may not have made, newest first. */
   inDoubt(tenant: Tenant): Promise<Payout[]>;
-  /** The withdrawals that these ids stand for: those of requests whose payout has been identified are added. */
+  /** The withdrawals of these ids: those of requests whose payout has been identified are added. */
   withdrawalsOf(tenant: Tenant, ids: readonly string[]): Promise<string[]>;
 }
 
@@ -51,16 +48,16 @@ export function mirrorPayouts({
   }
 
   return {
-    async takeOver(tenant, claims, at) {
-      const ids = [...new Set(claims.flatMap((claim) => claim?.withdrawalId ?? []))];
+    async merge(tenant, page, at) {
+      const ids = [...new Set(page.flatMap((upstream) => upstream?.withdrawalId ?? []))];
       const known = await select(tenant, ids);
-      let taken = takeAll(claims, (id) => known.get(id) ?? null, at);
-      if (taken.writes.length > 0)
-        taken = await committer.change({
+      let merged = mergeAll(page, (id) => known.get(id) ?? null, at);
+      if (merged.writes.length > 0)
+        merged = await committer.change({
           tenant,
           read: (reader) => Promise.all(ids.map((id) => reader.load(mirrored.payout, id))),
           decide(state) {
-            const outcome = takeAll(claims, (id) => state.get(mirrored.payout, id), at);
+            const outcome = mergeAll(page, (id) => state.get(mirrored.payout, id), at);
             return {
               outcome,
               writes: {
@@ -70,13 +67,13 @@ export function mirrorPayouts({
             };
           },
         });
-      const confirmed = claims.flatMap((claim, index) => {
-        const payout = taken.payouts[index];
-        return claim && payout && confirms(claim, payout) ? [claim.withdrawalId] : [];
+      const confirmed = page.flatMap((upstream, index) => {
+        const payout = merged.payouts[index];
+        return upstream && payout && isConfirmation(upstream, payout) ? [upstream.withdrawalId] : [];
       });
       await touchMirrored(database.sql, tenant, 'payout', { ids: confirmed, at });
-      for (const correction of taken.corrections) onCorrection(correction);
-      return taken.payouts;
+      for (const correction of merged.corrections) onCorrection(correction);
+      return merged.payouts;
     },
 
     async asKnown(tenant, payouts) {
@@ -91,12 +88,12 @@ export function mirrorPayouts({
     async findNamed(tenant, names) {
       const byName = await selectReferences(database.sql, tenant, 'payout', names);
       const requests = await select(tenant, names.filter(isRequestId));
-      const leadsTo = new Map(byName.map(({ reference, id }) => [reference, id]));
+      const idOf = new Map(byName.map(({ reference, id }) => [reference, id]));
       for (const { id, snapshot } of requests.values())
-        leadsTo.set(id, payoutFromJson(snapshot).withdrawalId ?? id);
-      const known = await select(tenant, [...new Set(leadsTo.values())]);
+        idOf.set(id, payoutFromJson(snapshot).withdrawalId ?? id);
+      const known = await select(tenant, [...new Set(idOf.values())]);
       return new Map(
-        [...leadsTo].flatMap(([name, id]) => {
+        [...idOf].flatMap(([name, id]) => {
           const found = known.get(id);
           return found ? [[name, found] as const] : [];
         }),
@@ -123,20 +120,20 @@ export function mirrorPayouts({
   };
 }
 
-/** The id of a request, which the payout keeps that it turns out to have made. */
+/** Whether an id is of a request; the payout that the request has made keeps it. */
 function isRequestId(id: string): boolean {
   return id.startsWith('int_');
 }
 
-// ── From what is said to what is known ──────────────────────────────────────────────────────────
+// ── Observations ────────────────────────────────────────────────────────────────────────────────
 
-/** `at`: when the service said so; null of a webhook, which may be late. */
+/** The observation of a payout. `at`: the instant of the service's answer; null for a webhook, which may be late. */
 export function observationOf(
-  claim: UpstreamPayout,
+  upstream: UpstreamPayout,
   at: Date | null,
   { madeBy = null }: { madeBy?: string | null } = {},
 ): Observation {
-  const { withdrawalId } = claim;
+  const { withdrawalId } = upstream;
   return {
     read: (reader) =>
       Promise.all([
@@ -145,24 +142,25 @@ export function observationOf(
       ]),
     decide(state: State) {
       const known = state.get(mirrored.payout, withdrawalId);
-      const said = known?.observedAt ?? claim.processedAt ?? claim.requestedAt ?? state.now;
+      const datedAt = known?.observedAt ?? upstream.processedAt ?? upstream.requestedAt ?? state.now;
       const doubted = madeBy === null ? null : state.get(mirrored.payout, madeBy);
-      const taken = take(known, claim, {
+      const merged = merge(known, upstream, {
         by: at ? 'service' : 'event',
         at: at ?? state.now,
-        saidAt: at ?? new Date(Math.min(said.getTime(), state.now.getTime())),
+        holdsAt: at ?? new Date(Math.min(datedAt.getTime(), state.now.getTime())),
         doubted,
       });
+      const isConfirmed = known !== null && isConfirmation(upstream, payoutIn(known));
       return {
         resourceId: withdrawalId,
-        writes: taken?.writes ?? {},
-        contradicts: known !== null && claim.status !== null && !taken && !confirms(claim, payoutIn(known)),
+        writes: merged?.writes ?? {},
+        contradicts: known !== null && upstream.status !== null && !merged && !isConfirmed,
       };
     },
   };
 }
 
-/** A payout that is known turns out to be the one that a request has made. */
+/** The observation that a known payout is the one that a request has made. */
 export function identifiedAs(withdrawalId: string, requestId: string): Observation {
   return {
     read: (reader) =>
@@ -176,7 +174,7 @@ export function identifiedAs(withdrawalId: string, requestId: string): Observati
   };
 }
 
-/** As it is shown while nobody knows the outcome of its request. */
+/** The observation that the outcome of a request is unknown: its payout is shown in doubt. */
 export function inDoubtOf(request: Payout & { requestId: string }, at: Date, again: boolean): Observation {
   const { requestId } = request;
   return {
@@ -184,7 +182,7 @@ export function inDoubtOf(request: Payout & { requestId: string }, at: Date, aga
     decide(state: State) {
       const before = state.get(mirrored.payout, requestId);
       const known = before && payoutIn(before);
-      // One that was found to have never been made stays so.
+      // A payout that was found to have never been made stays so.
       if (known && (!known.inDoubt || !again)) return { resourceId: requestId, writes: {} };
       const payout = { ...request, version: (known?.version ?? 0) + 1 };
       return { resourceId: requestId, writes: writesOfDoubt(payout, known, at) };
@@ -192,7 +190,7 @@ export function inDoubtOf(request: Payout & { requestId: string }, at: Date, aga
   };
 }
 
-/** As it is shown once it is known that the service has no such payout. `ifShown`: only where it was shown in doubt. */
+/** The observation that the service has no such payout. `ifShown`: only where the payout was shown in doubt. */
 export function neverMadeOf(
   request: Payout & { requestId: string },
   at: Date,
@@ -224,7 +222,7 @@ function writesOfDoubt(payout: Payout, before: Payout | null, at: Date): Writes 
   });
 }
 
-/** What is known of an intent whose outcome is not: `summary` shows it, the PIX key masked. */
+/** The payout of an intent whose outcome is unknown, from the intent's `summary`, where a PIX key is masked. */
 export function asPayout({ id, summary, createdAt }: Intent): Payout & { requestId: string } {
   const { method, amountCents, destination } = summary as Pick<
     Payout,
@@ -234,39 +232,39 @@ export function asPayout({ id, summary, createdAt }: Intent): Payout & { request
   return { ...payoutInDoubt({ ...shown, requestId: id, requestedAt: createdAt }), requestId: id };
 }
 
-/** Says of its state what is known; something older does not, nor what tells no state. */
-function confirms({ status: told }: UpstreamPayout, { status }: Payout): boolean {
-  return told !== null && (told === status || status === 'unknown');
+/** Whether an answer or a webhook has the status that is known; an older one has not, nor one without a status. */
+function isConfirmation({ status: upstreamStatus }: UpstreamPayout, { status }: Payout): boolean {
+  return upstreamStatus !== null && (upstreamStatus === status || status === 'unknown');
 }
 
-/** As the commit writes them. */
 type Events = NonNullable<Writes['events']>;
 
-interface Taking extends Source {
-  /** When what is said holds: for a webhook, not later than its own dates. */
-  saidAt: Date;
-  /** The request that has made it, where that is known only now. */
+interface MergeSource extends Source {
+  /** The instant for which the description holds: for a webhook, not later than its own dates. */
+  holdsAt: Date;
+  /** The request that has made the payout, where that becomes known only now. */
   doubted?: MirroredRow | null;
 }
 
-interface Taken {
+interface Merged {
   record: MirroredRow;
   writes: Writes;
   correction: { id: string; from: string; to: string } | null;
 }
 
-/** Null where nothing is new. */
-function take(
+/** Merges one more description of a payout into its record; null where nothing is new. */
+function merge(
   known: MirroredRow | null,
-  claim: UpstreamPayout,
-  { saidAt, doubted = null, ...source }: Taking,
-): Taken | null {
+  upstream: UpstreamPayout,
+  { holdsAt, doubted = null, ...source }: MergeSource,
+): Merged | null {
   const before = known && payoutIn(known);
-  const merged = mergeUpstreamPayout(before, claim, { ...source, knownAt: known?.observedAt ?? null });
+  const merged = mergeUpstreamPayout(before, upstream, { ...source, knownAt: known?.observedAt ?? null });
   const isIdentified = doubted !== null && before?.requestId === undefined;
   const payout = merged ?? (isIdentified ? before : null);
   if (!payout) return null;
-  const { withdrawalId } = claim;
+  const { withdrawalId } = upstream;
+  const isNewer = !known || (known.observedAt <= holdsAt && isConfirmation(upstream, payout));
   const record: MirroredRow = {
     resource: 'payout',
     id: withdrawalId,
@@ -275,7 +273,7 @@ function take(
     final: isSettled(payout),
     parent: null,
     snapshot: payout,
-    observedAt: known && (known.observedAt > saidAt || !confirms(claim, payout)) ? known.observedAt : saidAt,
+    observedAt: isNewer ? holdsAt : known.observedAt,
   };
   if (isIdentified) return { record, writes: writesOfIdentified(record, payout, doubted), correction: null };
   const isNew = before?.version !== payout.version;
@@ -287,21 +285,21 @@ function take(
   };
 }
 
-/** Both records as one payout: what was followed under either id goes on. */
+/** Makes one payout of two records: a subscription to either id goes on. */
 function writesOfIdentified(known: MirroredRow, payout: Payout, doubted: MirroredRow): Writes {
   const before = payoutIn(doubted);
   const made = identified(payout, before);
   const { records = [], events = [] } = writesOf({ ...known, version: made.version, snapshot: made }, made, [
     ...eventsOf(made, before),
   ]);
-  const leads: MirroredRow = {
+  const pointer: MirroredRow = {
     ...doubted,
     version: made.version,
     status: made.status,
     final: true,
     snapshot: made,
   };
-  return { records: [...records, ...(writesOfMirrored({ ...leads, event: null }).records ?? [])], events };
+  return { records: [...records, ...(writesOfMirrored({ ...pointer, event: null }).records ?? [])], events };
 }
 
 function writesOf(record: MirroredRow, payout: Payout, events: Events): Writes {
@@ -309,7 +307,7 @@ function writesOf(record: MirroredRow, payout: Payout, events: Events): Writes {
   return { ...writesOfMirrored({ ...record, names, event: null }), events };
 }
 
-/** One, or two of one that is also followed as the request that has made it. */
+/** The event of a payout, and a second one under the id of the request that has made it. */
 function eventsOf(payout: Payout, before: Payout | null): Events {
   const { withdrawalId, requestId } = payout;
   const ids = [withdrawalId!, ...(requestId === undefined ? [] : [requestId])];
@@ -326,26 +324,26 @@ function eventOf(resourceId: string, payout: Payout, before: Payout | null): Eve
   };
 }
 
-/** One after the other: a page may name one twice. */
-function takeAll(
-  claims: readonly (UpstreamPayout | null)[],
-  knownAs: (id: string) => MirroredRow | null,
+/** Merges a page one by one: it may have a payout twice. */
+function mergeAll(
+  page: readonly (UpstreamPayout | null)[],
+  findKnown: (id: string) => MirroredRow | null,
   at: Date,
 ): { payouts: (Payout | null)[]; writes: Writes[]; corrections: Correction[] } {
   const current = new Map<string, MirroredRow>();
   const writes: Writes[] = [];
   const corrections: Correction[] = [];
-  for (const claim of claims) {
-    if (!claim) continue;
-    const known = current.get(claim.withdrawalId) ?? knownAs(claim.withdrawalId);
-    const taken = take(known, claim, { by: 'service', at, saidAt: at });
-    if (taken) writes.push(taken.writes);
-    if (taken?.correction) corrections.push({ resource: 'payout', ...taken.correction });
-    const record = taken?.record ?? known;
-    if (record) current.set(claim.withdrawalId, record);
+  for (const upstream of page) {
+    if (!upstream) continue;
+    const known = current.get(upstream.withdrawalId) ?? findKnown(upstream.withdrawalId);
+    const merged = merge(known, upstream, { by: 'service', at, holdsAt: at });
+    if (merged) writes.push(merged.writes);
+    if (merged?.correction) corrections.push({ resource: 'payout', ...merged.correction });
+    const record = merged?.record ?? known;
+    if (record) current.set(upstream.withdrawalId, record);
   }
-  const payouts = claims.map((claim) => {
-    const record = claim && current.get(claim.withdrawalId);
+  const payouts = page.map((upstream) => {
+    const record = upstream && current.get(upstream.withdrawalId);
     return record ? payoutIn(record) : null;
   });
   return { payouts, writes, corrections };

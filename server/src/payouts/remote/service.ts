@@ -26,22 +26,24 @@ import {
 } from '../../upstream/stable-list.ts';
 import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
-import { fingerprintOf, isSettled, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
+import { fingerprintOf } from '../destinations.ts';
+import { isSettled, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
+import { CHANGED_MS, EACH_FRESH_MS, pollInterval } from './poll-interval.ts';
 
 const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
 
-/** A query within so long after another of the same page is answered from memory. */
-const KEPT_MS = 2_000;
+/** The time for which a page is answered from memory. */
+const CACHED_MS = 2_000;
 /** Pages and single payouts that one search may cost. */
 const SEARCH = { pages: 5, singles: 5 };
-/** How often what lies behind the newest page is searched while it is followed. */
+/** The wait between two searches for payouts behind the newest page that are followed. */
 const BEHIND_MS = 60_000;
 
-/** On whose behalf the service is asked. Without an requester, only what it says now counts. */
-interface Where {
+/** The scope of a read. Without a requester, only what the service says now counts. */
+interface Scope {
   tenant: Tenant;
   requestOptions: RequestOptions;
   keepMs: number;
@@ -52,35 +54,35 @@ interface Page extends OffsetPage<Payout> {
   stale: boolean;
 }
 
-/** Payouts of the main account over HTTP. All that is seen of them, by whatever way, is kept in the mirror. */
+/** Payouts of the main account over HTTP. Every answer and webhook about them is merged into the mirror. */
 export function createRemotePayouts(
-  facade: UpstreamDependencies & {
-    /** For the figures of a refusal. */
+  dependencies: UpstreamDependencies & {
+    /** Reads the wallet, for the figures of a refusal. */
     readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
 ): RemoteSlice<PayoutService> {
-  const { database, clock, reads } = facade;
+  const { database, clock, reads } = dependencies;
   const endpoints = createEndpoints(clock);
-  const mirror = mirrorPayouts(facade);
-  const requests = createPayoutRequests({ ...facade, endpoints, mirror });
-  /** By what was read, which is shared: it is taken over once. */
-  const takenOver = new WeakMap<object, Promise<(Payout | null)[]>>();
+  const mirror = mirrorPayouts(dependencies);
+  const requests = createPayoutRequests({ ...dependencies, endpoints, mirror });
+  /** The merges by the body of the answer: a body that several reads share is merged once. */
+  const merges = new WeakMap<object, Promise<(Payout | null)[]>>();
 
-  /** However many webhooks come at once, one reading is under way, and one more for those that came meanwhile. */
-  const refreshed = createCoalescedReads<Page>();
+  /** Coalesced refreshes: for any number of webhooks one read is under way, and one more for those that came meanwhile. */
+  const refreshes = createCoalescedReads<Page>();
 
-  const ranked = createStableOffsetList<Where, Payout>({
+  const stableList = createStableOffsetList<Scope, Payout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ withdrawalId }) => withdrawalId!,
     fetchPage: readPage,
     isKept: isSettled,
   });
 
-  // ── What is read ──────────────────────────────────────────────────────────────────────────────
+  // ── Reads ─────────────────────────────────────────────────────────────────────────────────────
 
   /** @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
   async function readPage(
-    { tenant, requestOptions, keepMs, requester }: Where,
+    { tenant, requestOptions, keepMs, requester }: Scope,
     { limit, offset }: { limit: number; offset: number },
   ): Promise<Page> {
     const { environment } = tenant;
@@ -90,29 +92,29 @@ export function createRemotePayouts(
     );
     const { at, stale } = read;
     if (!isSuccess(read)) throw refusalOf(read);
-    // Nobody was asked, or nobody answered.
+    // The service was not asked, or did not answer.
     if (stale && requester === null) throw new UpstreamFault('unreachable', 'no');
     const list = readPayoutList(read.body);
     if (!list) throw unreadable();
     const body = read.body as object;
-    const before = takenOver.get(body);
-    const taking = before ?? mirror.takeOver(tenant, list.items, at);
-    takenOver.set(body, taking);
-    taking.catch(() => takenOver.delete(body));
-    // Of what comes from memory a webhook may have told more since.
-    const items = before ? await mirror.asKnown(tenant, await before) : await taking;
+    const earlier = merges.get(body);
+    const merge = earlier ?? mirror.merge(tenant, list.items, at);
+    merges.set(body, merge);
+    merge.catch(() => merges.delete(body));
+    // A webhook may have said more since a cached page was read.
+    const items = earlier ? await mirror.asKnown(tenant, await earlier) : await merge;
     requester?.onRead(at, stale);
     return { items, total: list.total, at, stale };
   }
 
-  /** By any name, and whether what was not found is certainly not there. @throws as `readPage` */
+  /** Searches by any name. `complete`: a payout that was not found does not exist. @throws as `readPage` */
   async function searchFor(
-    given: Where,
+    given: Scope,
     names: readonly string[],
   ): Promise<{ found: Map<string, Payout>; complete: boolean; readable: boolean }> {
     let isStale = false;
     const { requester } = given;
-    const where: Where = {
+    const scope: Scope = {
       ...given,
       requester: requester && {
         ...requester,
@@ -128,25 +130,25 @@ export function createRemotePayouts(
       for (const name of namesOf(payout)) found.set(name, payout);
     };
     const isWanted = new Set(names);
-    const { items, complete, readable } = await ranked.find(where, {
+    const { items, complete, readable } = await stableList.find(scope, {
       wants: (payout) => namesOf(payout).some((name) => isWanted.has(name)),
       limit: isWanted.size,
       pages: SEARCH.pages,
     });
     items.forEach(add);
-    // What was not there when the service was last asked may be there now.
+    // A payout that was absent from a cached page may have been made since.
     if (complete && isStale && names.some((name) => !found.has(name))) throw cannotAsk();
     if (complete) return { found, complete, readable };
     for (const name of names.filter((each) => !found.has(each)).slice(0, SEARCH.singles)) {
-      const payout = await readOne(where, name);
+      const payout = await readOne(scope, name);
       if (payout) add(payout);
     }
     return { found, complete: names.every((name) => found.has(name)), readable };
   }
 
-  /** Not in the document: where it is not there, that says nothing. */
+  /** Reads one payout. The document has no such endpoint: null says nothing about the payout. */
   async function readOne(
-    { tenant, requestOptions, keepMs, requester }: Where,
+    { tenant, requestOptions, keepMs, requester }: Scope,
     name: string,
   ): Promise<Payout | null> {
     const { environment } = tenant;
@@ -154,10 +156,10 @@ export function createRemotePayouts(
     const read = await endpoints.callIfSupported(environment, GET, () =>
       reads.get(environment, path, { requestOptions, keepMs }),
     );
-    const claim = read && isSuccess(read) ? readPayout(read.body) : null;
-    if (!read || !claim || (claim.withdrawalId !== name && claim.code !== name)) return null;
+    const upstream = read && isSuccess(read) ? readPayout(read.body) : null;
+    if (!read || !upstream || (upstream.withdrawalId !== name && upstream.code !== name)) return null;
     requester?.onRead(read.at, read.stale);
-    return (await mirror.takeOver(tenant, [claim], read.at))[0] ?? null;
+    return (await mirror.merge(tenant, [upstream], read.at))[0] ?? null;
   }
 
   async function findMany(
@@ -171,12 +173,12 @@ export function createRemotePayouts(
     let found = new Map<string, Payout>();
     if (open.length > 0)
       try {
-        const searched = await searchFor(whereOf(tenant, requester), open);
+        const searched = await searchFor(cachedScope(tenant, requester), open);
         found = searched.found;
         if (!searched.complete && open.some((name) => !known.has(name) && !found.has(name)))
           throw searched.readable ? tooManyPages(SEARCH.pages) : unreadable();
       } catch (error) {
-        // Of one that was never seen nothing is known; the others are as they were seen last.
+        // Payouts that are known are answered as they were seen last.
         if (!isRetryable(error) || open.some((name) => !known.has(name))) throw error;
       }
     return references.map((reference) => {
@@ -188,12 +190,12 @@ export function createRemotePayouts(
     });
   }
 
-  /** Those in doubt stand before the rest, for no list of the service has them yet; the newest first. */
+  /** Lists the payouts in doubt, newest first. They precede the rest, for no list of the service has them yet. */
   async function listDoubts(
     tenant: Tenant,
     { after, before, ...filter }: PayoutFilter & { after: number | undefined; before: number | undefined },
   ): Promise<{ place: number; payout: Payout }[]> {
-    const { wants } = rankedFilter(filter);
+    const { wants } = stableFilter(filter);
     return (await mirror.inDoubt(tenant))
       .filter((payout) => wants?.(payout) ?? true)
       .map((payout) => ({ place: placeOfDoubt(payout), payout }))
@@ -204,13 +206,13 @@ export function createRemotePayouts(
       );
   }
 
-  const whereOf = (tenant: Tenant, requester: Requester): Where => ({
+  const cachedScope = (tenant: Tenant, requester: Requester): Scope => ({
     tenant,
     requestOptions: requestOptionsFor(requester),
-    keepMs: KEPT_MS,
+    keepMs: CACHED_MS,
     requester,
   });
-  const now = (tenant: Tenant, requestOptions: RequestOptions): Where => ({
+  const freshScope = (tenant: Tenant, requestOptions: RequestOptions): Scope => ({
     tenant,
     requestOptions,
     keepMs: 0,
@@ -220,7 +222,7 @@ export function createRemotePayouts(
   return {
     serviceFor: (requester) => ({
       request: requests.request,
-      // The service knows what it issues.
+      // The service knows the names that it issues.
       assertNames: () => undefined,
       find: async (tenant, reference) =>
         (await withUpstreamErrors(findMany(tenant, [reference], requester)))[0] ?? null,
@@ -234,7 +236,7 @@ export function createRemotePayouts(
       async list(tenant, { end, limit, after, before, ...filter }) {
         const doubts = await listDoubts(tenant, { after, before, ...filter });
         const isRank = (place: number | undefined) => place === undefined || place > 0;
-        // Whether the rest lies in the range: behind a place among those in doubt all of it, before one none of it.
+        // Behind a place among those in doubt lies all of the rest, before one none of it.
         const readRest = async (most: number) => {
           if (before !== undefined && !isRank(before)) return { items: [], more: false };
           const range = {
@@ -242,9 +244,11 @@ export function createRemotePayouts(
             limit: most,
             after: isRank(after) ? after : undefined,
             before,
-            ...rankedFilter(filter),
+            ...stableFilter(filter),
           };
-          const { items, more } = await withUpstreamErrors(ranked.list(whereOf(tenant, requester), range));
+          const { items, more } = await withUpstreamErrors(
+            stableList.list(cachedScope(tenant, requester), range),
+          );
           const asKnown = await mirror.asKnown(
             tenant,
             items.map(({ item }) => item),
@@ -262,69 +266,68 @@ export function createRemotePayouts(
         return { items: items.slice(-limit), more: rest.more || items.length > limit };
       },
       async listPage(tenant, page) {
-        const { items, total } = await withUpstreamErrors(readPage(whereOf(tenant, requester), page));
+        const { items, total } = await withUpstreamErrors(readPage(cachedScope(tenant, requester), page));
         return { items: items.filter((item) => item !== null), total };
       },
       async count(tenant, filter) {
         const doubts = await listDoubts(tenant, { after: undefined, before: undefined, ...filter });
-        return (
-          doubts.length +
-          (await withUpstreamErrors(ranked.count(whereOf(tenant, requester), rankedFilter(filter))))
-        );
+        const rest = stableList.count(cachedScope(tenant, requester), stableFilter(filter));
+        return doubts.length + (await withUpstreamErrors(rest));
       },
       async recheck(tenant, withdrawalId) {
         const { found } = await withUpstreamErrors(
-          searchFor(now(tenant, requestOptionsFor(requester)), [withdrawalId]),
+          searchFor(freshScope(tenant, requestOptionsFor(requester)), [withdrawalId]),
         );
         const payout = found.get(withdrawalId);
         return payout !== undefined && !isSettled(payout);
       },
     }),
 
-    async poll(tenant, { all, ids, isChanged: nudged }) {
+    async poll(tenant, { all, ids, isChanged }) {
       const followed = all ? 'all' : await mirror.withdrawalsOf(tenant, ids);
       const at = clock.now();
       const open = await selectOpen(database.sql, tenant, 'payout', followed);
       if (!all && open.length === 0) return null;
-      // Its request is looked after elsewhere; once its payout is known, that is polled. This asks our own database alone.
+      // The look-ups of requests run elsewhere; once a payout is known, it is polled. This reads our own database alone.
       if (!all && open.every(isOfRequest)) return plusMs(at, EACH_FRESH_MS);
-      const intervalMs = intervalOf(open.map(payoutIn), at);
-      const claim = { name: 'payout', now: at, intervalMs: nudged ? NUDGED_MS : intervalMs };
+      const intervalMs = pollInterval(open.map(payoutIn), at);
+      const claim = { name: 'payout', now: at, intervalMs: isChanged ? CHANGED_MS : intervalMs };
       if (!(await claimPoll(database.sql, tenant, claim))) return plusMs(at, intervalMs);
 
-      const where = now(tenant, { priority: 'poll' });
-      const { items } = await readPage(where, { limit: LARGEST_PAGE, offset: 0 });
+      const scope = freshScope(tenant, { priority: 'poll' });
+      const { items } = await readPage(scope, { limit: LARGEST_PAGE, offset: 0 });
       const seen = new Set(items.map((payout) => payout?.withdrawalId));
       const behind = open.filter((one) => !isOfRequest(one) && !seen.has(one.id)).map(({ id }) => id);
       const searches = { name: 'payout behind', now: at, intervalMs: BEHIND_MS };
       if (behind.length > 0 && (await claimPoll(database.sql, tenant, searches)))
-        await searchFor(where, behind);
+        await searchFor(scope, behind);
 
       const still = await selectOpen(database.sql, tenant, 'payout', followed);
-      return !all && still.length === 0 ? null : plusMs(at, intervalOf(still.map(payoutIn), at));
+      return !all && still.length === 0 ? null : plusMs(at, pollInterval(still.map(payoutIn), at));
     },
 
     async refresh(tenant, ids, requestOptions) {
-      const { items } = await refreshed(tenantKey(tenant), () => {
-        // There is news: what was read before, or is being read, may not have it.
+      const { items } = await refreshes(tenantKey(tenant), () => {
+        // The change may be missing from a page that was read before, or is being read.
         reads.forget(tenant.environment);
-        return readPage(now(tenant, requestOptions), { limit: LARGEST_PAGE, offset: 0 });
+        return readPage(freshScope(tenant, requestOptions), { limit: LARGEST_PAGE, offset: 0 });
       });
       const seen = new Set<string | null>(
         items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])),
       );
       const behind = ids.filter((id) => !seen.has(id) && canBeReference(id));
-      if (behind.length > 0) await searchFor({ ...now(tenant, requestOptions), keepMs: KEPT_MS }, behind);
+      if (behind.length > 0)
+        await searchFor({ ...freshScope(tenant, requestOptions), keepMs: CACHED_MS }, behind);
     },
 
     readWebhook(payload) {
-      const claim = readPayoutEvent(payload);
-      if (!claim) return null;
-      const { withdrawalId, method, amountCents, destination } = claim;
+      const upstream = readPayoutEvent(payload);
+      if (!upstream) return null;
+      const { withdrawalId, method, amountCents, destination } = upstream;
       return {
         resource: 'payout',
         reference: withdrawalId,
-        observation: observationOf(claim, null),
+        observation: observationOf(upstream, null),
         inputHash: amountCents === null ? null : fingerprintOf(method ?? 'unknown', amountCents, destination),
       };
     },
@@ -333,14 +336,14 @@ export function createRemotePayouts(
   };
 }
 
-/** It has no withdrawal of the service's: its request is in doubt, or was never made. */
+/** Whether a record has no withdrawal of the service's: its request is in doubt, or never arrived there. */
 function isOfRequest(known: MirroredRow | undefined): boolean {
   return known !== undefined && payoutIn(known).withdrawalId === null;
 }
 
-// ── Places of those in doubt ────────────────────────────────────────────────────────────────────
+// ── Places of payouts in doubt ──────────────────────────────────────────────────────────────────
 
-/** Below 0, the newest lowest; those of the rest are ranks, from 1. */
+/** The place of a payout in doubt: below 0, the newest lowest. The places of the rest are ranks, from 1. */
 function placeOfDoubt(payout: Payout): number {
   return -payout.requestedAt!.getTime();
 }
@@ -352,41 +355,16 @@ function isBehind(place: number, other: number): boolean {
   return place < other;
 }
 
-/** The service itself has told its end since it came; a webhook tells less of it. */
+/** Whether the service itself has described the end; a webhook says less of it. */
 function isConfirmed(known: MirroredRow | undefined): boolean {
   if (!known?.final) return false;
   const { processedAt } = payoutIn(known);
   return processedAt === null || known.observedAt > processedAt;
 }
 
-// ── How often ───────────────────────────────────────────────────────────────────────────────────
+// ── Filters and references ──────────────────────────────────────────────────────────────────────
 
-const NUDGED_MS = 1_000;
-const FRESH_MS = 10 * 60_000;
-const TURBO_MS = 2_000;
-const EACH_FRESH_MS = 5_000;
-const SELDOM_MS = 60_000;
-/** Where nobody says how old it is. */
-const AGELESS_MS = 15_000;
-/** All are followed, and nothing is open: something may be requested elsewhere. */
-const IDLE_MS = 30_000;
-
-/** As the most urgent of these wants it. */
-function intervalOf(open: readonly Payout[], now: Date): number {
-  return Math.min(...(open.length === 0 ? [IDLE_MS] : open.map((payout) => patienceWith(payout, now))));
-}
-
-/** No webhook reports that a turbo payout has left. With age it grows, in ten minutes to 10 s and in an hour to 60 s. */
-function patienceWith({ method, requestedAt }: Payout, now: Date): number {
-  if (!requestedAt) return AGELESS_MS;
-  const ageMs = now.getTime() - requestedAt.getTime();
-  if (ageMs < FRESH_MS) return method === 'pix_turbo' || method === 'unknown' ? TURBO_MS : EACH_FRESH_MS;
-  return Math.min(SELDOM_MS, ageMs / 60);
-}
-
-// ── Filters and errors ──────────────────────────────────────────────────────────────────────────
-
-function rankedFilter({
+function stableFilter({
   status,
   method,
   requestedAfter,
@@ -400,13 +378,13 @@ function rankedFilter({
       isOneOf(method, payout.method) &&
       (!requestedAfter || (payout.requestedAt !== null && payout.requestedAt >= requestedAfter)) &&
       (!requestedBefore || (payout.requestedAt !== null && payout.requestedAt < requestedBefore)),
-    // Two that come at once may stand in either order.
+    // Payouts that were requested at the same time may stand in either order.
     isBeyond: ({ requestedAt }) =>
       requestedAfter !== undefined && requestedAt !== null && requestedAt < plusMs(requestedAfter, -SKEW_MS),
   };
 }
 
-/** What is none, no service need be asked for. */
+/** Whether a text can be a reference at all; for any other the service is not asked. */
 function canBeReference(text: string): boolean {
   return /^[\x21-\x7e]{1,128}$/.test(text) && !/^\.{1,2}$/.test(text);
 }

@@ -6,18 +6,11 @@ import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { readableCode } from '../../kernel/ids.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { Bank, Transfer, TransferMethod, TransferReceipt, TransferStatus } from '../bank.ts';
+import { METHODS } from '../../payouts/methods/registry.ts';
+import type { Bank, Transfer, TransferReceipt, TransferStatus } from '../bank.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-
-/** From its arrival to its end; a turbo one is sent at once and confirmed after that. */
-const SETTLES_AFTER_MS: Readonly<Record<TransferMethod, number>> = {
-  pix: 2 * SECOND_MS,
-  pix_turbo: 3 * SECOND_MS,
-  ltc: 5 * SECOND_MS,
-  usd: 5 * SECOND_MS,
-};
 
 type Behaviour =
   | { kind: 'deny'; reason: string }
@@ -167,7 +160,7 @@ function entryOf({ id, tenant, method, destination, amountCents, litoshi }: Tran
   const behaviour = MAGIC_DESTINATIONS[destination];
   const fails = tenant.environment === 'live' && (behaviour?.kind === 'deny' || behaviour?.kind === 'refuse');
   const heldUntil = behaviour?.kind === 'verify' ? plusMs(now, behaviour.afterMs) : null;
-  const afterMs = behaviour?.kind === 'delay' ? behaviour.afterMs : SETTLES_AFTER_MS[method];
+  const afterMs = behaviour?.kind === 'delay' ? behaviour.afterMs : METHODS[method].rail.simulatedMs;
   return {
     id,
     account_id: tenant.accountId,
@@ -181,7 +174,7 @@ function entryOf({ id, tenant, method, destination, amountCents, litoshi }: Tran
     settles_at: plusMs(heldUntil ?? now, afterMs),
     outcome: fails ? (behaviour.kind as 'deny' | 'refuse') : ('complete' as const),
     reason: fails ? behaviour.reason : null,
-    end_to_end_id: isPix(method) ? endToEndId(now) : null,
+    end_to_end_id: METHODS[method].rail.namesRecipient ? endToEndId(now) : null,
   };
 }
 
@@ -189,14 +182,15 @@ function statusOf(row: Row, now: Date): TransferStatus {
   if (row.outcome === 'refuse') return { status: 'refused', reason: row.reason! };
   if (row.held_until && row.held_until > now) return { status: 'in_verification', until: row.held_until };
   if (row.settles_at > now)
-    return { status: row.method === 'pix_turbo' ? 'sent' : 'queued', until: row.settles_at };
+    return {
+      status: METHODS[row.method].leavesUnconfirmed ? 'sent' : 'queued',
+      until: row.settles_at,
+    };
   if (row.outcome === 'deny') return { status: 'denied', reason: row.reason! };
   return { status: 'completed', receipt: receiptOf(row) };
 }
 
 // ── Receipts ────────────────────────────────────────────────────────────────────────────────────
-
-const isPix = (method: TransferMethod) => method === 'pix' || method === 'pix_turbo';
 
 /** Made up: no institution has it. */
 const OWN_ISPB = '99999999';
@@ -212,7 +206,8 @@ const BANKS = ['Banco Ipê S.A.', 'Banco Jatobá S.A.', 'Cooperativa Araucária'
 
 /** Whose key it is: the same person at the same bank each time. */
 function receiptOf({ method, destination, end_to_end_id: endToEndId }: Row): TransferReceipt {
-  if (!isPix(method)) return { endToEndId: null, recipientName: null, recipientBankName: null };
+  if (!METHODS[method].rail.namesRecipient)
+    return { endToEndId: null, recipientName: null, recipientBankName: null };
   const [person = 0, bank = 0] = createHash('sha256').update(destination).digest();
   return {
     endToEndId,

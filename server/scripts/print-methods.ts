@@ -1,0 +1,16 @@
+import { METHODS } from '../src/payouts/methods/registry.ts';
+
+// The payout methods as the widget's table names them.
+
+const labels = Object.values(METHODS).map(({ graphql, label }) => `  ${graphql.name}: '${label}',\n`);
+
+process.stdout.write(`// Made from the records of the payout methods in server/src/payouts/methods; \`npm run regenerate\` writes it.
+
+/** The name of each method in the table, the same in every language. */
+export const METHOD_LABELS = {
+${labels.join('')}  UNKNOWN: '—',
+} as const;
+
+/** UNKNOWN is a method that the server itself does not know yet. */
+export type PayoutMethod = keyof typeof METHOD_LABELS;
+`);

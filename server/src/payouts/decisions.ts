@@ -1,0 +1,184 @@
+import { ValidationError } from '../kernel/errors.ts';
+import { reaisText } from '../kernel/money.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerTransaction,
+  ledgerTransaction,
+  type Move,
+} from '../ledger/postings.ts';
+import { assertLtcWithdrawable, assertWithdrawable } from '../wallet/model.ts';
+import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
+import {
+  type AccountSettings,
+  isFinal,
+  leavesUnconfirmed,
+  netCents,
+  nextStatuses,
+  type OwnPayout,
+  type PayoutStatus,
+  type RequestPayoutInput,
+} from './model.ts';
+
+// Rules without I/O: from a payout's state and an event to its next state.
+
+/** Steps of one payout, with the ledger transactions and the next look at the bank. Each step is announced. */
+export interface PayoutChange {
+  readonly payout: OwnPayout;
+  readonly steps: readonly { previous: PayoutStatus | null; payout: OwnPayout }[];
+  readonly transactions: readonly LedgerTransaction[];
+  readonly sendAt: Date | null;
+}
+
+/** @throws ValidationError (the amount does not exceed the fee), RateLimitError, InsufficientFundsError */
+export function decideRequest(
+  input: Omit<RequestPayoutInput, 'idempotencyKey'>,
+  {
+    withdrawalId,
+    code,
+    litoshi,
+    account,
+    recent,
+    balances,
+    now,
+  }: {
+    withdrawalId: string;
+    code: string;
+    /** The quote for the amount; null where reais are debited. */
+    litoshi: number | null;
+    account: AccountSettings;
+    recent: RecentPayouts;
+    balances: Balances;
+    now: Date;
+  },
+): PayoutChange {
+  const { method, amountCents, destination } = input;
+  const feeCents = account.payoutFeesCents[method];
+  if (amountCents <= feeCents)
+    throw new ValidationError([
+      {
+        path: 'input.amountCents',
+        message: `must be more than the fee of ${feeCents} (${reaisText(feeCents)})`,
+      },
+    ]);
+  assertWithinHourlyLimits(method, recent, now);
+  if (litoshi === null) assertWithdrawable(balances, amountCents);
+  else assertLtcWithdrawable(balances, { amountCents, litoshi });
+
+  const payout: OwnPayout = {
+    withdrawalId,
+    code,
+    version: 1,
+    method,
+    status: 'pending',
+    amountCents,
+    feeCents,
+    litoshi,
+    destination,
+    requestedAt: now,
+    processedAt: null,
+    deniedReason: null,
+    endToEndId: null,
+  };
+  return {
+    payout,
+    steps: [{ previous: null, payout }],
+    transactions: [ledgerTransaction(`payout.requested:${withdrawalId}`, [debitOf(payout)])],
+    sendAt: now,
+  };
+}
+
+/** The state of a transfer in the words of the bank. `in_verification`, `queued`: the money has not left. */
+export type TransferOutcome =
+  | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
+  | { status: 'completed'; receipt: { endToEndId: string | null } }
+  | { status: 'denied' | 'refused'; reason: string };
+
+/** The wait before the next look at the bank where the bank names no instant. */
+export const ASK_AGAIN_MS = 5_000;
+
+/** The change that follows from the bank's answer; null where there is none, because the payout's end is known. */
+export function decideOutcome(
+  payout: OwnPayout,
+  {
+    outcome,
+    environment,
+    balances,
+    now,
+  }: { outcome: TransferOutcome; environment: Environment; balances: Balances; now: Date },
+): PayoutChange | null {
+  if (isFinal(payout.status)) return null;
+  switch (outcome.status) {
+    case 'in_verification':
+    case 'queued':
+      return changeOf(payout, [], { sendAt: nextLook(outcome.until, now) });
+    case 'sent':
+      return changeOf(payout, asSent(payout), { sendAt: nextLook(outcome.until, now) });
+    case 'completed': {
+      const endToEndId = outcome.receipt.endToEndId;
+      return changeOf(payout, [...asSent(payout), { status: 'completed', processedAt: now, endToEndId }], {
+        transaction: ledgerTransaction(`payout.completed:${payout.withdrawalId}`, arrivalOf(payout)),
+      });
+    }
+    case 'denied':
+    case 'refused': {
+      if (environment === 'sandbox') throw new RangeError('a sandbox payout is never denied');
+      return changeOf(payout, [{ status: 'denied', processedAt: now, deniedReason: outcome.reason }], {
+        transaction: ledgerTransaction(`payout.denied:${payout.withdrawalId}`, returnOf(payout, balances)),
+      });
+    }
+  }
+}
+
+/** Money that left unconfirmed makes the payout processing, also where the bank was first asked after its arrival. */
+function asSent({ method, status }: OwnPayout): Step[] {
+  return leavesUnconfirmed(method) && status === 'pending' ? [{ status: 'processing' }] : [];
+}
+
+type Step = Pick<OwnPayout, 'status'> & Partial<OwnPayout>;
+
+function changeOf(
+  payout: OwnPayout,
+  steps: readonly Step[],
+  { transaction, sendAt = null }: { transaction?: LedgerTransaction; sendAt?: Date | null },
+): PayoutChange {
+  let current = payout;
+  const taken = steps.map((step) => {
+    if (!nextStatuses(current).includes(step.status))
+      throw new RangeError(`a ${current.method} payout never goes from ${current.status} to ${step.status}`);
+    const previous = current.status;
+    current = { ...current, ...step, version: current.version + 1 };
+    return { previous, payout: current };
+  });
+  return { payout: current, steps: taken, transactions: transaction ? [transaction] : [], sendAt };
+}
+
+/** An instant that has passed without news is as good as none. */
+function nextLook(until: Date | null, now: Date): Date {
+  return until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_MS);
+}
+
+/** The debit of the whole amount, fee included. */
+function debitOf({ amountCents, litoshi }: OwnPayout): Move {
+  return litoshi === null
+    ? { from: 'merchant_balance', to: 'payouts_in_transit', amount: amountCents }
+    : { from: 'merchant_ltc', to: 'ltc_in_transit', amount: litoshi };
+}
+
+/** The return of a denied payout's whole amount. A debt that the merchant has run up meanwhile is recovered from it. */
+function returnOf({ amountCents, litoshi }: OwnPayout, balances: Balances): Move[] {
+  return litoshi === null
+    ? creditWithRecovery('payouts_in_transit', amountCents, balances)
+    : [{ from: 'ltc_in_transit', to: 'merchant_ltc', amount: litoshi }];
+}
+
+/** The fee of an LTC payout is in LTC, for which the ledger has no fee account: it goes out with the rest. */
+function arrivalOf(payout: OwnPayout): Move[] {
+  const { feeCents, litoshi } = payout;
+  if (litoshi !== null) return [{ from: 'ltc_in_transit', to: 'ltc_paid_out', amount: litoshi }];
+  return [
+    { from: 'payouts_in_transit', to: 'paid_out', amount: netCents(payout) },
+    { from: 'payouts_in_transit', to: 'platform_fees', amount: feeCents },
+  ];
+}

@@ -1,0 +1,51 @@
+import type { Cents } from '../../kernel/money.ts';
+import type { TextPattern } from '../../kernel/text.ts';
+
+/**
+ * The record of one payout method: everything in which methods differ. Its key in `registry.ts` is its name on the wire
+ * and in the database, the rest of its names stand here.
+ */
+export interface MethodRecord {
+  /** The value of the enum `PayoutMethod` in GraphQL. */
+  graphql: { name: string; description?: string };
+  /** The name that the widget's table shows, the same in every language. */
+  label: string;
+  /** The words of the command line: in the help of `--payout-fee-…`, and above the column of the fee. */
+  cli: { inWords: string; column: string };
+  destination: DestinationKind;
+  /** The fee of an account that has not been given another. */
+  defaultFeeCents: Cents;
+  /** The balance that is debited: cents, or litoshi as the bank quotes them for the amount. */
+  debits: 'brl' | 'ltc';
+  /** Whether the money leaves before the bank confirms it. Only such a payout is ever `processing`. */
+  leavesUnconfirmed: boolean;
+  /** The method's own hourly limit beside the one that all methods share, and the words of its refusal; null for none. */
+  hourly: { most: number; inWords: string } | null;
+  rail: Rail;
+}
+
+/** A kind of destination, which several methods may share. */
+export interface DestinationKind {
+  /** The noun in descriptions: `PIX key`. */
+  inWords: string;
+  /** The variants, for the descriptions of an input: `TRON or ERC-20`. */
+  variants?: string;
+  /** The refusal of a text that is none: `must be a PIX key: …`. */
+  mustBe: string;
+  /** The normal form; null where the text is no such destination. */
+  parse(text: string): string | null;
+  /** The destination with most of it hidden, from its normal form; null where the text is no such destination. */
+  mask(text: string): string | null;
+  /** Whether a public ledger shows it to everybody. Then the merchant sees it whole, and a mask only shortens it. */
+  isPublic: boolean;
+  /** The forms that it has in the running text of an error, each with its replacement in the log. Empty for a public one. */
+  inText: readonly TextPattern[];
+}
+
+/** The network that carries the money, as the simulated bank plays it. */
+export interface Rail {
+  /** The time from the arrival of a transfer at the simulated bank to its end. */
+  simulatedMs: number;
+  /** Whether a receipt has an end-to-end id, and names the recipient and the recipient's bank. */
+  namesRecipient: boolean;
+}

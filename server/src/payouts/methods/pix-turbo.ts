@@ -1,0 +1,14 @@
+import type { MethodRecord } from './method.ts';
+import { pixKey } from './pix.ts';
+
+export const pixTurbo: MethodRecord = {
+  graphql: { name: 'PIX_TURBO' },
+  label: 'PIX turbo',
+  cli: { inWords: 'by PIX turbo', column: 'turbo' },
+  destination: pixKey,
+  defaultFeeCents: 200,
+  debits: 'brl',
+  leavesUnconfirmed: true,
+  hourly: { most: 5, inWords: 'turbo withdrawals' },
+  rail: { simulatedMs: 3_000, namesRecipient: true },
+};

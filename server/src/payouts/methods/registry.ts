@@ -1,0 +1,19 @@
+import { ltc } from './ltc.ts';
+import type { MethodRecord } from './method.ts';
+import { pix } from './pix.ts';
+import { pixTurbo } from './pix-turbo.ts';
+import { usd } from './usd.ts';
+
+/**
+ * The methods of payouts of the main account by their names on the wire (the document's 6.1), in the order of every list.
+ * A new one is a file beside this one, a line here, and a migration for its fee and for the checks that name the methods.
+ */
+export const METHODS = {
+  pix,
+  pix_turbo: pixTurbo,
+  ltc,
+  usd,
+} satisfies Record<string, MethodRecord>;
+
+/** The name of a payout method on the wire and in the database; `usd` is USDT. */
+export type PayoutMethod = keyof typeof METHODS;

@@ -1,0 +1,28 @@
+import { leavesUnconfirmed, type Payout } from '../model.ts';
+
+/** The shortest interval, after a hint that something has changed. */
+export const CHANGED_MS = 1_000;
+const FRESH_MS = 10 * 60_000;
+const UNCONFIRMED_MS = 2_000;
+export const EACH_FRESH_MS = 5_000;
+const LONGEST_MS = 60_000;
+/** The interval of a payout of unknown age. */
+const AGELESS_MS = 15_000;
+/** The interval where all payouts are followed and none is open: one may be requested elsewhere. */
+const IDLE_MS = 30_000;
+
+/** The time until the next poll: that of the most urgent of the open payouts. */
+export function pollInterval(open: readonly Payout[], now: Date): number {
+  return Math.min(...(open.length === 0 ? [IDLE_MS] : open.map((payout) => intervalOf(payout, now))));
+}
+
+/**
+ * The interval of one payout. No webhook reports that money left unconfirmed, so such a payout is polled more often. With
+ * age the interval grows, in ten minutes to 10 s and in an hour to 60 s.
+ */
+function intervalOf({ method, requestedAt }: Payout, now: Date): number {
+  if (!requestedAt) return AGELESS_MS;
+  const ageMs = now.getTime() - requestedAt.getTime();
+  if (ageMs < FRESH_MS) return leavesUnconfirmed(method) ? UNCONFIRMED_MS : EACH_FRESH_MS;
+  return Math.min(LONGEST_MS, ageMs / 60);
+}

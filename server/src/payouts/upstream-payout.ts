@@ -1,0 +1,156 @@
+import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
+import type { Cents } from '../kernel/money.ts';
+import { fingerprintOf, mergeDestination } from './destinations.ts';
+import { isFinal, leavesUnconfirmed, type Payout } from './model.ts';
+
+// In front of another service: from what it says of a payout to what is known of it.
+
+/** A payout in the words of the service behind a facade, or of its webhook; null where they do not say. */
+export interface UpstreamPayout {
+  withdrawalId: string;
+  code: string | null;
+  method: Payout['method'] | null;
+  status: Payout['status'] | null;
+  amountCents: Cents | null;
+  feeCents: Cents | null;
+  destination: string | null;
+  requestedAt: Date | null;
+  processedAt: Date | null;
+  deniedReason: string | null;
+}
+
+/**
+ * Merges one more description of a payout into what is known of it; null where that changes nothing, or where the payout
+ * is new and the description names no amount. A status follows the document's transitions, also over states that nobody
+ * saw. Only the service itself corrects an end, in an answer that is newer than what is known. All other members, once
+ * known, are kept.
+ */
+export function mergeUpstreamPayout(
+  known: Payout | null,
+  upstream: UpstreamPayout,
+  source: Source,
+): Payout | null {
+  const { withdrawalId } = upstream;
+  const amountCents = known?.amountCents ?? upstream.amountCents;
+  if (amountCents === null) return null;
+  const method = known && known.method !== 'unknown' ? known.method : (upstream.method ?? 'unknown');
+  const status = mergeStatus(known, method, upstream.status, source);
+  const claimedAt = mergeClaimedAt(known, status, statusFor(method, upstream.status), source);
+  const isCorrected = known !== null && isFinal(known.status) && known.status !== status;
+  const kept = isCorrected ? null : known;
+  const inputHash = known?.inputHash ?? fingerprintOf(method, amountCents, upstream.destination);
+  const isNew = known?.status !== status || known.claimedAt?.getTime() !== claimedAt?.getTime();
+  const merged: Payout = {
+    withdrawalId,
+    code: known?.code ?? upstream.code,
+    // A member that becomes known later is no change of the payout: each version is announced, and announced once.
+    version: (known?.version ?? 0) + (isNew ? 1 : 0),
+    method,
+    status,
+    amountCents,
+    feeCents: upstream.feeCents ?? known?.feeCents ?? null,
+    litoshi: known?.litoshi ?? null,
+    destination: mergeDestination(known, method, upstream.destination),
+    requestedAt: known?.requestedAt ?? upstream.requestedAt,
+    processedAt: kept?.processedAt ?? (isFinal(status) ? upstream.processedAt : null),
+    deniedReason: kept?.deniedReason ?? (status === 'denied' ? upstream.deniedReason : null),
+    endToEndId: kept?.endToEndId ?? null,
+    ...(known?.requestId !== undefined && { requestId: known.requestId }),
+    ...(claimedAt && { claimedAt }),
+    ...(inputHash !== null && { inputHash }),
+  };
+  return known && isUnchanged(known, merged) ? null : merged;
+}
+
+function mergeStatus(
+  known: Payout | null,
+  method: Payout['method'],
+  upstreamStatus: UpstreamPayout['status'],
+  source: Source,
+): Payout['status'] {
+  const next = statusFor(method, upstreamStatus);
+  if (!known) return next ?? 'unknown';
+  const status = statusFor(method, known.status);
+  if (next === null || next === status) return status;
+  if (isFinal(status)) return isCorrection(known, next, source) ? next : status;
+  return next === 'pending' ? status : next;
+}
+
+/** An end that the service itself has said never becomes an open status again: such an answer is an older one. */
+function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: Source): boolean {
+  if (source.by === 'event') return false;
+  if (!isFinal(next))
+    return claimedAt !== undefined && source.at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
+  const knownAt = claimedAt ?? source.knownAt;
+  return !knownAt || source.at > knownAt;
+}
+
+/** The instant since which nobody but a webhook has said that the payout has ended. */
+function mergeClaimedAt(
+  known: Payout | null,
+  status: Payout['status'],
+  upstreamStatus: Payout['status'] | null,
+  source: Source,
+): Date | undefined {
+  if (!isFinal(status)) return undefined;
+  if (source.by === 'event') return known?.status === status ? known.claimedAt : source.at;
+  return upstreamStatus === status ? undefined : known?.claimedAt;
+}
+
+/** The meaning of a status word. Only money that left unconfirmed is `processing`; elsewhere that word is unknown. */
+function statusFor<Status extends UpstreamPayout['status']>(
+  method: Payout['method'],
+  status: Status,
+): Status | 'unknown' {
+  return status === 'processing' && !leavesUnconfirmed(method) ? 'unknown' : status;
+}
+
+function isUnchanged(left: Payout, right: Payout): boolean {
+  const comparable = (value: Payout[keyof Payout]) => (value instanceof Date ? value.getTime() : value);
+  const fields = Object.keys({ ...left, ...right }) as (keyof Payout)[];
+  return fields.every((field) => field === 'version' || comparable(left[field]) === comparable(right[field]));
+}
+
+// ── Requests whose outcome is unknown ───────────────────────────────────────────────────────────
+
+/** The payout of a request whose outcome is unknown: the money may have left. */
+export function payoutInDoubt({
+  requestId,
+  requestedAt,
+  ...request
+}: Pick<Payout, 'method' | 'amountCents' | 'destination'> & {
+  requestId: string;
+  requestedAt: Date;
+}): Payout {
+  return {
+    ...request,
+    requestId,
+    requestedAt,
+    inDoubt: true,
+    version: 1,
+    status: 'processing',
+    ...{ withdrawalId: null, code: null, feeCents: null, litoshi: null },
+    ...{ processedAt: null, deniedReason: null, endToEndId: null },
+  };
+}
+
+/** The payout of a request that the service does not have, and will not make: nothing was debited. */
+export function neverMade(doubted: Payout, now: Date): Payout {
+  return {
+    ...doubted,
+    inDoubt: false,
+    version: doubted.version + 1,
+    status: 'denied',
+    processedAt: now,
+    deniedReason: 'The payments service has no such payout: the request never arrived there',
+  };
+}
+
+/** The payout that a request has made, once that is known. */
+export function identified(payout: Payout, doubted: Payout): Payout {
+  return {
+    ...payout,
+    requestId: doubted.requestId,
+    version: Math.max(payout.version, doubted.version) + 1,
+  };
+}
