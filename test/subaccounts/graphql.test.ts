@@ -295,7 +295,7 @@ describe('payouts of subaccounts', () => {
     expect(subaccount.payouts.nodes).toHaveLength(50);
     expect(subaccount.payouts.nodes[49].subaccount).toEqual({ name: 'Bia', balanceCents: 0 });
     expect(statements.filter((statement) => /\bsubaccount/.test(statement)).length).toBe(2);
-    // The statements of the rate limit are left out too.
+    // The third is the credential’s.
     expect(statements.filter((statement) => !statement.includes('rate_window'))).toHaveLength(3);
   });
 
