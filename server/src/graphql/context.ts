@@ -11,7 +11,12 @@ import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { Product, ProductService } from '../products/model.ts';
 import type { UnresolvedRequestService } from '../requests/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
-import type { Subaccount, SubaccountPayout, SubaccountPayoutService, SubaccountService } from '../subaccounts/model.ts';
+import type {
+  Subaccount,
+  SubaccountPayout,
+  SubaccountPayoutService,
+  SubaccountService,
+} from '../subaccounts/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
