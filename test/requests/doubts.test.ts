@@ -45,7 +45,7 @@ describeOnDatabase('what no lookup can settle', (open) => {
     return { ...facade, list, doubts, shown, request, mine, find };
   }
 
-  test('is settled by the name of what it has made, as far as that can be it', async () => {
+  test('a doubt is settled by the name of the resource that was made, as far as that can be it', async () => {
     const { list, shown, request, doubts, mine, find, tenant } = await start();
     list.push(shown('SAQ-2', 55), shown('SAQ-1', 100));
     const id = await request('one');
@@ -73,7 +73,7 @@ describeOnDatabase('what no lookup can settle', (open) => {
     );
   });
 
-  test('is not settled as never made while it is sent, nor where it has ended meanwhile', async () => {
+  test('a doubt is not settled as never made while the request is sent, nor where it has ended meanwhile', async () => {
     const [sent, goesOn] = [deferred(), deferred()];
     const { request, doubts, mine } = await start({
       async post() {
@@ -96,7 +96,7 @@ describeOnDatabase('what no lookup can settle', (open) => {
     await expect(doubts.settleDoubt({ id, made: null })).rejects.toThrow('is settled already');
   });
 
-  test('is settled as never made, and its key gives that', async () => {
+  test('a doubt is settled as never made, and its key gives that', async () => {
     const { list, shown, request, doubts, mine, find, upstream } = await start();
     list.push(shown('SAQ-1', 100));
     const id = await request('one');

@@ -50,7 +50,7 @@ describeOnDatabase('subaccounts', (open) => {
   });
 
   describe('paid out', () => {
-    test('are given back once, though a task to do so comes again', async () => {
+    test('a failed payout is given back once, though its task runs again', async () => {
       const core = await start();
       const id = await openSubaccount(core, 10_000);
       const { payout } = await request(core, id, { pixKey: DENIED });
@@ -62,7 +62,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(await core.balances()).toMatchObject({ merchant_subaccounts: 10_000, payouts_in_transit: 0 });
     });
 
-    test('refused by the verification are found by the code of before and by the one of after', async () => {
+    test('payouts that the verification refused are found by the code of before and by the one of after', async () => {
       const answers: TransferStatus[] = [
         { status: 'in_verification', until: null },
         { status: 'refused', reason: 'Suspeita' },
@@ -83,7 +83,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect((await statementOf(core, id))[0]!.refId).toBe(refused!.code);
     });
 
-    test(`with a key are one debit and one transfer, though ${CALLERS} ask at once of two instances`, async () => {
+    test(`payouts with one key are one debit and one transfer, though ${CALLERS} callers ask two instances at once`, async () => {
       const sent: Transfer[] = [];
       const bank = (simulated: Bank): Bank => ({
         ...simulated,
@@ -103,7 +103,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
       expect(new Set(all.map(({ payout }) => JSON.stringify(payout)))).toHaveLength(1);
       expect(new Set(sent.map((transfer) => JSON.stringify(transfer)))).toHaveLength(1);
-      // Those that come together ask the bank together.
+      // Requests that arrive together ask the bank together.
       expect(sent.length).toBeLessThan(10);
       expect(sent[0]).toMatchObject({ destination: KEY, amountCents: 3_850 });
       expect(await core.subaccounts.find(core.tenant, id)).toMatchObject({ balanceCents: 6_000 });
@@ -117,7 +117,7 @@ describeOnDatabase('subaccounts', (open) => {
         IdempotencyError,
       );
       await core.pass(2 * SECOND);
-      // Whichever of the two has taken what was due.
+      // Either of the two may have taken the due task.
       await second.work.settled();
       expect(await request(core, id, { idempotencyKey: 'saque-1' })).toMatchObject({
         replayed: true,
@@ -126,7 +126,7 @@ describeOnDatabase('subaccounts', (open) => {
       });
     });
 
-    test('keep the fees that were agreed, though the account’s change before the bank answers', async () => {
+    test('a payout keeps the fees that were agreed, though the account’s change before the bank answers', async () => {
       const core = await start({ bank: silentUntil(1) });
       const id = await openSubaccount(core, 10_000);
       const { payout } = await request(core, id);
@@ -145,7 +145,7 @@ describeOnDatabase('subaccounts', (open) => {
     });
   });
 
-  test('leaves no task behind where the bank has answered at once', async () => {
+  test('a payout leaves no task behind where the bank has answered at once', async () => {
     const receipt = { endToEndId: 'E1', recipientName: null, recipientBankName: null };
     const core = await start({
       bank: (simulated) => ({ ...simulated, send: async () => ({ status: 'completed', receipt }) }),
@@ -159,7 +159,7 @@ describeOnDatabase('subaccounts', (open) => {
     expect(await tasks.execute()).toEqual([]);
   });
 
-  test('each change of status and the reversal are announced as subaccount.payout, with the code', async () => {
+  test('each change of a payout’s status and its reversal are announced as subaccount.payout, with the code', async () => {
     const bodies: string[] = [];
     const core = await start({
       send:
@@ -175,18 +175,18 @@ describeOnDatabase('subaccounts', (open) => {
     await core.pass(5 * SECOND);
     const { payout: refused } = await request(core, id, { pixKey: REFUSED });
     await core.pass(5 * SECOND);
-    const told = bodies.map((body) => JSON.parse(body));
-    expect(told.map(({ event, code, status, reversed }) => [event, code, status, reversed])).toEqual([
+    const announced = bodies.map((body) => JSON.parse(body));
+    expect(announced.map(({ event, code, status, reversed }) => [event, code, status, reversed])).toEqual([
       ['subaccount.payout', payout.code, 'processing', false],
       ['subaccount.payout', payout.code, 'completed', false],
       ['subaccount.payout', refused.code, 'failed', false],
       ['subaccount.payout', refused.code, 'failed', true],
     ]);
-    expect(told[1]).toMatchObject({ subaccountId: id, netAmountCents: 3_850, pixKey: MASKED });
+    expect(announced[1]).toMatchObject({ subaccountId: id, netAmountCents: 3_850, pixKey: MASKED });
   });
 
   describe('across faults', () => {
-    test('a bank that throws has said nothing: the request is answered, and the task asks again', async () => {
+    test('a payout is answered when the bank throws, and its task asks the bank again', async () => {
       const core = await start({ bank: silentUntil(2) });
       const id = await openSubaccount(core, 10_000);
       const { payout, underVerification } = await request(core, id, { idempotencyKey: 'k' });
@@ -201,7 +201,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('a bank that takes its time is not waited for, and its late answer changes nothing', async () => {
+    test('a payout does not wait for a slow bank, and its late answer changes nothing', async () => {
       const late = deferred<TransferStatus>();
       const asked = deferred();
       let calls = 0;
@@ -228,7 +228,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(await found(core, id, payout.payoutId)).toMatchObject({ status: 'completed' });
     });
 
-    test('an instance that dies before the bank is asked leaves it to another', async () => {
+    test('a payout whose instance dies before the bank is asked is sent by another instance', async () => {
       const never = new Promise<TransferStatus>(() => undefined);
       const asked = deferred();
       const core = await start({
@@ -258,7 +258,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(await second.balances()).toMatchObject({ paid_out: 3_850, payouts_in_transit: 0 });
     });
 
-    test('a request repeated after such a death is told what the bank says, and debits nothing again', async () => {
+    test('a payout that is requested again after such a death gets the bank’s answer, and debits nothing again', async () => {
       const core = await start({ bank: silentUntil(1) });
       const id = await openSubaccount(core, 10_000);
       await request(core, id, { idempotencyKey: 'k' });
@@ -269,7 +269,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(await core.subaccounts.find(core.tenant, id)).toMatchObject({ balanceCents: 6_000 });
     });
 
-    test('an instance that dies after the bank’s answer, before its record, sends nothing twice', async () => {
+    test('a payout whose instance dies between the bank’s answer and its record is sent once', async () => {
       const sent: string[] = [];
       const core = await start({
         bank: (simulated) => ({
@@ -295,7 +295,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(books).toHaveLength(1);
     });
 
-    test('an instance that dies between the failure and the reversal leaves it to another', async () => {
+    test('a payout whose instance dies between the failure and the reversal is reversed by another instance', async () => {
       const core = await start();
       const id = await openSubaccount(core, 10_000);
       const { payout } = await request(core, id, { pixKey: REFUSED });
@@ -313,7 +313,7 @@ describeOnDatabase('subaccounts', (open) => {
     });
   });
 
-  test('whatever is done, statements, postings and balances say the same', async () => {
+  test('statements, postings and balances of subaccounts agree after any series of steps', async () => {
     const step = fc.record({
       what: fc.constantFrom('transfer', 'payout', 'pass'),
       who: fc.nat({ max: 2 }),
@@ -351,7 +351,7 @@ describeOnDatabase('subaccounts', (open) => {
     );
   });
 
-  test('the database keeps a statement that continues, ends with the balance, and is only appended to', async () => {
+  test('the database keeps each statement continuous, ending with the balance, and append-only', async () => {
     const core = await start();
     const id = await openSubaccount(core, 1_000);
     type Values = Partial<{ ref_id: string; balance_after_cents: number; kind: 'payout' }>;

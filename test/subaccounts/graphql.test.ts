@@ -75,7 +75,7 @@ const restricted = async (permission: 'subcontas.gerenciar' | 'subcontas.sacar')
 const outsider = async () => app.client(await addKey(app, { accountId: await addAccount(app) }));
 
 describe('subaccounts', () => {
-  test('are created once an externalId, given money, and shown with their statement', async () => {
+  test('subaccounts are created once for an externalId, given money, and shown with their statement', async () => {
     const input = { name: 'Bia', externalId: 'cliente-1' };
     const { subaccount, replayed } = await ask(app.live, CREATE, input);
     expect([replayed, subaccount.balanceCents]).toEqual([false, 0]);
@@ -126,7 +126,7 @@ describe('subaccounts', () => {
     });
   });
 
-  test('are listed newest first, page by page', async () => {
+  test('subaccounts are listed newest first, page by page', async () => {
     const client = await outsider();
     const ids = [await open(0, client), await open(0, client), await open(0, client)].reverse();
     const LIST =
@@ -154,7 +154,7 @@ describe('subaccounts', () => {
       });
   });
 
-  test('of another account or environment, or none at all, are null; a malformed id is an error', async () => {
+  test('subaccounts of another account or environment are null as unknown ones are; a malformed id is an error', async () => {
     const id = await open();
     const GET = 'query ($id: String!) { subaccount(subaccountId: $id) { name } }';
     for (const client of [await outsider(), app.sandbox])
@@ -169,7 +169,7 @@ describe('subaccounts', () => {
 });
 
 describe('payouts of subaccounts', () => {
-  test('are requested, found by every form with one id, and completed', async () => {
+  test('payouts of subaccounts are requested, found by every form with one id, and completed', async () => {
     const subaccountId = await open(10_000);
     const payout = await request(subaccountId, { idempotencyKey: 'saque-1', pixKey: '529.982.247-25' });
     expect(payout).toMatchObject({
@@ -209,7 +209,7 @@ describe('payouts of subaccounts', () => {
     });
   });
 
-  test('guide through a failure to its reversal', async () => {
+  test('payouts of subaccounts guide a caller through a failure to its reversal', async () => {
     const subaccountId = await open(10_000);
     const { code } = await request(subaccountId, { pixKey: 'recusa@psa.example' });
     const look = async () =>
@@ -249,13 +249,13 @@ describe('payouts of subaccounts', () => {
     ],
     [{ subaccountId: 'x' }, { __typename: 'ValidationError', fields: [{ path: 'input.subaccountId' }] }],
     [{ subaccountId: NOWHERE }, { __typename: 'NotFoundError', message: 'Subaccount not found' }],
-  ])('with %j are refused', async (wrong, refusal) => {
+  ])('payouts of subaccounts with %j are refused', async (wrong, refusal) => {
     const subaccountId = await open(10_000);
     const input = { subaccountId, amountCents: 4_000, pixKey: KEY, ...wrong };
     expect(await ask(app.live, REQUEST, input)).toMatchObject(refusal);
   });
 
-  test('in sandbox there are none', async () => {
+  test('payouts of subaccounts do not exist in sandbox', async () => {
     const subaccountId = await open(0, app.sandbox);
     expect(await ask(app.sandbox, REQUEST, { subaccountId, amountCents: 4_000, pixKey: KEY })).toMatchObject({
       __typename: 'UnavailableError',
@@ -263,7 +263,7 @@ describe('payouts of subaccounts', () => {
     });
   });
 
-  test('of another subaccount, account or environment are null; a malformed reference is an error', async () => {
+  test('payouts of another subaccount, account or environment are null; a malformed reference is an error', async () => {
     const [subaccountId, sibling] = [await open(10_000), await open()];
     const { payoutId: reference, id } = await request(subaccountId);
     for (const client of [await outsider(), app.sandbox]) {
@@ -284,7 +284,7 @@ describe('payouts of subaccounts', () => {
     }
   });
 
-  test('fifty of them with their subaccount are two statements', async () => {
+  test('fifty payouts with their subaccount are read in two statements', async () => {
     const subaccountId = await open(50 * 200);
     for (let count = 0; count < 50; count += 1) await request(subaccountId, { amountCents: 200 });
     statements.length = 0;
@@ -295,11 +295,11 @@ describe('payouts of subaccounts', () => {
     expect(subaccount.payouts.nodes).toHaveLength(50);
     expect(subaccount.payouts.nodes[49].subaccount).toEqual({ name: 'Bia', balanceCents: 0 });
     expect(statements.filter((statement) => /\bsubaccount/.test(statement)).length).toBe(2);
-    // And the credential's.
+    // The third is the credential’s.
     expect(statements.filter((statement) => !statement.includes('rate_window'))).toHaveLength(3);
   });
 
-  test('of many subaccounts, with their statements, are one statement each and one for each count', async () => {
+  test('payouts and statements of many subaccounts are read in one statement each, and counted in one each', async () => {
     const ids = [];
     for (let count = 0; count < 12; count += 1) ids.unshift(await open(3_000));
     for (const id of ids.slice(0, 6)) await request(id, { amountCents: 1_000 });
@@ -329,7 +329,7 @@ describe('payouts of subaccounts', () => {
     expect(nodes[11].statement.nodes).toEqual([{ amountCents: 3_000 }]);
   });
 
-  test('are filtered by status', async () => {
+  test('payouts of subaccounts are filtered by status', async () => {
     const subaccountId = await open(10_000);
     await request(subaccountId, { pixKey: 'recusa@psa.example' });
     const { code } = await request(subaccountId);
@@ -343,7 +343,7 @@ describe('payouts of subaccounts', () => {
 });
 
 describe('rights', () => {
-  test('a key that manages does all of it', async () => {
+  test('a key that manages subaccounts may do all of it', async () => {
     const client = await restricted('subcontas.gerenciar');
     const subaccountId = await open(10_000, client);
     const input = { subaccountId, amountCents: 4_000, pixKey: KEY };
@@ -417,7 +417,7 @@ describe('rights', () => {
 });
 
 describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
-  test('of one payout: its state, each change, and the end at the reversal', async () => {
+  test('updates of one payout are its state, each change, and the end at the reversal', async () => {
     const subaccountId = await open(10_000);
     const { code: reference, id } = await request(subaccountId, { pixKey: 'negado@psa.example' });
     const updates = app.live[transport](ONE, { subaccountId, reference });
@@ -454,7 +454,7 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
     expect((await over.next()).done).toBe(true);
   });
 
-  test('of all payouts, or of one subaccount’s alone, in order, and none of another tenant', async () => {
+  test('updates of all payouts, or of one subaccount’s alone, come in order, and none of another tenant', async () => {
     const client = app.client(await addKey(app));
     const [one, other] = [await open(10_000), await open(10_000)];
     const { updatesCursor: after } = await client.request('{ updatesCursor }');
@@ -481,7 +481,7 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
     ['BAD_USER_INPUT', ONE, { subaccountId: NOWHERE, reference: 'x' }],
     ['NOT_FOUND', ALL, { subaccountId: NOWHERE }],
     ['BAD_USER_INPUT', ALL, { after: 'x' }],
-  ])('end with %s for what cannot be followed', async (code, document, variables) => {
+  ])('updates end with %s for what cannot be followed', async (code, document, variables) => {
     const answer = await app.live[transport](document, variables)
       .next()
       .catch((error: unknown) => error);

@@ -62,31 +62,34 @@ function merged(...seen: UpstreamPayout[]): SubaccountPayout {
   )!;
 }
 
-describe('what is seen of a subaccount’s payout', () => {
-  test('is the payout, from its first version on', () => {
+describe('merging a subaccount’s payout', () => {
+  test('a payout that is seen first is the payout, from its first version on', () => {
     expect(merged(REQUESTED)).toEqual({ id: ID, version: 1, ...REQUESTED });
     expect(merged(REQUESTED, SENT)).toEqual({ id: ID, version: 2, ...SENT });
     expect(merged(REQUESTED, SENT, COMPLETED)).toEqual({ id: ID, version: 3, ...COMPLETED });
     expect(merged(SENT, FAILED, REVERSED)).toEqual({ id: ID, version: 3, ...REVERSED });
   });
 
-  test.each(ALL.map((seen) => [seen.status, seen] as const))('twice is nothing new: %s', (_, seen) => {
-    expect(mergeUpstreamPayout(merged(seen), seen, ID, SAME)).toBeNull();
-  });
+  test.each(ALL.map((seen) => [seen.status, seen] as const))(
+    'a payout that is seen twice is nothing new: %s',
+    (_, seen) => {
+      expect(mergeUpstreamPayout(merged(seen), seen, ID, SAME)).toBeNull();
+    },
+  );
 
-  test('late changes nothing but what was not known', () => {
+  test('a late answer changes nothing but what was not known', () => {
     expect(merged(COMPLETED, SENT)).toEqual(merged(COMPLETED));
     expect(merged(REVERSED, FAILED)).toEqual(merged(REVERSED));
     expect(merged({ ...COMPLETED, withdrawalId: null }, SENT)).toEqual({ ...merged(COMPLETED), version: 2 });
   });
 
-  test('that contradicts how it ended is not believed', () => {
+  test('an answer that contradicts how a payout ended is not believed', () => {
     expect(merged(COMPLETED, FAILED)).toEqual(merged(COMPLETED));
     expect(merged(COMPLETED, REVERSED)).toEqual(merged(COMPLETED));
     expect(merged(FAILED, COMPLETED)).toEqual(merged(FAILED));
   });
 
-  test('of one that was taken for never made has its own reason and time, or none', () => {
+  test('a payout that was taken for never made gets its own reason and time, or none', () => {
     const words = { failureReason: 'never arrived', reversed: true, reversedAt: AT };
     const known = { ...merged({ ...FAILED, ...words }), neverMade: true };
     const found = (seen: UpstreamPayout) => mergeUpstreamPayout(known, seen, ID, SAME);
@@ -95,17 +98,17 @@ describe('what is seen of a subaccount’s payout', () => {
     expect(found(FAILED)).toMatchObject({ failureReason: FAILED.failureReason });
   });
 
-  test('with a reversal of what did not fail is read without it', () => {
+  test('a reversal of a payout that did not fail is ignored', () => {
     expect(merged({ ...COMPLETED, reversed: true, reversedAt: AT })).toEqual(merged(COMPLETED));
     expect(merged(FAILED, { ...SENT, reversed: true })).toEqual(merged(FAILED));
   });
 
-  test('has its SUB- code in place of the TURBO- one where it was refused after all', () => {
+  test('a payout that was refused after all has its SUB- code in place of the TURBO- one', () => {
     expect(merged(SENT, REFUSED)).toMatchObject({ code: 'SUB-1', withdrawalId: SENT.withdrawalId });
     expect(merged(REFUSED, SENT).code).toBe('SUB-1');
   });
 
-  test('of a status that nobody knows waits, and can become any', () => {
+  test('a payout with an unknown status waits, and can become any', () => {
     expect(guidanceOf(merged(ODD))).toBe('WAIT');
     expect(isFinal(merged(ODD))).toBe(false);
     expect(merged(ODD, COMPLETED).status).toBe('completed');
@@ -115,21 +118,24 @@ describe('what is seen of a subaccount’s payout', () => {
   test.each([
     ['completed', COMPLETED, 'NONE'],
     ['reversed', REVERSED, 'RETRY_WITH_NEW_KEY'],
-  ])('that is %s waits until the service itself has said so', (_, end, guidance) => {
-    const claimed = mergeUpstreamPayout(merged(SENT), end, ID, { by: 'event', at: new Date(AT) })!;
-    expect(claimed.status).toBe(end.status);
-    expect(guidanceOf(claimed)).toBe('WAIT');
-    const confirmed = mergeUpstreamPayout(claimed, end, ID, { by: 'service', at: new Date(AT) })!;
-    expect(guidanceOf(confirmed)).toBe(guidance);
-  });
+  ])(
+    'a payout that only a webhook says is %s waits until the service itself has said so',
+    (_, end, guidance) => {
+      const claimed = mergeUpstreamPayout(merged(SENT), end, ID, { by: 'event', at: new Date(AT) })!;
+      expect(claimed.status).toBe(end.status);
+      expect(guidanceOf(claimed)).toBe('WAIT');
+      const confirmed = mergeUpstreamPayout(claimed, end, ID, { by: 'service', at: new Date(AT) })!;
+      expect(guidanceOf(confirmed)).toBe(guidance);
+    },
+  );
 
-  test('is told as its status, and as reversed once', () => {
+  test('a payout is announced by its status, and as reversed once', () => {
     expect(eventOf(merged(SENT))).toBe('processing');
     expect(eventOf(merged(SENT, FAILED))).toBe('failed');
     expect(eventOf(merged(FAILED, REVERSED))).toBe('reversed');
   });
 
-  test('in whatever order never goes back, forgets nothing, and ends after a few steps', () => {
+  test('answers in any order never set a payout back, forget nothing, and end it after a few steps', () => {
     const maybe = <Value>(value: Value) => fc.constantFrom(value, null);
     const seen = fc
       .record({
@@ -161,7 +167,7 @@ describe('what is seen of a subaccount’s payout', () => {
           }
           known = after;
         }
-        // All of it once more has nothing new to say.
+        // The whole history once more shows nothing new.
         const again = history.filter((next) => {
           const after = mergeUpstreamPayout(known, next, ID, SAME);
           known = after ?? known;
@@ -280,7 +286,7 @@ describe('what the service and its webhooks say of an end', () => {
       REVERSED,
       true,
     ],
-  ])('%s', (_, steps, expected, final) => {
+  ])('an end is merged as its sources say: %s', (_, steps, expected, final) => {
     const { version: __, id: ___, claimedAt: ____, ...known } = afterSteps(...steps);
     expect([known.status, known.reversed, known.failureReason]).toEqual([
       expected.status,

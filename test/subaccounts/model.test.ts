@@ -84,7 +84,7 @@ const outcome: fc.Arbitrary<TransferOutcome> = fc.oneof(
   }),
 );
 
-/** What a run of answers, then a reversal, makes of a payout: each record in turn, and the money. */
+/** Runs a payout through answers and a reversal: each record in turn, and the money. */
 function live(first: SubaccountPayoutChange, outcomes: readonly TransferOutcome[]) {
   const opened = { ...NO_BALANCES, merchant_subaccounts: first.record.payout.amountCents, received: 0 };
   let balances: Balances = opened;
@@ -110,7 +110,7 @@ function live(first: SubaccountPayoutChange, outcomes: readonly TransferOutcome[
 }
 
 describe('a payout', () => {
-  test('never goes back, keeps its money together, and gives it away or back once, whatever the bank says', () => {
+  test('a payout never goes back, keeps its money together, and gives it away or back once, whatever the bank says', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2 ** 40 }),
@@ -127,7 +127,7 @@ describe('a payout', () => {
             expect(payout.version - (before?.version ?? 0)).toBeLessThanOrEqual(1);
             if (before && payout.version === before.version) expect(payout).toEqual(before);
             if (before?.withdrawalId) expect(payout.withdrawalId).toBe(before.withdrawalId);
-            // 2.2: what is null when.
+            // The fields that are null by the document's 2.2.
             expect(payout.failureReason !== null).toBe(payout.status === 'failed');
             expect(payout.completedAt !== null).toBe(payout.status === 'completed');
             expect(payout.reversedAt !== null).toBe(payout.reversed);
@@ -186,17 +186,17 @@ describe('a payout', () => {
       ['processing', 'processing', 'failed', 'reversed'],
     ],
   ] as const)(
-    'after %j is %s with the code %s, and asks for %s',
-    (outcomes, status, code, guidance, told) => {
+    'a payout after %j is %s with the code %s, and asks for %s',
+    (outcomes, status, code, guidance, announced) => {
       const { last, events } = live(request(), outcomes);
       expect(last).toMatchObject({ status });
       expect(last.code?.split('-')[0] ?? null).toBe(code);
       expect(guidanceOf(last)).toBe(guidance);
-      expect(events).toEqual(told);
+      expect(events).toEqual(announced);
     },
   );
 
-  test('that failed and is not reversed yet asks for support; a completed one for nothing', () => {
+  test('a payout that failed and is not reversed yet asks for support; a completed one for nothing', () => {
     const { record } = request();
     const answered = (each: TransferOutcome) =>
       decideOutcome(record, { outcome: each, names: newPayoutNames(), balances: NO_BALANCES, now: NOW })!
@@ -208,7 +208,7 @@ describe('a payout', () => {
     expect(guidanceOf(completed)).toBe('NONE');
   });
 
-  test('is asked about again when the bank says, and soon where that has passed or it does not say', () => {
+  test('a payout is asked about again when the bank says, and soon where that has passed or it does not say', () => {
     const { record } = request();
     const again = (until: Date | null) =>
       decideOutcome(record, {
@@ -223,12 +223,12 @@ describe('a payout', () => {
     expect(again(NOW)).toEqual(soon);
   });
 
-  test('comes back from an event as it was', () => {
+  test('a payout is read back from an event as it was', () => {
     const { last } = live(request(), [{ status: 'denied', reason: 'x' }]);
     expect(subaccountPayoutFromJson(JSON.parse(JSON.stringify(last)))).toEqual(last);
   });
 
-  test('is announced with the document’s object, and not before it has a code', () => {
+  test('a payout is announced with the document’s object, and not before it has a code', () => {
     expect(subaccountPayoutWebhook(request().record.payout)).toBeNull();
     const { last } = live(request(), [{ status: 'denied', reason: 'Recusado' }]);
     expect(subaccountPayoutWebhook(last)).toEqual({
@@ -266,7 +266,7 @@ describe('step by step, a payout', () => {
     reversedAt: null,
   };
 
-  test('debits the subaccount, in its statement and in the ledger', () => {
+  test('a request debits the subaccount, in its statement and in the ledger', () => {
     const { previous, record, move, transaction, due, event } = request();
     const payout = {
       ...NULLS,
@@ -300,7 +300,7 @@ describe('step by step, a payout', () => {
     expect([previous, transaction, event]).toEqual([null, null, 'processing']);
   });
 
-  test('leaves something after the fees, to the cent, and takes no more than is there', () => {
+  test('a request leaves something after the fees, to the cent, and takes no more than is there', () => {
     const ask = (amountCents: number, balanceCents = amountCents) =>
       decideRequest(
         { amountCents, pixKey: KEY },
@@ -326,7 +326,7 @@ describe('step by step, a payout', () => {
     );
   });
 
-  test('is assembled by the first answer, and held for a look while that is what the bank does', () => {
+  test('a payout is assembled by the first answer, and held for verification while the bank does so', () => {
     const { record } = request();
     const held = asked(record, { status: 'in_verification', until: null })!;
     expect(held.record).toEqual({
@@ -351,7 +351,7 @@ describe('step by step, a payout', () => {
     expect(asked(held.record, { status: 'sent', until: null })!.record.underVerification).toBe(false);
   });
 
-  test('that has arrived pays its three shares, and nothing more is due', () => {
+  test('a payout that has arrived pays its three shares, and nothing more is due', () => {
     const held = asked(request().record, { status: 'in_verification', until: null })!.record;
     const receipt = { endToEndId: 'E1', recipientName: 'Ana', recipientBankName: 'Banco' };
     const done = asked(held, { status: 'completed', receipt })!;
@@ -370,7 +370,7 @@ describe('step by step, a payout', () => {
     ['denied', 'TURBO-1', 'saq_1'],
     ['refused', 'SUB-1', 'SUB-1'],
   ] as const)(
-    'that is %s goes back after two seconds, as %s in the statement as %s',
+    'a payout that is %s goes back after two seconds, with the code %s, in the statement as %s',
     (status, code, refId) => {
       const { record } = request();
       const failed = asked(record, { status, reason: 'Conta encerrada' })!;
@@ -407,14 +407,14 @@ describe('step by step, a payout', () => {
     },
   );
 
-  test('is final when it has arrived or gone back', () => {
+  test('a payout is final when it has arrived or was given back', () => {
     const of = (status: 'processing' | 'completed' | 'failed', reversed: boolean) =>
       isFinal({ ...request().record.payout, status, reversed });
     expect([of('processing', false), of('failed', false)]).toEqual([false, false]);
     expect([of('completed', false), of('failed', true)]).toEqual([true, true]);
   });
 
-  test('exists only with live keys', () => {
+  test('a payout exists only with live keys', () => {
     expect(() => assertPayoutsAvailable('live')).not.toThrow();
     expect(() => assertPayoutsAvailable('sandbox')).toThrow(
       expect.objectContaining({ constructor: UnavailableError, code: 'NOT_IN_SANDBOX' }),
@@ -422,7 +422,7 @@ describe('step by step, a payout', () => {
   });
 });
 
-test('a transfer is the merchant’s own money, as much as can be withdrawn', () => {
+test('a transfer takes the merchant’s own money, as much as can be withdrawn', () => {
   const balances = { ...NO_BALANCES, merchant_balance: 500, merchant_subaccounts: 70, dispute_hold: 100 };
   const transfer = (amountCents: number) =>
     decideTransfer(subaccount(70), { amountCents, refId: 'rep_1', balances, now: NOW });
@@ -467,25 +467,25 @@ describe('what is asked of subaccounts', () => {
     ['requestPayoutInput', null, payout],
     ['requestPayoutInput', null, { ...payout, idempotencyKey: 'k' }],
     ['requestPayoutInput', 'amountCents', { ...payout, amountCents: 0 }],
-    // Another service may issue other ones; whether it is one of ours, the engine says.
+    // Another service may issue other ones; the service decides whether it has issued one.
     ['requestPayoutInput', null, { ...payout, subaccountId: `${ID}0` }],
     ['requestPayoutInput', 'subaccountId', { ...payout, subaccountId: `${ID}/x` }],
     ['requestPayoutInput', 'pixKey', { ...payout, pixKey: 'nobody' }],
     ['requestPayoutInput', 'pixKey', transfer],
     ['requestPayoutInput', 'idempotencyKey', { ...payout, idempotencyKey: '' }],
-  ])('%s is refused for %s: %j', (name, field, input) => {
+  ])('a request to %s is refused for %s: %j', (name, field, input) => {
     const { data, error } = schemas[name].safeParse(input);
     if (field === null) expect(data).toEqual(input);
     else expect([...new Set(error!.issues.map(({ path }) => path.join('.')))]).toEqual([field]);
   });
 
-  test('the PIX key is taken in its normal form', () => {
+  test('a request takes the PIX key in its normal form', () => {
     const { pixKey } = requestPayoutInput.parse({ ...payout, pixKey: '123.456.789-09' });
     expect(pixKey).toBe('12345678909');
   });
 });
 
-test('names that are made are random, each with its own beginning', () => {
+test('generated names are random, each kind with its own beginning', () => {
   for (const [make, form] of [
     [newSubaccountId, /^sacc_[0-9a-f]{32}$/],
     [newTransferReference, /^rep_[0-9a-f]{32}$/],
@@ -500,7 +500,7 @@ test('names that are made are random, each with its own beginning', () => {
   }
 });
 
-test('a subaccount of which nothing could be had is its id', () => {
+test('a subaccount that is unknown but for its id has nothing else', () => {
   expect(unknownSubaccount('sacc_1')).toEqual({
     ...{ id: 'sacc_1', name: null, externalId: null, balanceCents: null, createdAt: null },
   });
@@ -514,7 +514,7 @@ describe('references', () => {
     ['saq_idem_pedido:1.a_b-C', 'payoutId'],
     [`saq_${'0'.repeat(32)}`, 'payoutId'],
     [`saq_idem_${'k'.repeat(128)}`, 'payoutId'],
-  ] as const)('%s is a %s', (reference, kind) => {
+  ] as const)('the reference %s is a %s', (reference, kind) => {
     expect(referenceKind(reference)).toBe(kind);
     expect(payoutReferenceText.safeParse(reference).success).toBe(true);
   });
@@ -545,25 +545,25 @@ describe('references', () => {
     `SUB-${'A'.repeat(65)}`,
     'xsaq_idem_a',
     'x0123456789abcdef01234567',
-  ])('%j is none', (reference) => {
+  ])('the text %j is no reference', (reference) => {
     expect(referenceKind(reference)).toBeNull();
     expect(payoutReferenceText.safeParse(reference).success).toBe(false);
   });
 
-  test('made with whatever key are references, each its own', () => {
+  test('the references of new payouts are references, whatever their key, each its own', () => {
     const key = fc.stringMatching(/^[A-Za-z0-9_\-.:]{1,128}$/);
     fc.assert(
       fc.property(key, key, (one, other) => {
         expect(referenceKind(payoutReference(one))).toBe('payoutId');
         expect(payoutReference(one) === payoutReference(other)).toBe(one === other);
-        // Nobody's key is the reference of a payout without one.
+        // No key's reference has the form of a payout without a key.
         expect(payoutReference(one)).not.toMatch(/^saq_[0-9a-f]{32}$/);
       }),
     );
     expect(payoutReference(null)).toMatch(/^saq_[0-9a-f]{32}$/);
   });
 
-  test('of subaccounts are sacc_ and 32 hex', () => {
+  test('the ids of subaccounts are sacc_ and 32 hex', () => {
     const isId = (text: string) => subaccountIdText.safeParse(text).success;
     expect(isId(`sacc_${'0f'.repeat(16)}`)).toBe(true);
     for (const text of [

@@ -23,12 +23,12 @@ export const REFUSED = 'recusa@psa.example';
 export const HELD = 'verifica@psa.example';
 const NOWHERE = `sacc_${'0'.repeat(32)}`;
 
-/** What holds of subaccounts and their payouts whichever implementation of their port is asked. */
+/** The contract of subaccounts and their payouts, for every implementation of their port. */
 export function describePort(startMerchant: StartHarness): void {
   const start = () => startMerchant({ payoutFeesCents: FEES, subaccountMarkupCents: MARKUP });
 
   describe('created', () => {
-    test('are found again as they were given, by their merchant alone, live and in sandbox apart', async () => {
+    test('subaccounts are found as they were created, by their merchant alone, live and in sandbox apart', async () => {
       const [merchant, other] = [await start(), await start()];
       const { subaccount, replayed } = await merchant.subaccounts.create(merchant.tenant, {
         name: 'Bia 🧀',
@@ -53,7 +53,7 @@ export function describePort(startMerchant: StartHarness): void {
       for (const created of await Promise.all(elsewhere)) expect(created.replayed).toBe(false);
     });
 
-    test(`with the same externalId and name are one, though ${CALLERS} ask at once; with another name none`, async () => {
+    test(`subaccounts with the same externalId and name are one, though ${CALLERS} ask at once; with another name none`, async () => {
       const { subaccounts, tenant } = await start();
       const input = { name: 'Bia', externalId: 'cliente-1' };
       const all = await Promise.all(Array.from({ length: CALLERS }, () => subaccounts.create(tenant, input)));
@@ -65,7 +65,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await subaccounts.count(tenant)).toBe(1);
     });
 
-    test('without an externalId are as many as asked for, listed newest first from either kind of page', async () => {
+    test('subaccounts without an externalId are as many as requested, listed newest first from either kind of page', async () => {
       const merchant = await start();
       const { subaccounts, tenant } = merchant;
       const ids: string[] = [];
@@ -102,7 +102,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('given money', () => {
-    test('have it as an entry, from the merchant’s own', async () => {
+    test('a transfer is an entry of the statement, from the merchant’s own money', async () => {
       const merchant = await start();
       const { subaccounts, tenant } = merchant;
       const id = await openSubaccount(merchant);
@@ -125,7 +125,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await statementOf(merchant, id)).toEqual([given.entry]);
     });
 
-    test('have it in sandbox too', async () => {
+    test('a transfer exists in sandbox too', async () => {
       const merchant = (await start()).inSandbox();
       const { subaccounts, tenant } = merchant;
       await fund(merchant.service, { cents: 500 });
@@ -135,7 +135,7 @@ export function describePort(startMerchant: StartHarness): void {
       await expectStatementsHold(merchant.service.database, merchant.service.tenant);
     });
 
-    test('have no more than the wallet can withdraw', async () => {
+    test('a transfer moves no more than the wallet can withdraw', async () => {
       const merchant = await start();
       const { subaccounts, tenant } = merchant;
       const id = await openSubaccount(merchant, 700);
@@ -156,7 +156,7 @@ export function describePort(startMerchant: StartHarness): void {
       await subaccounts.transfer(tenant, { ...input, amountCents: 6_000 });
     });
 
-    test(`with a key have it once, though ${CALLERS} ask at once; with another input not at all`, async () => {
+    test(`a transfer with a key is made once, though ${CALLERS} ask at once; with another input not at all`, async () => {
       const merchant = await start();
       const { subaccounts, tenant } = merchant;
       const [id, other] = [await openSubaccount(merchant), await openSubaccount(merchant)];
@@ -179,7 +179,7 @@ export function describePort(startMerchant: StartHarness): void {
         );
     });
 
-    test(`never have more than there was, though ${CALLERS} ask at once of two instances`, async () => {
+    test(`transfers never exceed the wallet, though ${CALLERS} ask two instances at once`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const ids = [await openSubaccount(merchant), await openSubaccount(merchant)];
@@ -201,7 +201,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('paid out', () => {
-    test('are debited at once, and the key receives what the fees leave', async () => {
+    test('payouts debit the subaccount at once, and the key receives what the fees leave', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 10_000);
       const requested = await request(merchant, id, { amountCents: 4_000 });
@@ -266,14 +266,14 @@ export function describePort(startMerchant: StartHarness): void {
         paid_out: 3_850,
         platform_fees: FEES.pix,
       });
-      await expectTold(merchant, payout.id, [
+      await expectEvents(merchant, payout.id, [
         'null>processing',
         'processing>processing TURBO',
         'processing>completed TURBO',
       ]);
     });
 
-    test('give the integrator its markup, of which it first settles what it owes', async () => {
+    test('payouts give the integrator its markup, which first pays what it owes', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 10_000);
       await fund(merchant.service, { owedCents: 20 });
@@ -285,7 +285,7 @@ export function describePort(startMerchant: StartHarness): void {
       });
     });
 
-    test('by the bank denied fail, and get everything back a moment later, once', async () => {
+    test('payouts that the bank denies fail, and are given back a moment later, once', async () => {
       const merchant = await start();
       const { subaccounts, tenant } = merchant;
       const id = await openSubaccount(merchant, 10_000);
@@ -322,7 +322,7 @@ export function describePort(startMerchant: StartHarness): void {
         merchant_subaccounts: 10_000,
         payouts_in_transit: 0,
       });
-      await expectTold(merchant, payout.id, [
+      await expectEvents(merchant, payout.id, [
         'null>processing',
         'processing>processing TURBO',
         'processing>failed TURBO',
@@ -330,7 +330,7 @@ export function describePort(startMerchant: StartHarness): void {
       ]);
     });
 
-    test('refused before the bank have a SUB code, no withdrawal, no fees, and get everything back', async () => {
+    test('payouts that are refused before the bank have a SUB code, no withdrawal, no fees, and are given back', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 10_000);
       const { payout, underVerification } = await request(merchant, id, { pixKey: REFUSED });
@@ -352,7 +352,7 @@ export function describePort(startMerchant: StartHarness): void {
         expect(await found(merchant, id, reference)).toMatchObject({ id: payout.id, reversed: true });
     });
 
-    test('under verification are sent when it ends', async () => {
+    test('payouts under verification are sent when it ends', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 10_000);
       const { payout, underVerification } = await request(merchant, id, { pixKey: HELD });
@@ -364,7 +364,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await found(merchant, id, payout.code!)).toMatchObject({ status: 'completed' });
     });
 
-    test('are found by every form of reference, of their own subaccount alone', async () => {
+    test('payouts are found by every form of reference, of their own subaccount alone', async () => {
       const [merchant, other] = [await start(), await start()];
       const sandbox = merchant.inSandbox();
       const [id, sibling] = [await openSubaccount(merchant, 10_000), await openSubaccount(merchant, 10_000)];
@@ -381,7 +381,7 @@ export function describePort(startMerchant: StartHarness): void {
         expect(await found(merchant, id, reference)).toBeNull();
     });
 
-    test('for no more than the fees, or more than there is, are refused with the figures of the subaccount', async () => {
+    test('payouts for no more than the fees, or more than there is, are refused with the subaccount’s figures', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 10_000);
       await fund(merchant.service, { cents: 50_000 });
@@ -404,7 +404,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(payout.netAmountCents).toBe(1);
     });
 
-    test('in sandbox are refused, and change nothing', async () => {
+    test('payouts in sandbox are refused, and change nothing', async () => {
       const merchant = (await start()).inSandbox();
       const { subaccount } = await merchant.subaccounts.create(merchant.tenant, { name: 'Teste' });
       const refused = await failure(request(merchant, subaccount.id, { amountCents: 1_000 }));
@@ -412,7 +412,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(refused).toMatchObject({ code: 'NOT_IN_SANDBOX' });
     });
 
-    test(`with a key are one debit, though ${CALLERS} ask at once of two instances`, async () => {
+    test(`payouts with one key are one debit, though ${CALLERS} ask two instances at once`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const id = await openSubaccount(merchant, 10_000);
@@ -442,7 +442,7 @@ export function describePort(startMerchant: StartHarness): void {
       });
     });
 
-    test('with a key of another account’s have nothing to do with its payout', async () => {
+    test('payouts with the key of another account’s payout have nothing to do with it', async () => {
       const [merchant, other] = [await start(), await start()];
       const [id, theirs] = [await openSubaccount(merchant, 10_000), await openSubaccount(other, 10_000)];
       const [mine, their] = [
@@ -454,7 +454,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await found(other, theirs, 'saq_idem_saque-1')).toEqual(their.payout);
     });
 
-    test(`never overdraw, though ${CALLERS} ask at once of two instances`, async () => {
+    test(`payouts never overdraw, though ${CALLERS} ask two instances at once`, async () => {
       const merchant = await start();
       const second = await merchant.another();
       const id = await openSubaccount(merchant, 10_000);
@@ -476,7 +476,7 @@ export function describePort(startMerchant: StartHarness): void {
       expect(await merchant.subaccounts.find(merchant.tenant, id)).toMatchObject({ balanceCents: 0 });
     });
 
-    test('are listed newest first, by status too', async () => {
+    test('payouts are listed newest first, by status too', async () => {
       const merchant = await start();
       const { subaccounts, tenant } = merchant;
       const id = await openSubaccount(merchant, 50_000);
@@ -502,7 +502,7 @@ export function describePort(startMerchant: StartHarness): void {
       ]);
     });
 
-    test('are never told with the whole PIX key', async () => {
+    test('payouts never show the whole PIX key', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 50_000);
       const keys = ['529.982.247-25', '+5511987654321', 'a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d', KEY];
@@ -517,7 +517,7 @@ export function describePort(startMerchant: StartHarness): void {
       for (const key of ['52998224725', ...keys]) expect(log).not.toContain(key);
     });
 
-    test('are looked at again at once, by any reference, when the bank has news', async () => {
+    test('payouts are checked again at once, by any reference, when the bank has news', async () => {
       const merchant = await start();
       const { subaccounts, service, tenant } = merchant;
       const id = await openSubaccount(merchant, 10_000);
@@ -536,7 +536,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 }
 
-/** With money of its own, which the merchant had. */
+/** Opens a subaccount and transfers money to it, which the merchant has just been given. */
 async function openSubaccount({ subaccounts, service, tenant }: Harness, cents = 0): Promise<string> {
   const { subaccount } = await subaccounts.create(tenant, { name: 'Bia' });
   if (cents > 0) {
@@ -561,10 +561,10 @@ async function statementOf({ subaccounts, tenant }: Harness, id: string) {
 }
 
 /**
- * What was told of one payout: the status before, the status, the kind of its code, and whether it was reversed. Whoever
- * hears of it when it has its code already is not told of it without.
+ * Expects the events of one payout: the status before, the status, the kind of its code, and whether it was reversed.
+ * An implementation that first sees the payout with its code has no events without one.
  */
-async function expectTold(merchant: Harness, id: string, all: readonly string[]): Promise<void> {
+async function expectEvents(merchant: Harness, id: string, all: readonly string[]): Promise<void> {
   const said = (await merchant.events('subaccount_payout')).flatMap(
     ({ resourceId, previousStatus, snapshot: { status, code, reversed } }) => {
       if (resourceId !== id) return [];
@@ -572,13 +572,13 @@ async function expectTold(merchant: Harness, id: string, all: readonly string[])
       return [[kind, code?.split('-')[0], reversed ? 'reversed' : null].filter(Boolean).join(' ')];
     },
   );
-  // Without what confirms a webhook and changes nothing else.
-  const told = said.filter(
+  // An event that confirms a webhook and changes nothing else is left out.
+  const announced = said.filter(
     (text, index) => !text.startsWith('completed>completed') && text !== said[index - 1],
   );
   const [, , ...later] = all;
-  expect(told.slice(-later.length)).toEqual(later);
-  expect({ told }).toMatchObject(merchant.exact({ told: [...all] }));
+  expect(announced.slice(-later.length)).toEqual(later);
+  expect({ announced }).toMatchObject(merchant.exact({ announced: [...all] }));
 }
 
 const failure = (promise: Promise<unknown>): Promise<unknown> =>

@@ -63,7 +63,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Ends with the test. */
+/** Starts a facade that ends with the test. */
 async function start({
   tenant,
   upstream,
@@ -101,12 +101,12 @@ async function open(cents = 20_000): Promise<string> {
   return subaccount.id;
 }
 
-/** So long as a few answers of the database take: those of the service come as soon. */
+/** The time of a few answers of the database: those of the service come as soon. */
 async function breath(): Promise<void> {
   for (let answers = 0; answers < 5; answers += 1) await sql`select 1`.execute(database.sql);
 }
 
-/** Lets the clock go on until it has ended, for whoever waits for it. */
+/** Moves the clock on until a promise has settled. */
 async function going<Result>(promise: Promise<Result>): Promise<Result> {
   let over = false;
   const ended = promise.finally(() => {
@@ -120,7 +120,7 @@ async function going<Result>(promise: Promise<Result>): Promise<Result> {
   return ended;
 }
 
-/** What the service does by itself in so much time. */
+/** Lets the service work by itself for a time. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= SECOND) {
     clock.advance(Math.min(SECOND, left));
@@ -154,7 +154,7 @@ async function events({ tenant }: Started, after = 0) {
 }
 
 describe('a payout of a subaccount', () => {
-  test('is requested once, shown whole, and known by every name until it has ended', async () => {
+  test('a payout is requested once, shown whole, and known by every name until it has ended', async () => {
     const facade = await start();
     const { subaccounts, tenant } = facade;
     const id = await open();
@@ -198,7 +198,7 @@ describe('a payout of a subaccount', () => {
     expect(facade.faults).toEqual([]);
   });
 
-  test('is replayed for its key, and another input with it is a conflict; without a key it has one of ours', async () => {
+  test('a payout is replayed for its key, and another input is a conflict; without a key it gets a generated one', async () => {
     const facade = await start();
     const id = await open();
     const first = await request(facade, id, { idempotencyKey: 'k-2' });
@@ -214,7 +214,7 @@ describe('a payout of a subaccount', () => {
     expect(payout.payoutId).toMatch(/^saq_idem_psa-[0-9a-f]{24}$/);
   });
 
-  test('refused before the bank is a payout that failed, and is told again when it is reversed', async () => {
+  test('a payout that is refused before the bank has failed, and is announced again when it is reversed', async () => {
     const facade = await start();
     const { subaccounts, tenant } = facade;
     const id = await open();
@@ -231,7 +231,7 @@ describe('a payout of a subaccount', () => {
     ]);
   });
 
-  test('in sandbox is refused, and looked up as nothing, without asking', async () => {
+  test('a payout in sandbox is refused, and looked up as nothing, without asking the service', async () => {
     const { subaccounts, tenant } = await start();
     const sandbox: Tenant = { ...tenant, environment: 'sandbox' };
     const before = asked();
@@ -241,7 +241,7 @@ describe('a payout of a subaccount', () => {
     expect(asked()).toBe(before);
   });
 
-  test('is refused in the service’s words, with the subaccount’s figures where it has too little', async () => {
+  test('a payout is refused in the service’s words, with the subaccount’s figures where it has too little', async () => {
     const facade = await start();
     const id = await open(500);
     const short = await failure(request(facade, id));
@@ -260,7 +260,7 @@ describe('a payout of a subaccount', () => {
     expect(await facade.intents.open(facade.tenant, 'requestSubaccountPayout')).toEqual([]);
   });
 
-  test('whose answer is lost is looked for, and not sent again', async () => {
+  test('a payout whose answer is lost is looked up, and not sent again', async () => {
     const facade = await start();
     const id = await open();
     proxy.plan = inTurn([LOST]);
@@ -271,11 +271,11 @@ describe('a payout of a subaccount', () => {
     expect(asked('POST') - posts).toBe(1);
   });
 
-  test('in doubt is looked up as one that is under way, and followed until it is known', async () => {
+  test('a payout in doubt is shown as one under way, and followed until it is known', async () => {
     const facade = await start();
     const { subaccounts, tenant, remote } = facade;
     const id = await open();
-    // Done, and nothing more is heard of the service.
+    // The request is done, and the service then answers nothing more.
     proxy.plan = inTurn([LOST], () => BROKEN);
     const underWay = {
       ...{ id: expect.stringMatching(/^sqp_/), version: 1, status: 'processing', payoutId: 'saq_idem_k-5' },
@@ -300,10 +300,10 @@ describe('a payout of a subaccount', () => {
     // Another instance knows it, too.
     const other = await start({ tenant });
     expect(await going(other.subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
-    // Nobody waits for one that was never requested.
+    // A payout that was never requested is not waited for.
     const none = await failure(going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_none')));
     expect(none).toBeInstanceOf(UpstreamError);
-    // Whoever follows it is looked after, though there is nothing to ask for yet.
+    // A follower is polled for, though the service has nothing to show yet.
     expect(await remote.poll(tenant, { all: false, ids: [reserved!.id] })).not.toBeNull();
     const posts = asked('POST');
     proxy.plan = () => PASS;
@@ -317,7 +317,7 @@ describe('a payout of a subaccount', () => {
     expect(asked('POST')).toBe(posts);
   });
 
-  test('accepted and not shown is under way, as its answer names it, until it is shown', async () => {
+  test('a payout that is accepted and not shown is under way, as its answer names it, until it is shown', async () => {
     const facade = await start();
     const { subaccounts, tenant } = facade;
     const id = await open();
@@ -330,7 +330,7 @@ describe('a payout of a subaccount', () => {
         pixKey: 'b***@cliente.example',
         amountCents: 4_000,
       },
-      // Nobody has said what it costs.
+      // The service has not named the fees yet.
       ...{ feeCents: null, platformFeeCents: null, netAmountCents: null },
     });
     expect(payout.code).toMatch(/^TURBO-/);
@@ -352,24 +352,32 @@ describe('a payout of a subaccount', () => {
       'TURBO-9',
     ],
     ['before it has one', { withdrawal: { id: null }, code: null }, null],
-  ])('accepted %s with the last request of the budget is under way', async (_, body, code) => {
-    const upstream = scriptedUpstream(({ method }) => {
-      if (method === 'POST') return { status: 201, body };
-      throw new RateLimitError('120 requests a minute', 30);
-    });
-    const { subaccounts, tenant } = await start({ upstream });
-    const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'last' };
-    const { payout } = await subaccounts.requestPayout(tenant, input);
-    expect(payout).toMatchObject({ status: 'processing', code, payoutId: 'saq_idem_last', amountCents: 100 });
-    expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
-    expect(await subaccounts.requestPayout(tenant, input)).toMatchObject({
-      replayed: true,
-      payout: { id: payout.id },
-    });
-    expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
-  });
+  ])(
+    'a payout that is accepted %s with the last request of the budget is under way',
+    async (_, body, code) => {
+      const upstream = scriptedUpstream(({ method }) => {
+        if (method === 'POST') return { status: 201, body };
+        throw new RateLimitError('120 requests a minute', 30);
+      });
+      const { subaccounts, tenant } = await start({ upstream });
+      const input = { subaccountId: NOWHERE, amountCents: 100, pixKey: KEY, idempotencyKey: 'last' };
+      const { payout } = await subaccounts.requestPayout(tenant, input);
+      expect(payout).toMatchObject({
+        status: 'processing',
+        code,
+        payoutId: 'saq_idem_last',
+        amountCents: 100,
+      });
+      expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
+      expect(await subaccounts.requestPayout(tenant, input)).toMatchObject({
+        replayed: true,
+        payout: { id: payout.id },
+      });
+      expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
+    },
+  );
 
-  test('accepted and refused before any bank is in doubt until that is shown', async () => {
+  test('a payout that is accepted and refused before any bank is in doubt until that is shown', async () => {
     const upstream = scriptedUpstream(({ method }) => {
       if (method === 'POST') return { status: 201, body: { withdrawal: { id: null }, code: 'SUB-9' } };
       throw new RateLimitError('120 requests a minute', 30);
@@ -381,7 +389,7 @@ describe('a payout of a subaccount', () => {
     });
   });
 
-  test('that never reached the service has failed once that is certain, and its key gives that from then on', async () => {
+  test('a payout that never reached the service has failed once that is certain, and its key gives that from then on', async () => {
     const facade = await start();
     const { subaccounts, tenant } = facade;
     const id = await open();
@@ -406,7 +414,7 @@ describe('a payout of a subaccount', () => {
     expect(other.code).toMatch(/^TURBO-/);
   });
 
-  test('that becomes known while it is looked up is never none', async () => {
+  test('a payout that becomes known during its lookup is never missing', async () => {
     const [asked, goesOn] = [deferred(), deferred()];
     let isMade = false;
     const body = {
@@ -434,7 +442,7 @@ describe('a payout of a subaccount', () => {
     expect(await found).toMatchObject({ code: 'TURBO-9', status: 'processing' });
   });
 
-  test('that becomes known while it is looked for by its id is never none', async () => {
+  test('a payout that becomes known during its lookup by id is never missing', async () => {
     for (let at = 0, reached = true; reached; at += 1) {
       const [sent, goesOn] = [deferred(), deferred()];
       const idempotencyKey = `k-11-${at}`;
@@ -474,7 +482,7 @@ describe('a payout of a subaccount', () => {
     }
   });
 
-  test('whose key another system has used for another amount is none of what is requested with it', async () => {
+  test('a payout of another system with the same key and another amount is not the requested one', async () => {
     const body = {
       ...{ payoutId: 'saq_idem_k-12', withdrawalId: 'd'.repeat(24), code: 'TURBO-12', subaccountId: NOWHERE },
       ...{ status: 'processing', reversed: false, amountCents: 999, feeCents: 1 },
@@ -495,7 +503,7 @@ describe('a payout of a subaccount', () => {
     expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
   });
 
-  test('is answered as it was last seen where the service cannot be asked, and says how old that is', async () => {
+  test('a payout is given as it was last seen where the service cannot be asked, with its age', async () => {
     const facade = await start();
     const { subaccounts, tenant, ages } = facade;
     const id = await open();
@@ -511,7 +519,7 @@ describe('a payout of a subaccount', () => {
     expect(await failure(unknown)).toMatchObject({ retryable: true, moneyMayHaveMoved: false });
   });
 
-  test('of another subaccount is none of this one', async () => {
+  test('a payout of another subaccount is not found', async () => {
     const facade = await start();
     const { subaccounts, tenant } = facade;
     const [one, other] = [await open(), await open()];
@@ -523,7 +531,7 @@ describe('a payout of a subaccount', () => {
 });
 
 describe('following', () => {
-  test('asks for each that is open, seldom when it is old, and for none that has ended', async () => {
+  test('polling asks for each payout that is open, less often when it is old, and for none that has ended', async () => {
     const facade = await start();
     const { remote, tenant } = facade;
     const id = await open(100_000);
@@ -531,7 +539,7 @@ describe('following', () => {
     for (let count = 0; count < 5; count += 1) payouts.push((await request(facade, id)).payout);
     const ids = payouts.map((payout) => payout.id);
     const wanted = { all: false, ids };
-    // All five were seen just now; of five, each has its turn every fifteen seconds.
+    // All five were seen just now; each of them is due every fifteen seconds.
     let before = asked();
     const next = await remote.poll(tenant, wanted);
     expect(asked()).toBe(before);
@@ -551,7 +559,7 @@ describe('following', () => {
     expect(kinds.filter((kind) => kind === 'subaccount_payout.completed')).toHaveLength(5);
   });
 
-  test('costs no more than a request in three seconds, however many are open', async () => {
+  test('polling costs no more than a request in three seconds, however many payouts are open', async () => {
     const facade = await start();
     const { remote, tenant } = facade;
     const id = await open(1_000_000);
@@ -567,7 +575,7 @@ describe('following', () => {
     expect(asked() - before).toBeGreaterThanOrEqual(10);
   });
 
-  test('takes in what a webhook says of a payout, whole or by its code alone', async () => {
+  test('a webhook about a payout is taken in, whole or by its code alone', async () => {
     const facade = await start();
     const { remote, tenant, subaccounts, committer } = facade;
     const id = await open();
@@ -586,7 +594,7 @@ describe('following', () => {
     };
     const completed = { ...body, status: 'completed', completedAt: clock.now().toISOString(), novidade: 1 };
     expect(await sight(completed)).toBe(payout.id);
-    // Late, and twice.
+    // The event comes late, and twice.
     expect(await sight(body)).toBe(payout.id);
     expect(await sight({ ...completed, status: 'failed' })).toBe(payout.id);
     expect(await sight({ event: 'subaccount.payout', code: payout.code })).toBe(payout.id);
@@ -595,21 +603,21 @@ describe('following', () => {
     expect(isSettled(known!)).toBe(false);
     expect(remote.readWebhook({ event: 'withdrawal.completed' })).toBeNull();
     expect(remote.readWebhook(null)).toBeNull();
-    // One that was made elsewhere, of which the event says no more than its code and its subaccount.
+    // A payout that was made elsewhere: its event has no more than its code and its subaccount.
     const elsewhere = await service.subaccounts.requestPayout(merchant, {
       subaccountId: id,
       amountCents: 2_000,
       pixKey: KEY,
     });
     const { code } = elsewhere.payout;
-    const told = remote.readWebhook({ event: 'subaccount.payout', code, conta: id })!;
+    const claim = remote.readWebhook({ event: 'subaccount.payout', code, conta: id })!;
     await sight({ event: 'subaccount.payout', code, conta: id });
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
-    await remote.refresh(tenant, [told.reference], { priority: 'lookup' });
+    await remote.refresh(tenant, [claim.reference], { priority: 'lookup' });
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(2);
   });
 
-  test('holds also an end that was claimed against the service', async () => {
+  test('an end that a webhook claimed against the service is kept', async () => {
     const { remote, tenant, subaccounts, database } = await start();
     const id = await open();
     const { payout } = await subaccounts.requestPayout(tenant, {
@@ -625,7 +633,7 @@ describe('following', () => {
     expect(record).toMatchObject({ final: true, observedAt: before });
   });
 
-  test('by two instances at once makes one payout and one event of each state', async () => {
+  test('two instances that poll at once make one payout and one event of each state', async () => {
     const one = await start();
     const two = await start({ tenant: one.tenant });
     const id = await open();
@@ -643,7 +651,7 @@ describe('following', () => {
 });
 
 describe('subaccounts', () => {
-  test('are opened, found, listed and counted', async () => {
+  test('subaccounts are opened, found, listed and counted', async () => {
     const { subaccounts, tenant } = await start();
     const first = await subaccounts.create(tenant, { name: 'Ana', externalId: 'ana-1' });
     expect(first).toMatchObject({ replayed: false, subaccount: { name: 'Ana', balanceCents: 0 } });
@@ -667,7 +675,7 @@ describe('subaccounts', () => {
     [{ name: 'Ana' }, false],
     [{ name: 'Ana', externalId: 'ana-2' }, true],
   ])(
-    'of which the answer is lost may be asked for again only with a name of its own: %j',
+    'a creation whose answer is lost may be repeated only with an externalId: %j',
     async (input, retryable) => {
       const { subaccounts, tenant } = await start();
       proxy.plan = inTurn([LOST]);
@@ -680,7 +688,7 @@ describe('subaccounts', () => {
     },
   );
 
-  test('are transferred to once, and their statement is read by pages that stay', async () => {
+  test('subaccounts are transferred to once, and their statement is read by stable pages', async () => {
     const { subaccounts, tenant } = await start();
     const subaccountId = await open(0);
     for (const [amountCents, idempotencyKey] of [
@@ -745,7 +753,7 @@ describe('subaccounts', () => {
   });
 });
 
-test('what a webhook says is not confirmed by an older answer, nor by one from before', async () => {
+test('a webhook’s claim is not confirmed by an older answer, nor by one from before', async () => {
   const seen = {
     ...{ withdrawalId: 'a'.repeat(24), code: 'TURBO-1', subaccountId: NOWHERE, status: 'processing' },
     ...{ reversed: false, amountCents: 100, feeCents: 1, createdAt: clock.now().toISOString() },
@@ -763,18 +771,18 @@ test('what a webhook says is not confirmed by an older answer, nor by one from b
     read: observation.read,
     decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
   });
-  const [told] = await listMirrored(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
+  const [claim] = await listMirrored(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
   clock.advance(MINUTE);
   await remote.refresh(tenant, [reference], { priority: 'lookup' });
   const [known] = await listMirrored(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
-  expect(known!.observed).toMatchObject({ status: 'completed', observedAt: told!.observed.observedAt });
+  expect(known!.observed).toMatchObject({ status: 'completed', observedAt: claim!.observed.observedAt });
   down = true;
   expect(await failure(remote.refresh(tenant, [reference], { priority: 'lookup' }))).toMatchObject({
     retryable: true,
   });
 });
 
-test('texts that nobody can keep, and numbers that nobody can count, break nothing', async () => {
+test('texts that cannot be stored, and numbers that cannot be counted, break nothing', async () => {
   const seen = {
     ...{ withdrawalId: '..', code: 'TURBO-\u0000\ud800', subaccountId: NOWHERE, status: 'failed' },
     ...{ reversed: false, amountCents: 100, feeCents: 1, failureReason: '\u0000\ud800' },
@@ -791,7 +799,7 @@ test('texts that nobody can keep, and numbers that nobody can count, break nothi
   expect(await subaccounts.find(tenant, NOWHERE)).toMatchObject({ balanceCents: null });
 });
 
-test('a payout that another has made under the same key is not the one that was asked for', async () => {
+test('a payout that another system has made under the same key is not the requested one', async () => {
   const seen = {
     ...{ withdrawalId: 'b'.repeat(24), code: 'TURBO-2', subaccountId: NOWHERE, status: 'completed' },
     ...{ reversed: false, amountCents: 999, feeCents: 1, createdAt: clock.now().toISOString() },
@@ -806,7 +814,7 @@ test('a payout that another has made under the same key is not the one that was 
   });
 });
 
-test('a transfer that was lost is not taken for one of which no name was told', async () => {
+test('a lost transfer is not taken for one whose answer gave no name', async () => {
   const entry = {
     kind: 'transfer_in',
     refId: 'rep_1',
@@ -825,7 +833,7 @@ test('a transfer that was lost is not taken for one of which no name was told', 
   expect(await failure(lost)).toMatchObject({ moneyMayHaveMoved: true });
 });
 
-test('a transfer of which a fee with the same reference was taken since is found', async () => {
+test('a transfer is found though a fee with the same reference was taken since', async () => {
   const at = clock.now().toISOString();
   const transfer = { kind: 'deposito', refId: 'rep_3', amountCents: 100, createdAt: at };
   const fee = { kind: 'tarifa', refId: 'rep_3', amountCents: -5, createdAt: at };
@@ -904,7 +912,7 @@ describe('in front of a service written from the document alone', () => {
     return { document, facade };
   }
 
-  test('a payout is requested, verified, completed and found, and what it does not have is said clearly', async () => {
+  test('a payout is requested, verified, completed and found at such a service, and missing features are errors', async () => {
     const { document, facade } = await startDocument();
     const { subaccounts, tenant } = facade;
     const id = document.openSubaccount(50_000);

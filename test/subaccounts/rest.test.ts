@@ -39,7 +39,7 @@ const payout = (id: string, body: object = {}): Promise<RestAnswer> =>
   app.rest().post(`/subaccounts/${id}/payout`, { amountCents: 4_000, pixKey: KEY, ...body });
 
 describe('POST and GET /v1/subaccounts', () => {
-  test('opens, shows and lists', async () => {
+  test('subaccounts are opened, shown and listed', async () => {
     const created = await app.rest().post('/subaccounts', { name: 'Bia', externalId: 'cliente-1' });
     expect(created).toMatchObject({ status: 201 });
     expect(created.body).toEqual({
@@ -75,7 +75,7 @@ describe('POST and GET /v1/subaccounts', () => {
     [{ name: 5 }, 'name'],
     [{ name: 'Bia', externalId: '' }, 'externalId'],
     [{ name: 'Bia', externalId: 'x'.repeat(201) }, 'externalId'],
-  ])('refuses %j, naming the field', async (body, field) => {
+  ])('a subaccount with %j is refused, naming the field', async (body, field) => {
     expect(await app.rest().post('/subaccounts', body)).toMatchObject({
       status: 400,
       body: { error: expect.stringMatching(new RegExp(`^${field}: `)) },
@@ -84,7 +84,7 @@ describe('POST and GET /v1/subaccounts', () => {
 });
 
 describe('POST /v1/subaccounts/{id}/transfers and GET …/statement', () => {
-  test('move money once a key, and show it', async () => {
+  test('transfers move money once for a key, and are shown in the statement', async () => {
     const id = await open();
     const input = { amountCents: 4_000, idempotencyKey: `repasse-${id}` };
     const given = await app.rest().post(`/subaccounts/${id}/transfers`, input);
@@ -115,7 +115,7 @@ describe('POST /v1/subaccounts/{id}/transfers and GET …/statement', () => {
     expect((await app.rest().get('/wallet')).body.subaccountsBalance).toBeGreaterThanOrEqual(40);
   });
 
-  test('refuse more than can be withdrawn with a reason', async () => {
+  test('a transfer above what can be withdrawn is refused with a reason', async () => {
     const { body, status } = await app
       .rest()
       .post(`/subaccounts/${await open()}/transfers`, { amountCents: 99_000_000 });
@@ -125,7 +125,7 @@ describe('POST /v1/subaccounts/{id}/transfers and GET …/statement', () => {
 });
 
 describe('POST /v1/subaccounts/{id}/payout', () => {
-  test('answers 201 with the withdrawal and its code, and the same to the same key', async () => {
+  test('a payout is answered by 201 with the withdrawal and its code, and the same for the same key', async () => {
     const id = await open(10_000);
     const requested = await payout(id, { idempotencyKey: `saque-${id}` });
     expect(requested).toMatchObject({ status: 201 });
@@ -144,7 +144,7 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
     expect((await app.rest().get(`/subaccounts/${id}`)).body.balanceCents).toBe(6_000);
   });
 
-  test('answers 202 with the code while it is under verification', async () => {
+  test('a payout under verification is answered by 202 with its code', async () => {
     const id = await open(10_000);
     expect(await payout(id, { pixKey: 'verifica@psa.example' })).toMatchObject({
       status: 202,
@@ -156,7 +156,7 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
     });
   });
 
-  test('answers with a SUB code what was refused before the bank', async () => {
+  test('a payout that is refused before the bank is answered with a SUB code', async () => {
     const id = await open(10_000);
     const { status, body } = await payout(id, { pixKey: 'recusa@psa.example' });
     expect(status).toBe(201);
@@ -184,7 +184,7 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
     [{ idempotencyKey: '' }, 'idempotencyKey'],
     [{ idempotencyKey: 'a b' }, 'idempotencyKey'],
     [{ idempotencyKey: 'k'.repeat(129) }, 'idempotencyKey'],
-  ])('refuses %j, naming the field, and debits nothing', async (wrong, field) => {
+  ])('a payout with %j is refused, naming the field, and debits nothing', async (wrong, field) => {
     const id = await open(10_000);
     expect(await payout(id, wrong)).toMatchObject({
       status: 400,
@@ -193,13 +193,13 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
     expect((await app.rest().get(`/subaccounts/${id}`)).body.balanceCents).toBe(10_000);
   });
 
-  test('refuses more than the subaccount has, with the reason', async () => {
+  test('a payout above the subaccount’s balance is refused, with the reason', async () => {
     const { status, body } = await payout(await open(1_000));
     expect(status).toBe(400);
     expect(body.error).toMatch(/R\$ 40,00.*R\$ 10,00/);
   });
 
-  test('is not there with a test key', async () => {
+  test('a payout with a test key is not found', async () => {
     const sandbox = app.rest(TEST_KEY);
     const { body } = await sandbox.post('/subaccounts', { name: 'Teste' });
     expect(
@@ -209,7 +209,7 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
 });
 
 describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
-  test('shows the object of 2.2, the same by every form, as it comes to its end', async () => {
+  test('a payout is shown as the object of 2.2, the same by every form, from its request to its end', async () => {
     const id = await open(10_000);
     const requestedAt = app.clock.now().toISOString();
     const { body: requested } = await payout(id, { idempotencyKey: `fim-${id}` });
@@ -253,7 +253,7 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
     });
   });
 
-  test('shows what was refused before the bank, then its reversal, by the SUB code and by the saq_ reference', async () => {
+  test('a payout that was refused before the bank, then its reversal, is shown by the SUB code and the saq_ reference', async () => {
     const id = await open(10_000);
     const { body: requested } = await payout(id, { pixKey: 'recusa@psa.example' });
     const { body: failed } = await app.rest().get(`/subaccounts/${id}/payouts/${requested.code}`);
@@ -289,7 +289,7 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
   });
 
   test.each(['sacc_', 'x', `sacc_${'0'.repeat(31)}`, `sacc_${'g'.repeat(32)}`])(
-    'answers 400 to the subaccount id %s, on every path',
+    'a subaccount id %s is answered by 400, on every path',
     async (id) => {
       const paths = ['', '/statement', '/payouts', '/payouts/saq_x'];
       for (const path of paths)
@@ -311,14 +311,14 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
     'saq_%00',
     'saq_a%20b',
     'saq_x',
-  ])('answers 400 to the reference %s', async (reference) => {
+  ])('a reference %s is answered by 400', async (reference) => {
     expect(await app.rest().get(`/subaccounts/${NOWHERE}/payouts/${reference}`)).toMatchObject({
       status: 400,
       body: { error: expect.stringMatching(/^payoutId: /) },
     });
   });
 
-  test('answers 404 to what is not there, another’s, or another environment’s', async () => {
+  test('a payout that is missing, another’s, or another environment’s is answered by 404', async () => {
     const [id, sibling] = [await open(10_000), await open()];
     const { body: requested } = await payout(id);
     const other = app.rest(await addKey(app, { accountId: await addAccount(app) }));
@@ -347,7 +347,7 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
   });
 });
 
-test('lets a key do what its permissions say, and no more', async () => {
+test('a key may do what its permissions say, and no more', async () => {
   const id = await open(20_000);
   const { body: requested } = await payout(id);
   const [manages, withdraws] = [
@@ -376,6 +376,6 @@ test('lets a key do what its permissions say, and no more', async () => {
       body: { error: expect.stringContaining('subcontas.gerenciar') },
     });
   expect((await manages.get('/wallet')).status).toBe(403);
-  // Before anything is looked at.
+  // The permission is checked before the id.
   expect((await withdraws.get('/subaccounts/x')).status).toBe(403);
 });

@@ -17,7 +17,7 @@ describeOnDatabase('the budget', (open) => {
     database = await open();
   });
 
-  /** `instances` of one account, each on the same clock. */
+  /** Starts `count` instances of one account, each on the same clock. */
   function instances(count: number, options: Options & { clock?: ManualClock } = {}) {
     const { clock = createManualClock() } = options;
     const accountKey = `account ${accounts++}`;
@@ -52,14 +52,14 @@ describeOnDatabase('the budget', (open) => {
       (error: unknown) => (error as RateLimitError).retryAfterSeconds,
     );
 
-  test('gives out the limit, and then says at once for how long there is nothing', async () => {
+  test('the budget gives out its limit, and then says at once for how long nothing is left', async () => {
     const { budget, clock } = one();
     await takeMany(budget, 120, 'money');
     clock.advance(1_000);
     expect(await refusedFor(take(budget, 'money', 10_000))).toBe(60);
   });
 
-  test('holds a slot from its grant until a window after its end', async () => {
+  test('a slot is held from its grant until a window after its end', async () => {
     const { budgets, clock } = instances(2, { limit: 2 });
     const [budget, other] = budgets as [Budget, Budget];
     const [first, second] = await takeMany(budget, 2, 'money');
@@ -78,7 +78,7 @@ describeOnDatabase('the budget', (open) => {
     await take(budget, 'money');
   });
 
-  test('holds one that was broken off two seconds longer, and one of which nothing was sent not at all', async () => {
+  test('the slot of a broken-off request is held two seconds longer, and that of one that was never sent is free at once', async () => {
     const { budget, clock } = one({ limit: 1 });
     (await take(budget, 'money')).end('not_sent');
     await idle(budget);
@@ -90,7 +90,7 @@ describeOnDatabase('the budget', (open) => {
     await take(budget, 'money');
   });
 
-  test('holds the slot of an instance that died for as long as its request may yet arrive, and a window', async () => {
+  test('the slot of an instance that died is held for as long as its request may yet arrive, and a window', async () => {
     const { create, clock } = instances(0, { limit: 1, longestMs: 20_000 });
     await take(create(), 'money');
     const survivor = create();
@@ -100,7 +100,7 @@ describeOnDatabase('the budget', (open) => {
     await take(survivor, 'money');
   });
 
-  test('holds it where its end cannot be written, and says so', async () => {
+  test('a slot whose end cannot be written stays held, and the fault is reported', async () => {
     const broken = failStatements(database, (statement) => statement.includes('update upstream_slot'));
     const { budget, clock, faults } = one({ limit: 1, database: broken });
     (await take(budget, 'money')).end('answered');
@@ -112,7 +112,7 @@ describeOnDatabase('the budget', (open) => {
     await take(budget, 'money');
   });
 
-  test('goes by the clock that is ahead: a slow one frees nothing early', async () => {
+  test('the clock that is ahead counts: a slow one frees nothing early', async () => {
     const { create, clock } = instances(0, { limit: 1, skewMs: 500 });
     const slow = { ...clock, now: () => new Date(clock.ms() - 500), ms: () => clock.ms() - 500 };
     const [ahead, behind] = [create(), create({ clock: slow })];
@@ -126,7 +126,7 @@ describeOnDatabase('the budget', (open) => {
     expect(await refusedFor(take(behind, 'money'))).not.toBeNull();
   });
 
-  test('is not stuck when the clock is set back by an hour, and gives out nothing that may be held', async () => {
+  test('a clock that is set back by an hour blocks nothing, and no slot is given out that may be held', async () => {
     const late = createManualClock(new Date('2026-03-02T13:00:00.000Z'));
     const clock = createManualClock(new Date('2026-03-02T12:00:00.000Z'));
     const { create } = instances(0, { limit: 2, longestMs: 20_000 });
@@ -140,7 +140,7 @@ describeOnDatabase('the budget', (open) => {
     await takeMany(after, 2, 'money');
   });
 
-  test('keeps room for the more important: each class fills its share, counting what all hold', async () => {
+  test('the budget keeps room for the more important: each class fills its share, counting the slots of all', async () => {
     const { budget } = one();
     const shares: [UpstreamPriority, number][] = [
       ['poll', 60],
@@ -168,7 +168,7 @@ describeOnDatabase('the budget', (open) => {
     });
   });
 
-  test('caps the payers of one token, over all instances', async () => {
+  test('the payers of one token are capped over all instances', async () => {
     const { budgets, clock } = instances(2);
     for (let count = 0; count < 10; count += 1) {
       const slot = await take(budgets[count % 2]!, 'payer', 0, 'token');
@@ -183,7 +183,7 @@ describeOnDatabase('the budget', (open) => {
     await take(budgets[1]!, 'payer', 0, 'token');
   });
 
-  test('lets wait in the order of the classes, then of their coming, and wakes as the slots free', async () => {
+  test('requests wait in the order of their classes, then of their arrival, and are served as slots become free', async () => {
     const { budget, clock } = one({ limit: 10 });
     for (const slot of await takeMany(budget, 10, 'money')) {
       slot.end('answered');
@@ -218,7 +218,7 @@ describeOnDatabase('the budget', (open) => {
     expect(served.slice(2)).toEqual(['money 1', 'money 2', 'query']);
   });
 
-  test('serves who waits as soon as a slot comes back unused', async () => {
+  test('a waiting request is served as soon as a slot comes back unused', async () => {
     const { budget } = one({ limit: 1, windowMs: 1_000 });
     const slot = await take(budget, 'money');
     const waiting = take(budget, 'money', 5_000);
@@ -226,7 +226,7 @@ describeOnDatabase('the budget', (open) => {
     await waiting;
   });
 
-  test('in a short window lets wait for requests that are still under way', async () => {
+  test('in a short window a request waits for others that are still under way', async () => {
     const { budget, clock } = one({ limit: 1, windowMs: 1_000 });
     const slot = await take(budget, 'money');
     const waiting = take(budget, 'money', 5_000);
@@ -239,7 +239,7 @@ describeOnDatabase('the budget', (open) => {
     expect(await refusedFor(take(budget, 'money', 999))).toBe(1);
   });
 
-  test('sends nothing on any instance while the service says so, at most for a window', async () => {
+  test('no instance sends anything while the service blocks, at most for a window', async () => {
     const { budgets, clock } = instances(2);
     const [budget, other] = budgets as [Budget, Budget];
     await take(other, 'money');
@@ -259,7 +259,7 @@ describeOnDatabase('the budget', (open) => {
     expect(budget.state().blockedUntil).toBeNull();
   });
 
-  test('says no from memory for a second, and asks the database again after that', async () => {
+  test('an instance refuses from memory for a second, and asks the database again after that', async () => {
     const statements: string[] = [];
     const counted: Pick<Database, 'sql' | 'transaction'> = {
       sql: database.sql,
@@ -277,7 +277,7 @@ describeOnDatabase('the budget', (open) => {
     expect(statements).toHaveLength(2);
   });
 
-  test('says what the limit is', async () => {
+  test('a refusal names the limit', async () => {
     const { budget } = one({ limit: 1 });
     await take(budget, 'money');
     const refused = await take(budget, 'money').catch((error: unknown) => error);
@@ -285,7 +285,7 @@ describeOnDatabase('the budget', (open) => {
     expect(refused).toMatchObject({ limit: '1 requests a minute to the payments service' });
   });
 
-  test('counts nothing when it is switched off, and still stops when the service says so', async () => {
+  test('a budget that is switched off counts nothing, and still stops while the service blocks', async () => {
     const { budget, clock } = one({ limit: 0, database: null as never });
     await takeMany(budget, 1_000, 'poll');
     await budget.block(5_000);
@@ -296,7 +296,7 @@ describeOnDatabase('the budget', (open) => {
     expect(budget.state()).toMatchObject({ limit: null, blockedUntil: null });
   });
 
-  test('refuses who waits when it is closed, and leaves no slot with nobody', async () => {
+  test('a budget that is closed refuses the waiting requests, and leaves no slot without an owner', async () => {
     const { budget, create } = one({ limit: 1, windowMs: 1_000 });
     const taken = take(budget, 'money').catch((error: unknown) => error);
     await budget.close();
@@ -304,7 +304,7 @@ describeOnDatabase('the budget', (open) => {
     await take(create(), 'money');
   });
 
-  test('fails who waits when the database does, and goes on after that', async () => {
+  test('a failing database fails the waiting requests, and later ones are served', async () => {
     let fails = true;
     const flaky: Pick<Database, 'sql' | 'transaction'> = {
       sql: database.sql,
@@ -317,7 +317,7 @@ describeOnDatabase('the budget', (open) => {
   });
 
   describe.each(firstInSample([1, 2, 3]))('with random traffic (seed %i)', (seed) => {
-    test('never lets more arrive in any window than the limit, nor a class more than its share', async () => {
+    test('random traffic never exceeds the limit in any window, nor a class its share', async () => {
       const random = seeded(seed);
       const limit = 20;
       const windowMs = 2_000;
@@ -371,7 +371,7 @@ describeOnDatabase('the budget', (open) => {
     });
   });
 
-  test('is exact when instances take at once', async () => {
+  test('the limit is exact when several instances take slots at once', async () => {
     const { budgets } = instances(4, { limit: 50 });
     const takes = Array.from({ length: 200 }, (_, index) =>
       take(budgets[index % 4]!, 'money').then(
@@ -399,7 +399,7 @@ function fullest(arrivals: readonly { at: number }[], windowMs: number): number 
   }, 0);
 }
 
-/** Mulberry32: the same traffic for the same seed. */
+/** A seeded generator (Mulberry32): the same traffic for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -30,12 +30,12 @@ function createOpenBudget(clock = createManualClock(), onFault: (fault: unknown)
   return createBudget({ database: null as never, clock, accountKey: 'live', limit: 0, onFault });
 }
 
-/** Slots are counted in memory: how the database counts them is the budget's own test. */
+/** A client whose slots are counted in memory: the budget's own test is about the database. */
 function upstreamAt(url: string, options: Options = {}) {
   const clock = createManualClock();
   const faults: unknown[] = [];
   const slots: string[] = [];
-  const told: string[] = [];
+  const outcomes: string[] = [];
   const uncounted = createOpenBudget(clock, (fault) => faults.push(fault));
   const budget = {
     ...uncounted,
@@ -57,7 +57,7 @@ function upstreamAt(url: string, options: Options = {}) {
     budget,
     clock,
     random: () => 0.5,
-    onOutcome: (of, outcome, seconds) => told.push(`${of} ${outcome} ${seconds}`),
+    onOutcome: (of, outcome, seconds) => outcomes.push(`${of} ${outcome} ${seconds}`),
     onFault: (fault) => faults.push(fault),
     ...options,
   });
@@ -66,7 +66,7 @@ function upstreamAt(url: string, options: Options = {}) {
     clock.advance(60_000);
     await closed;
   });
-  return { upstream, clock, slots, told, faults, budget: uncounted };
+  return { upstream, clock, slots, outcomes, faults, budget: uncounted };
 }
 
 /** The service as a test has it answer, with an upstream in front. */
@@ -112,8 +112,8 @@ async function turns(count = 5): Promise<void> {
 }
 
 describe('a request', () => {
-  test('goes with the key of its environment, as JSON, and its answer comes back', async () => {
-    const { upstream, service, slots, told, clock } = await start((response) =>
+  test('a request is sent with the key of its environment, as JSON, and its answer is given', async () => {
+    const { upstream, service, slots, outcomes, clock } = await start((response) =>
       json(response, 201, { code: 'saq_1' }, { 'x-request-id': '7' }),
     );
     const answer = await upstream.send(PAYOUT);
@@ -135,11 +135,11 @@ describe('a request', () => {
     ]);
     expect(service.received[1]!.headers).not.toHaveProperty('content-type');
     expect(slots).toEqual(['answered', 'answered']);
-    expect(told).toEqual(['money answered 0', 'query answered 0']);
+    expect(outcomes).toEqual(['money answered 0', 'query answered 0']);
     expect(upstream.state()).toMatchObject({ circuit: 'closed', lastAnswerAt: clock.now() });
   });
 
-  test('goes below the path of the URL, on a connection that is kept', async () => {
+  test('a request is sent below the path of the URL, on a connection that is kept alive', async () => {
     const ports = new Set<number>();
     const service = await startReceiver((response) => {
       ports.add(response.socket!.remotePort!);
@@ -160,7 +160,7 @@ describe('a request', () => {
     [400, '{"error":"no"}', { error: 'no' }],
     [404, '<h1>Not found</h1>', null],
     [409, '', null],
-  ])('is answered by %i with %s', async (status, body, parsed) => {
+  ])('a request is answered by %i with %s', async (status, body, parsed) => {
     const { upstream, service } = await start((response) =>
       response.writeHead(status, { location: '/v1/elsewhere' }).end(body),
     );
@@ -176,14 +176,14 @@ describe('a request', () => {
     '/v1/payouts/%2E%2e',
     '/v1/é',
     '/v1/a\r\nx: 1',
-  ])('with the path %j is not sent', async (path) => {
+  ])('a request with the path %j is not sent', async (path) => {
     const { upstream, service, slots } = await start();
     await expect(upstream.send({ ...WALLET, path: path as '/v1/' })).rejects.toThrow(TypeError);
     expect(service.received).toEqual([]);
     expect(slots).toEqual([]);
   });
 
-  test('without a key for its environment is not sent', async () => {
+  test('a request without a key for its environment is not sent', async () => {
     const { upstream, slots } = await start(undefined, { keys: { live: KEY } });
     await expect(upstream.send({ ...WALLET, environment: 'sandbox' })).rejects.toThrow('no key');
     expect(slots).toEqual([]);
@@ -191,8 +191,8 @@ describe('a request', () => {
 });
 
 describe('a service that gives no answer', () => {
-  test('refuses connections: certainly not reached, and the slot is free again', async () => {
-    const { upstream, service, slots, told } = await start();
+  test('a service that refuses connections is certainly not reached, and the slot is free again', async () => {
+    const { upstream, service, slots, outcomes } = await start();
     await service.shut();
     expect(await faultOf(upstream.send(PAYOUT))).toEqual({
       kind: 'unreachable',
@@ -200,15 +200,15 @@ describe('a service that gives no answer', () => {
       detail: 'ECONNREFUSED',
     });
     expect(slots).toEqual(['not_sent']);
-    expect(told).toEqual(['money unreachable 0']);
+    expect(outcomes).toEqual(['money unreachable 0']);
   });
 
-  test('has a name that does not resolve: certainly not reached', async () => {
+  test('a service whose name does not resolve is certainly not reached', async () => {
     const { upstream } = upstreamAt('http://nobody.invalid');
     expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'unreachable', reached: 'no' });
   });
 
-  test('says nothing: the outcome is unknown when the time is over, for a write later than for a read', async () => {
+  test('silence leaves the outcome unknown when the time is over, for a write later than for a read', async () => {
     const { upstream, service, clock, slots } = await start(() => undefined);
     const [write, read] = [faultOf(upstream.send(PAYOUT)), faultOf(upstream.send(WALLET))];
     await service.next();
@@ -221,7 +221,7 @@ describe('a service that gives no answer', () => {
     expect(slots).toEqual(['broken_off', 'broken_off']);
   });
 
-  test('sends a byte a second: the time is over all the same', async () => {
+  test('an answer of one byte a second is over when its time is', async () => {
     const arrived = deferred<ServerResponse>();
     const { upstream, clock } = await start((response) => {
       response.writeHead(200);
@@ -253,7 +253,7 @@ describe('a service that gives no answer', () => {
       (socket: Socket) =>
         socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"a":')),
     ],
-  ])('breaks the connection %s: the outcome is unknown', async (_, accept) => {
+  ])('a connection that is broken %s leaves the outcome unknown', async (_, accept) => {
     let connections = 0;
     const url = await startSockets((socket) => {
       connections += 1;
@@ -265,7 +265,7 @@ describe('a service that gives no answer', () => {
     expect(connections).toBe(1);
   });
 
-  test('has closed a connection that was kept: the next request takes another', async () => {
+  test('a kept connection that the service has closed is not used: the next request takes another', async () => {
     const sockets: Socket[] = [];
     const url = await startSockets((socket) => {
       sockets.push(socket);
@@ -280,7 +280,7 @@ describe('a service that gives no answer', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  test('closes a kept connection on the request that comes over it: the outcome is unknown, it goes once', async () => {
+  test('a kept connection that is closed on a request leaves its outcome unknown, and the request is sent once', async () => {
     let requests = 0;
     const url = await startSockets((socket) => {
       socket.on('data', () => {
@@ -296,7 +296,7 @@ describe('a service that gives no answer', () => {
     expect(requests).toBe(2);
   });
 
-  test.each([500, 502, 503, 504])('answers %i: the outcome is unknown', async (status) => {
+  test.each([500, 502, 503, 504])('an answer with %i leaves the outcome unknown', async (status) => {
     const { upstream, slots } = await start((response) =>
       json(response, status, { error: 'Internal error' }),
     );
@@ -313,12 +313,12 @@ describe('a service that gives no answer', () => {
     ['half a JSON', (response: ServerResponse) => response.end('{"a":')],
     ['no UTF-8', (response: ServerResponse) => response.end(Buffer.from([0x22, 0xff, 0x22]))],
     ['more than 4 MB', (response: ServerResponse) => response.end(`"${'a'.repeat(4 * 1024 * 1024)}"`)],
-  ])('answers %s: the outcome is unknown', async (_, answer) => {
+  ])('an answer of %s leaves the outcome unknown', async (_, answer) => {
     const { upstream } = await start(answer);
     expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'unreadable', reached: 'maybe' });
   });
 
-  test('answers what is not HTTP: the outcome is unknown', async () => {
+  test('an answer that is not HTTP leaves the outcome unknown', async () => {
     const url = await startSockets((socket) => socket.once('data', () => socket.end('220 mail ready\r\n')));
     const { upstream } = upstreamAt(url);
     expect(await faultOf(upstream.send(PAYOUT))).toEqual({
@@ -328,7 +328,7 @@ describe('a service that gives no answer', () => {
     });
   });
 
-  test('is not named by what is thrown, nor are the key and what was sent', async () => {
+  test('a fault names neither the service, nor the key, nor what was sent', async () => {
     const { upstream, service } = await start((response) =>
       json(response, 500, { error: 'ana@example.com' }),
     );
@@ -346,7 +346,7 @@ describe('a service that gives no answer', () => {
 });
 
 describe('a slot', () => {
-  test('that comes too late sends nothing', async () => {
+  test('a slot that comes too late sends nothing', async () => {
     const { upstream, service, clock, slots } = await start(undefined, {
       budget: {
         ...createOpenBudget(),
@@ -362,7 +362,7 @@ describe('a slot', () => {
 });
 
 describe('a read', () => {
-  /** Puts the clock forward until what is waited for has come. */
+  /** Moves the clock until a promise has settled. */
   async function through<Result>(
     clock: { advance(ms: number): void },
     work: Promise<Result>,
@@ -379,7 +379,7 @@ describe('a read', () => {
     return work;
   }
 
-  test('is tried twice more, after a pause, each time with a slot of its own', async () => {
+  test('a read is tried twice more, after a pause, each time with a slot of its own', async () => {
     let count = 0;
     const { upstream, clock, slots, service } = await start((response) => {
       count += 1;
@@ -391,19 +391,19 @@ describe('a read', () => {
     expect(slots).toEqual(['answered', 'answered', 'answered']);
   });
 
-  test('gives up after that', async () => {
+  test('a read fails after its third try', async () => {
     const { upstream, clock, service } = await start((response) => json(response, 502, {}));
     expect(await faultOf(through(clock, upstream.get(WALLET)))).toMatchObject({ kind: 'server_error' });
     expect(service.received).toHaveLength(3);
   });
 
-  test.each([400, 404])('that is answered with %i is not tried again', async (status) => {
+  test.each([400, 404])('a read that is answered with %i is not tried again', async (status) => {
     const { upstream, service } = await start((response) => json(response, status, {}));
     expect(await upstream.get(WALLET)).toMatchObject({ status });
     expect(service.received).toHaveLength(1);
   });
 
-  test('that has taken all of its time is not tried again', async () => {
+  test('a read that has used up its time is not tried again', async () => {
     const { upstream, service, clock } = await start(() => undefined);
     const read = faultOf(upstream.get(WALLET));
     await service.next();
@@ -412,7 +412,7 @@ describe('a read', () => {
     expect(service.received).toHaveLength(1);
   });
 
-  test('that has no slot for its second try says what the first came to', async () => {
+  test('a read without a slot for its second try gives the fault of the first', async () => {
     const { upstream, clock, budget } = await start((response) => json(response, 502, {}));
     const read = faultOf(upstream.get({ ...WALLET, requestOptions: { priority: 'poll' } }));
     await turns(50);
@@ -441,10 +441,10 @@ describe('a 429', () => {
       20,
     ],
     ['a date that is past', { 'retry-after': 'Mon, 02 Mar 2020 15:00:20 GMT' }, 1],
-    ['the window that ends', { 'ratelimit-remaining': '0', 'ratelimit-reset': '12' }, 12],
-    ['nothing', {}, 5],
-    ['what cannot be read', { 'retry-after': 'soon', 'ratelimit-reset': '1772452800' }, 5],
-  ])('that tells %s is the minute’s: nothing is sent until then', async (_, headers, seconds) => {
+    ['the end of the window', { 'ratelimit-remaining': '0', 'ratelimit-reset': '12' }, 12],
+    ['no header', {}, 5],
+    ['headers that cannot be read', { 'retry-after': 'soon', 'ratelimit-reset': '1772452800' }, 5],
+  ])('a 429 with %s is about the minute: nothing is sent until it is over', async (_, headers, seconds) => {
     const { upstream, service, clock } = await start(refuse(headers));
     const request = { ...PAYOUT, requestOptions: { priority: 'money', waitMs: 0 } } as const;
     expect(await refusalOf(upstream.send(request))).toEqual({ limited: true, seconds });
@@ -457,9 +457,9 @@ describe('a 429', () => {
   });
 
   test.each<[string, Record<string, string>, number]>([
-    ['longer than a window lasts', { 'retry-after': '2400' }, 2400],
-    ['that some of the window is left', { 'retry-after': '30', 'ratelimit-remaining': '70' }, 30],
-  ])('that tells %s is of the operation: all others go', async (_, headers, seconds) => {
+    ['a time longer than a window', { 'retry-after': '2400' }, 2400],
+    ['a part of the window left', { 'retry-after': '30', 'ratelimit-remaining': '70' }, 30],
+  ])('a 429 with %s is about one operation: all others are sent', async (_, headers, seconds) => {
     const { upstream, service } = await start(refuse(headers));
     expect(await refusalOf(upstream.send(PAYOUT))).toEqual({ limited: true, seconds });
     service.answer = (response) => json(response, 200, {});
@@ -467,9 +467,9 @@ describe('a 429', () => {
     expect(upstream.state().blockedUntil).toBeNull();
   });
 
-  test('was not processed: the request goes again when it may, within its time', async () => {
+  test('a 429 was not processed: the request is sent again when it may be, within its time', async () => {
     let count = 0;
-    const { upstream, service, clock, slots, told } = await start((response) => {
+    const { upstream, service, clock, slots, outcomes } = await start((response) => {
       count += 1;
       if (count === 1) json(response, 429, {}, { 'retry-after': '4' });
       else json(response, 200, { ok: true });
@@ -481,10 +481,10 @@ describe('a 429', () => {
     clock.advance(4_000);
     expect(await sent).toMatchObject({ status: 200 });
     expect(slots).toEqual(['answered', 'answered']);
-    expect(told).toEqual(['money rate_limited 0', 'money answered 0']);
+    expect(outcomes).toEqual(['money rate_limited 0', 'money answered 0']);
   });
 
-  test('is foreseen where an answer says that nothing is left', async () => {
+  test('a 429 is foreseen where an answer says that nothing is left', async () => {
     const { upstream, service } = await start((response) =>
       json(response, 200, {}, { 'ratelimit-remaining': '0', 'ratelimit-reset': '9' }),
     );
@@ -494,7 +494,7 @@ describe('a 429', () => {
     expect(service.received).toHaveLength(1);
   });
 
-  test('whose block cannot be kept is a refusal all the same', async () => {
+  test('a 429 whose block cannot be stored is a refusal all the same', async () => {
     const faults: unknown[] = [];
     const { upstream } = await start(refuse({ 'retry-after': '3' }), {
       onFault: (fault) => faults.push(fault),
@@ -509,9 +509,9 @@ describe('a 429', () => {
 });
 
 describe('the circuit', () => {
-  test('opens after five faults in a row, then lets one request at a time through, and closes on an answer', async () => {
+  test('the circuit opens after five faults in a row, then admits one request at a time, and closes on an answer', async () => {
     const held: ServerResponse[] = [];
-    const { upstream, service, clock, slots, told } = await start((response) => json(response, 500, {}));
+    const { upstream, service, clock, slots, outcomes } = await start((response) => json(response, 500, {}));
     const state = () => upstream.state().circuit;
     for (let count = 0; count < 4; count += 1) await faultOf(upstream.send(PAYOUT));
     service.answer = (response) => json(response, 404, {});
@@ -531,9 +531,9 @@ describe('the circuit', () => {
     });
     expect(service.received).toHaveLength(requests);
     expect(slots).toHaveLength(taken);
-    expect(told.at(-1)).toBe('money circuit_open null');
+    expect(outcomes.at(-1)).toBe('money circuit_open null');
 
-    // 5 s less a tenth.
+    // Five seconds less a tenth.
     clock.advance(4_499);
     expect(state()).toBe('open');
     clock.advance(1);
@@ -556,7 +556,7 @@ describe('the circuit', () => {
     expect(upstream.state().since).toEqual(clock.now());
   });
 
-  test('stays open for a minute at most', async () => {
+  test('the circuit stays open for a minute at most', async () => {
     const { upstream, service, clock } = await start();
     await service.shut();
     for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(PAYOUT));
@@ -570,7 +570,7 @@ describe('the circuit', () => {
     expect(upstream.state().circuit).toBe('half_open');
   });
 
-  test('is not opened by what cannot be read, nor by a refusal', async () => {
+  test('the circuit is not opened by an unreadable answer, nor by a refusal', async () => {
     const { upstream, service } = await start((response) => response.end('<html>'));
     for (let count = 0; count < 6; count += 1) await faultOf(upstream.send(WALLET));
     service.answer = (response) => json(response, 429, {}, { 'retry-after': '3600' });
@@ -580,7 +580,7 @@ describe('the circuit', () => {
 });
 
 describe('closing', () => {
-  test('lets end what is under way, and sends nothing more', async () => {
+  test('closing ends after the requests under way, and sends nothing more', async () => {
     const held: ServerResponse[] = [];
     const { upstream, service } = await start((response) => held.push(response));
     const sent = upstream.send(PAYOUT);
@@ -596,7 +596,7 @@ describe('closing', () => {
     await closed;
   });
 
-  test('ends a pause before a second try', async () => {
+  test('closing ends the pause before a second try', async () => {
     const { upstream } = await start((response) => json(response, 502, {}));
     const read = faultOf(upstream.get(WALLET));
     await turns(50);

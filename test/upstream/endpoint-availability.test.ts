@@ -28,42 +28,39 @@ describe('an endpoint', () => {
     [LIST, NOT_IMPLEMENTED],
     [GET, 405],
     [GET, NOT_IMPLEMENTED],
-  ])(
-    'that is not there is asked for once in ten minutes, in its environment (%#)',
-    async (endpoint, said) => {
-      const { clock, endpoints, answering, asked } = start();
-      for (let time = 0; time < 3; time += 1)
-        await expect(endpoints.ask('live', endpoint, answering(said))).rejects.toMatchObject({
-          ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
-          message: `The payments service has no endpoint for ${endpoint.inWords}`,
-        });
-      expect(await endpoints.callIfSupported('live', endpoint, answering(said))).toBeNull();
-      expect(asked()).toBe(1);
-      expect(await endpoints.ask('sandbox', endpoint, answering(200))).toEqual({ status: 200 });
-      clock.advance(10 * 60_000);
-      expect(await endpoints.ask('live', endpoint, answering(200))).toEqual({ status: 200 });
-    },
-  );
+  ])('a missing endpoint is called once in ten minutes, in its environment (%#)', async (endpoint, said) => {
+    const { clock, endpoints, answering, asked } = start();
+    for (let time = 0; time < 3; time += 1)
+      await expect(endpoints.ask('live', endpoint, answering(said))).rejects.toMatchObject({
+        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+        message: `The payments service has no endpoint for ${endpoint.inWords}`,
+      });
+    expect(await endpoints.callIfSupported('live', endpoint, answering(said))).toBeNull();
+    expect(asked()).toBe(1);
+    expect(await endpoints.ask('sandbox', endpoint, answering(200))).toEqual({ status: 200 });
+    clock.advance(10 * 60_000);
+    expect(await endpoints.ask('live', endpoint, answering(200))).toEqual({ status: 200 });
+  });
 
   test.each([
     [GET, 404],
     [GET, 400],
     [LIST, 401],
     [LIST, 200],
-  ])('that answers is there, whatever it says (%#)', async (endpoint, status) => {
+  ])('an endpoint that answers exists, whatever it answers (%#)', async (endpoint, status) => {
     const { endpoints, answering } = start();
     expect(await endpoints.ask('live', endpoint, answering(status))).toEqual({ status });
     expect(endpoints.isMissing('live', endpoint)).toBe(false);
   });
 
-  test('that fails may be there', async () => {
+  test('an endpoint that fails may exist', async () => {
     const { endpoints, answering } = start();
     await expect(endpoints.ask('live', LIST, answering(BROKEN))).rejects.toBe(BROKEN);
     expect(endpoints.isMissing('live', LIST)).toBe(false);
   });
 });
 
-test('the words of a refusal are told bounded, and without what was sent', () => {
+test('the words of a refusal are given bounded, and without what was sent', () => {
   expect(messageOf({ error: 'bia@cliente.example is no key' }, { secret: 'bia@cliente.example' })).toBe(
     '… is no key',
   );

@@ -8,7 +8,7 @@ import { startReceiver } from '../support/receiver.ts';
 const WINDOW_MS = 60_000;
 
 describeOnDatabase('two instances in front of one service', (open) => {
-  test('let no more arrive in any window than the limit, by its count, and use all of it', async () => {
+  test('two instances send no more in any window than the limit, by the count of the service, and use all of it', async () => {
     const database = await open();
     const clock = createManualClock();
     const arrivals: number[] = [];

@@ -44,7 +44,7 @@ const NOBODY: Upstream = {
 /** A service that does what it is sent, once a request; how it answers is each test's. */
 function createService() {
   const service = {
-    /** What it has done, by the key that it was sent. */
+    /** The requests that it has done, by their keys. */
     done: [] as string[],
     sent: 0,
     looked: 0,
@@ -158,7 +158,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         .execute()
     )
       .map(({ state }) => state)
-      // Those that are opened at one instant have no order.
+      // Intents that are opened at one instant have no order.
       .sort();
 
   /** Moves on to each look until nothing is open any more, or `ms` are over. */
@@ -174,8 +174,8 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     }
   }
 
-  describe('that is answered', () => {
-    test('is done once, and told again to whoever comes with its key', async () => {
+  describe('an answered request', () => {
+    test('an answered request is made once, and replayed to a caller with the same key', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       const first = await intents.run(tenant, operation(service, { key: 'k' }));
@@ -189,7 +189,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(facade.faults).toEqual([]);
     });
 
-    test('without a key has one of ours, each another, and is never replayed', async () => {
+    test('a request without a key gets a generated one, each another, and is never replayed', async () => {
       const { tenant, intents, service } = await start();
       await intents.run(tenant, operation(service));
       await intents.run(tenant, operation(service));
@@ -197,7 +197,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       for (const key of service.done) expect(key).toMatch(/^psa-[0-9a-f]{24}$/);
     });
 
-    test('leaves nothing to look at behind', async () => {
+    test('an answered request leaves no lookup behind', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       await intents.run(tenant, operation(service));
@@ -205,7 +205,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.looked).toBe(0);
     });
 
-    test('with the key of another input is a conflict, and sends nothing', async () => {
+    test('a key that was used with another input is a conflict, and sends nothing', async () => {
       const { tenant, intents, service } = await start();
       await intents.run(tenant, operation(service, { key: 'k' }));
       const other = operation(service, { key: 'k', input: { amount: 2 } });
@@ -213,7 +213,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
-    test('is refused by what opens it, before anything is sent, and its key stays free', async () => {
+    test('a request that is refused when it is opened is not sent, and its key stays free', async () => {
       const { tenant, intents, service } = await start();
       let refuses = true;
       const guarded = operation(service, {
@@ -233,13 +233,13 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
   });
 
-  describe('that is refused', () => {
+  describe('a refused request', () => {
     test.each([
       ['by the service', REFUSED, ValidationError],
-      ['for want of a turn', new RateLimitError('120 requests', 3), RateLimitError],
+      ['for want of a slot', new RateLimitError('120 requests', 3), RateLimitError],
       ['because nothing can be sent', new UpstreamFault('unreachable', 'no'), UpstreamError],
     ])(
-      '%s is not done, is told, and its key may be used anew, with another input too',
+      'a request that is refused %s is not done, and its key may be used again, with another input too',
       async (_, error, kind) => {
         const facade = await start();
         const { tenant, intents, service } = facade;
@@ -258,7 +258,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       },
     );
 
-    test('again at once, by whoever hears of the refusal first, is sent, and not told the old refusal', async () => {
+    test('a key that is repeated right after a refusal is sent, and does not get the old refusal', async () => {
       const { tenant, intents, service } = await start();
       const works = service.answer;
       service.answer = () => {
@@ -271,11 +271,11 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.done).toEqual(['k']);
     });
 
-    test('is told even where its end cannot be written', async () => {
+    test('a refusal reaches its caller even where it cannot be recorded', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = async () => {
-        // The intent is gone: its end is a fault of ours.
+        // The intent is gone: recording its end is an internal fault.
         await database.sql.deleteFrom('upstream_intent').where('account_id', '=', tenant.accountId).execute();
         throw REFUSED;
       };
@@ -284,39 +284,42 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
 
     test.each([
-      ['asked for again', false],
-      ['left to its task', true],
-    ])('because the database is away before it is sent was not done, %s', async (_, isLeft) => {
-      let isAway = false;
-      const facade = await start({
-        database: {
-          ...database,
-          transaction: (work) =>
-            isAway ? Promise.reject(new NoConnection('away')) : database.transaction(work),
-        },
-      });
-      const { tenant, intents, service } = facade;
-      const works = service.answer;
-      service.answer = () => {
-        isAway = true;
-        // As the budget, which is kept there, has it.
-        return Promise.reject(new NoConnection('away'));
-      };
-      const run = () => intents.run(tenant, operation(service, { key: 'k' }));
-      expect(await failure(run())).toMatchObject({ name: 'NoConnection', mayBeDone: false });
-      // Nothing is known of it but here.
-      expect(await failure(run())).toBeInstanceOf(NoConnection);
-      isAway = false;
-      service.answer = works;
-      if (isLeft) {
-        await pass(facade, 2 * MINUTE);
-        expect(await states(facade)).toEqual(['refused']);
-      }
-      expect(await run()).toEqual({ resourceId: 'made-k', replayed: false });
-      expect(service).toMatchObject({ sent: 2, looked: 0, done: ['k'] });
-    });
+      ['and its key is used again', false],
+      ['and its task records that', true],
+    ])(
+      'a request that the budget could not count because the database was away was not done, %s',
+      async (_, isLeft) => {
+        let isAway = false;
+        const facade = await start({
+          database: {
+            ...database,
+            transaction: (work) =>
+              isAway ? Promise.reject(new NoConnection('away')) : database.transaction(work),
+          },
+        });
+        const { tenant, intents, service } = facade;
+        const works = service.answer;
+        service.answer = () => {
+          isAway = true;
+          // The budget, which is stored in the database, fails like this.
+          return Promise.reject(new NoConnection('away'));
+        };
+        const run = () => intents.run(tenant, operation(service, { key: 'k' }));
+        expect(await failure(run())).toMatchObject({ name: 'NoConnection', mayBeDone: false });
+        // This instance alone knows that it was not done.
+        expect(await failure(run())).toBeInstanceOf(NoConnection);
+        isAway = false;
+        service.answer = works;
+        if (isLeft) {
+          await pass(facade, 2 * MINUTE);
+          expect(await states(facade)).toEqual(['refused']);
+        }
+        expect(await run()).toEqual({ resourceId: 'made-k', replayed: false });
+        expect(service).toMatchObject({ sent: 2, looked: 0, done: ['k'] });
+      },
+    );
 
-    test('ends no later try with its key, where nobody has said that its end was recorded', async () => {
+    test('a lost record of a refusal ends no later attempt with its key', async () => {
       let isLost = false;
       const facade = await start({
         database: {
@@ -347,7 +350,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(2);
     });
 
-    test('by a shared request is refused to all who share it', async () => {
+    test('a refusal of a shared request reaches all callers who share it', async () => {
       const { tenant, intents, service } = await start();
       const asked = deferred();
       service.answer = async () => {
@@ -369,37 +372,37 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
   });
 
-  describe('whose outcome is unknown', () => {
+  describe('an unknown outcome', () => {
     test.each([
       ['a timeout', TIMEOUT],
       ['a reset', new UpstreamFault('reset', 'maybe')],
       ['a 502', new UpstreamFault('server_error', 'maybe', '502')],
-      [
-        'an answer of ours that says so',
-        new UpstreamError('?', { retryable: false, moneyMayHaveMoved: true }),
-      ],
-    ])('after %s is looked for at once, and told as if nothing had happened', async (_, error) => {
-      const { tenant, intents, service } = await start();
-      service.answer = async (key) => {
-        service.do(key);
-        throw error;
-      };
-      expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
-        resourceId: 'made-k',
-        replayed: false,
-      });
-      expect(service).toMatchObject({ sent: 1, looked: 1 });
-    });
+      ['an answer that says so', new UpstreamError('?', { retryable: false, moneyMayHaveMoved: true })],
+    ])(
+      'a request is looked up at once after %s, and answered as if nothing had happened',
+      async (_, error) => {
+        const { tenant, intents, service } = await start();
+        service.answer = async (key) => {
+          service.do(key);
+          throw error;
+        };
+        expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
+          resourceId: 'made-k',
+          replayed: false,
+        });
+        expect(service).toMatchObject({ sent: 1, looked: 1 });
+      },
+    );
 
-    test('is told as such where it is not there yet, and found later without anything being sent again', async () => {
+    test('an unknown outcome is an error until a lookup finds the request, and nothing is sent again', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = () => Promise.reject(TIMEOUT);
-      const told = await failure(intents.run(tenant, operation(service, { key: 'k' })));
-      expect(told).toMatchObject({ retryable: false, moneyMayHaveMoved: true, lookupReference: 'look_k' });
+      const error = await failure(intents.run(tenant, operation(service, { key: 'k' })));
+      expect(error).toMatchObject({ retryable: false, moneyMayHaveMoved: true, lookupReference: 'look_k' });
       expect(await states(facade)).toEqual(['in_doubt']);
       expect((await intents.open(tenant, 'move')).map(({ key }) => key)).toEqual(['k']);
-      // Whoever comes again is told the same.
+      // A repeated request gets the same error.
       expect(await failure(intents.run(tenant, operation(service, { key: 'k' })))).toMatchObject({
         moneyMayHaveMoved: true,
       });
@@ -413,7 +416,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
-    test('is looked for soon, then ever more seldom, for as long as it takes', async () => {
+    test('an unknown outcome is looked up soon, then less and less often, for as long as it takes', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = () => Promise.reject(TIMEOUT);
@@ -429,7 +432,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await states(facade)).toEqual(['in_doubt']);
     });
 
-    test('and of which the service cannot be asked stays open, however long that lasts', async () => {
+    test('an unknown outcome stays open for as long as the service cannot be asked', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = () => Promise.reject(TIMEOUT);
@@ -444,9 +447,9 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
 
     test.each([
-      ['for want of a turn, when there may be one', new RateLimitError('120 requests', 7), 7 * SECOND],
-      ['while it is down, twice a minute', new UpstreamFault('unreachable', 'no'), 30 * SECOND],
-    ])('and of which the service was not asked is looked for again %s', async (_, reason, after) => {
+      ['when there may be a slot', new RateLimitError('120 requests', 7), 7 * SECOND],
+      ['twice a minute while the service is down', new UpstreamFault('unreachable', 'no'), 30 * SECOND],
+    ])('a lookup that could not be made is repeated %s', async (_, reason, after) => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = () => Promise.reject(TIMEOUT);
@@ -464,7 +467,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await states(facade)).toEqual(['done']);
     });
 
-    test('is in doubt where a fault of ours hides the answer', async () => {
+    test('a request is in doubt where an internal fault hides the answer', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = async (key) => {
@@ -478,7 +481,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
   });
 
-  describe('that the service has never begun', () => {
+  describe('a request that the service has never begun', () => {
     async function startAbsent() {
       const started = await start();
       const { tenant, intents, service } = started;
@@ -491,7 +494,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       return started;
     }
 
-    test('is given up after a quarter of an hour; its key may be used anew with the same input alone', async () => {
+    test('a request is given up after a quarter of an hour; its key may be used again with the same input alone', async () => {
       const facade = await startAbsent();
       const { tenant, intents, service } = facade;
       expect(await intents.open(tenant, 'move')).toEqual([]);
@@ -504,7 +507,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service).toMatchObject({ sent: 2, done: ['k'] });
     });
 
-    test('and is found after all is not sent again', async () => {
+    test('a request that was given up and is found after all is not sent again', async () => {
       const { tenant, intents, service } = await startAbsent();
       service.do('k');
       expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
@@ -514,7 +517,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
-    test('is not sent again where the service cannot be asked once more', async () => {
+    test('a request that was given up is not sent again where the service cannot be asked once more', async () => {
       const { tenant, intents, service } = await startAbsent();
       service.look = () => Promise.reject(new UpstreamFault('unreachable', 'no'));
       expect(await failure(intents.run(tenant, operation(service, { key: 'k' })))).toMatchObject({
@@ -528,7 +531,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
-    describe('and is shown as never done', () => {
+    describe('a kind that records what was never done', () => {
       async function startShown() {
         const started = await start();
         const { tenant, intents, service } = started;
@@ -549,20 +552,23 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         ['does not say', async () => 'unclear'],
         ['cannot be asked', () => Promise.reject(new UpstreamFault('unreachable', 'no'))],
         ['has no room', () => Promise.reject(new RateLimitError('120 requests a minute', 30))],
-      ])('is never sent again: its key gives that, where the service %s', async (_, look) => {
-        const facade = await startShown();
-        const { tenant, intents, service, shownAs } = facade;
-        service.look = look;
-        const again = () => intents.run(tenant, operation(service, { key: 'k' }));
-        for (const each of await Promise.all([again(), again(), again()]))
-          expect(each).toEqual({ resourceId: shownAs, replayed: true });
-        const other = operation(service, { key: 'k', input: { amount: 2 } });
-        await expect(intents.run(tenant, other)).rejects.toThrow(IdempotencyError);
-        expect(await states(facade)).toEqual(['absent']);
-        expect(service.sent).toBe(1);
-      });
+      ])(
+        'a request that is recorded as never done is never sent again, where the service %s',
+        async (_, look) => {
+          const facade = await startShown();
+          const { tenant, intents, service, shownAs } = facade;
+          service.look = look;
+          const again = () => intents.run(tenant, operation(service, { key: 'k' }));
+          for (const each of await Promise.all([again(), again(), again()]))
+            expect(each).toEqual({ resourceId: shownAs, replayed: true });
+          const other = operation(service, { key: 'k', input: { amount: 2 } });
+          await expect(intents.run(tenant, other)).rejects.toThrow(IdempotencyError);
+          expect(await states(facade)).toEqual(['absent']);
+          expect(service.sent).toBe(1);
+        },
+      );
 
-      test('by a version that recorded nothing is recorded when its key is used again', async () => {
+      test('a request that an earlier version gave up unrecorded is recorded when its key is used again', async () => {
         const facade = await startAbsent();
         const { tenant, intents, service } = facade;
         facade.requests.move = shownKind(async (_, intent) => service.look(intent));
@@ -572,7 +578,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         expect(service.sent).toBe(1);
       });
 
-      test('and is found after all is done', async () => {
+      test('a request that is recorded as never done and found after all is done', async () => {
         const facade = await startShown();
         const { tenant, intents, service } = facade;
         service.do('k');
@@ -584,7 +590,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       });
     });
 
-    test('is sent once, though many come with its key', async () => {
+    test('a request that was given up is sent once, though many callers repeat its key', async () => {
       const { tenant, intents, service } = await startAbsent();
       const runs = Array.from({ length: 8 }, () => intents.run(tenant, operation(service, { key: 'k' })));
       const done = await Promise.all(runs);
@@ -594,7 +600,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
   });
 
   describe('after a crash', () => {
-    /** An instance of which nothing is heard any more from some point on. */
+    /** An instance that dies at some point: nothing of it is recorded after that. */
     async function crashing(at: 'before it is sent' | 'before its answer is recorded') {
       const clock = createManualClock();
       const dead = await start({ clock });
@@ -612,7 +618,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       return { ...living, service: dead.service };
     }
 
-    test('before it was sent is never sent, and given up', async () => {
+    test('a request whose instance died before it was sent is never sent, and given up', async () => {
       const facade = await crashing('before it is sent');
       await pass(facade, 30 * SECOND);
       expect(facade.service.looked).toBe(0);
@@ -621,7 +627,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(facade.service.sent).toBe(1);
     });
 
-    test('between answer and commit is found by another instance', async () => {
+    test('a request whose instance died between answer and commit is found by another instance', async () => {
       const facade = await crashing('before its answer is recorded');
       await pass(facade, 2 * MINUTE);
       expect(await states(facade)).toEqual(['done']);
@@ -630,14 +636,14 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(facade.service).toMatchObject({ sent: 1, looked: 1 });
     });
 
-    test('and the same key before it is resolved: it is looked for, and not sent', async () => {
+    test('a key that is repeated after its instance died is looked up, and not sent', async () => {
       const facade = await crashing('before its answer is recorded');
       const again = await facade.intents.run(facade.tenant, operation(facade.service, { key: 'k' }));
       expect(again).toEqual({ resourceId: 'made-k', replayed: true });
       expect(facade.service.sent).toBe(1);
     });
 
-    test('of the commit alone is in doubt for a second', async () => {
+    test('a request whose commit alone fails is in doubt for a second', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       const broken: Observation = {
@@ -659,7 +665,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
   });
 
   describe('on two instances', () => {
-    /** Whatever is sent from here on is refused, once `refused` is resolved. */
+    /** Refuses whatever is sent from here on, once `refused` is resolved. */
     function refusing(service: Service) {
       const [sent, refused] = [deferred(), deferred()];
       service.answer = async () => {
@@ -678,7 +684,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       return { one, two: { ...two, service: one.service }, service: one.service, tenant: one.tenant };
     }
 
-    test('is sent by one of them', async () => {
+    test('a request to two instances is sent by one of them', async () => {
       const { one, two, service, tenant } = await startTwo();
       const runs = Array.from({ length: 16 }, (_, index) =>
         [one, two][index % 2]!.intents.run(tenant, operation(service, { key: 'k' })).catch((error) => error),
@@ -692,7 +698,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await states(one)).toEqual(['done']);
     });
 
-    test('that is found by the other before its own answer comes is done once', async () => {
+    test('a request that the other instance finds before its own answer comes is done once', async () => {
       const { one, two, service, tenant } = await startTwo();
       const [done, answered] = [deferred(), deferred()];
       service.answer = async (key) => {
@@ -713,7 +719,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
 
     test.each(['not_there', 'early'] as const)(
-      'that the service does not show whole (%s) while one of them sends it is waited for by the other',
+      'a request that the service does not show whole (%s) while one instance sends it is waited for by the other',
       async (seenAs) => {
         const { one, two, service, tenant } = await startTwo();
         const [sent, looked, answered] = [deferred(), deferred(), deferred()];
@@ -740,7 +746,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     );
 
     test.each([true, false])(
-      'that takes long is in doubt for the other, where it hears what is notified: %s',
+      'a request that takes long is in doubt for the other instance, where that one hears notifications: %s',
       async (hears) => {
         const one = await start({ clock: createManualClock() });
         const { service, tenant } = one;
@@ -776,13 +782,13 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     );
 
     test.each(['done', 'refused'] as const)(
-      'that is %s while the other looks, wherever, is never in doubt for that one without being shown as such',
+      'a request that is %s during any step of the other instance’s lookup is never in doubt there without being shown so',
       async (end) => {
         const clock = createManualClock();
         const one = await start({ clock });
         const { service, tenant } = one;
         const schedule = clock.schedule;
-        // Nobody waits long for what another instance sends.
+        // A request that another instance sends is not waited for long.
         let isAboutToWait = false;
         clock.schedule = (at, task) => {
           const cancel = schedule(at, task);
@@ -837,7 +843,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       },
     );
 
-    test('that is given up while the other looks is not sent again by that one', async () => {
+    test('a request that is given up during the other instance’s lookup is not sent again by that one', async () => {
       const { one, two, service, tenant } = await startTwo();
       service.answer = async () => {
         throw TIMEOUT;
@@ -858,7 +864,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await states(one)).toEqual(['absent']);
     });
 
-    test('that is given up while the other looks is given to that one as it is shown', async () => {
+    test('a request that is given up during the other instance’s lookup is given to that one as it is shown', async () => {
       const { one, two, service, tenant } = await startTwo();
       const kind = shownKind(async (_, intent) => service.look(intent));
       for (const { requests } of [one, two]) requests.move = kind;
@@ -882,7 +888,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
-    test('that is refused when the other has shown it in doubt is not sent again under its key', async () => {
+    test('a request that is refused after the other instance has shown it in doubt is not sent again under its key', async () => {
       const { one, two, service, tenant } = await startTwo();
       const kind = shownKind(async () => 'not_there');
       for (const { requests } of [one, two]) requests.move = kind;
@@ -907,7 +913,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
-    test('is answered though nobody can be notified', async () => {
+    test('a request is answered though no instance can be notified', async () => {
       const mute: Database = { ...database, notify: () => new Promise(() => undefined) };
       const { intents, tenant, service } = await start({ database: mute });
       expect(await intents.run(tenant, operation(service, { key: 'k' }))).toEqual({
@@ -916,7 +922,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       });
     });
 
-    test('that is refused while the other looks is sent by the other', async () => {
+    test('a request that is refused during the other instance’s lookup is sent by the other', async () => {
       const { one, two, service, tenant } = await startTwo();
       const works = service.answer;
       const { sent, refused } = refusing(service);
@@ -936,7 +942,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.done).toEqual(['k']);
     });
 
-    test('a refusal that comes when the key is in use anew ends nothing of that', async () => {
+    test('a refusal that comes when the key is in use again ends nothing of the new attempt', async () => {
       const { one, two, service, tenant } = await startTwo();
       const works = service.answer;
       const { sent, refused } = refusing(service);
@@ -961,7 +967,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await states(two)).toEqual(['done']);
     });
 
-    test('an answer that comes when it was given up is recorded all the same', async () => {
+    test('an answer that comes after the request was given up is recorded all the same', async () => {
       const { one, two, service, tenant } = await startTwo();
       const [sent, answered] = [deferred(), deferred()];
       service.answer = async (key) => {
@@ -979,8 +985,8 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
   });
 
-  describe('recognised by what it is like', () => {
-    test('is not taken for what another request has made', async () => {
+  describe('recognition by traits', () => {
+    test('a request is not taken for a resource that another request has made', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       await intents.run(tenant, operation(service, { key: 'a' }));
@@ -994,7 +1000,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await states(facade)).toEqual(['done', 'in_doubt']);
     });
 
-    test('of two that are looked for together, one is found', async () => {
+    test('of two lost requests that are looked up together one is found', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = () => Promise.reject(TIMEOUT);
@@ -1007,7 +1013,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     });
   });
 
-  test('at another pace is given up as much sooner', async () => {
+  test('a request at a faster pace is given up as much sooner', async () => {
     const facade = await start({ pace: 0.01 });
     const { tenant, intents, service } = facade;
     service.answer = () => Promise.reject(TIMEOUT);

@@ -56,8 +56,8 @@ async function turn() {
   for (let index = 0; index < 3; index += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('what is polled', () => {
-  it('is what somebody follows, once, however many follow it', async () => {
+describe('polling', () => {
+  it('a followed resource is polled once, however many follow it', async () => {
     const { watch, polls, every } = start();
     every(10 * SECOND);
 
@@ -69,7 +69,7 @@ describe('what is polled', () => {
     expect(polls[0]?.wanted.all).toBe(false);
   });
 
-  it('comes again when its poller says, and ends with its last follower', async () => {
+  it('a poll is repeated when its poller says, and ends with its last follower', async () => {
     const { watch, polls, every, pass } = start();
     every(2 * SECOND);
     const leave = [watch.join(LIVE, 'payout', 'p1'), watch.join(LIVE, 'payout', 'p1')];
@@ -86,7 +86,7 @@ describe('what is polled', () => {
     expect(polls).toHaveLength(4);
   });
 
-  it('is nothing where nothing can change, until something is nudged', async () => {
+  it('a resource that cannot change is not polled again until it is known to have changed', async () => {
     const { watch, polls, pass } = start();
     watch.join(LIVE, 'payout', 'p1');
     await turn();
@@ -101,7 +101,7 @@ describe('what is polled', () => {
     expect(polls[1]!.wanted).toMatchObject({ isChanged: true });
   });
 
-  it('is looked at once more where something was nudged while it was polled', async () => {
+  it('a resource that changed while it was polled is polled once more', async () => {
     const { watch, polls, answering } = start();
     let end!: () => void;
     const first = new Promise<void>((resolve) => {
@@ -119,7 +119,7 @@ describe('what is polled', () => {
     expect(polls).toHaveLength(2);
   });
 
-  it('keeps live and sandbox apart', async () => {
+  it('live and sandbox are polled apart', async () => {
     const { watch, polls } = start();
     watch.join(LIVE, 'payout', 'p1');
     watch.join(SANDBOX, 'payout', null);
@@ -133,7 +133,7 @@ describe('what is polled', () => {
 });
 
 describe('a poll that fails', () => {
-  it('comes again when the budget has room', async () => {
+  it('a poll without a slot is repeated when the budget has room', async () => {
     const { watch, polls, answering, pass, faults } = start();
     answering(() => Promise.reject(new RateLimitError('120 requests a minute', 7)));
     watch.join(LIVE, 'payout', null);
@@ -144,7 +144,7 @@ describe('a poll that fails', () => {
     expect(faults).toEqual([]);
   });
 
-  it('comes again after a moment where the service fails, and tells of a fault of ours', async () => {
+  it('a poll that fails is repeated after a moment, and an internal fault is reported', async () => {
     const { watch, polls, answering, pass, faults } = start();
     answering(() => Promise.reject(new UpstreamFault('timeout', 'maybe')));
     watch.join(LIVE, 'payout', null);
@@ -164,7 +164,7 @@ describe('a poll that fails', () => {
     expect(faults).toEqual([new TypeError('ours')]);
   });
 
-  it('is the last when the watch is closed', async () => {
+  it('a failing poll is the last when the poller is closed', async () => {
     const { watch, polls, every, pass } = start();
     every(SECOND);
     watch.join(LIVE, 'payout', null);

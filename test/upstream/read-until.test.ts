@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 2, 2, 12);
 const MINUTE = 60_000;
 const SINCE = new Date(NOW - 10.5 * MINUTE);
 
-/** `count` items of a minute each, the newest first. */
+/** A list of `count` items a minute apart, the newest first. */
 const minutes = (count: number): Item[] =>
   Array.from({ length: count }, (_, id) => ({ id, date: new Date(NOW - id * MINUTE) }));
 
@@ -34,18 +34,18 @@ async function read(list: readonly Item[], { most = 100, counts = true, ignores 
 
 const ids = (count: number) => minutes(count).map(({ id }) => id);
 
-describe('the newest of a list', () => {
-  test('are read to where it is older', async () => {
+describe('reading a list back to a date', () => {
+  test('a list is read to where it is older', async () => {
     expect(await read(minutes(250))).toEqual({ ids: ids(100), reachesBack: true, asked: 1 });
   });
 
-  test('are all of one that is read to its end, whether it says how long it is or not', async () => {
+  test('a short list is complete when it is read to its end, whether it gives its total or not', async () => {
     expect(await read(minutes(5))).toEqual({ ids: ids(5), reachesBack: true, asked: 1 });
     expect(await read(minutes(5), { counts: false })).toEqual({ ids: ids(5), reachesBack: true, asked: 2 });
     expect(await read([], { counts: false })).toEqual({ ids: [], reachesBack: true, asked: 1 });
   });
 
-  test('are not those of the first page where the service gives fewer than it is asked for', async () => {
+  test('a list is read further where the service gives smaller pages than requested', async () => {
     for (const counts of [true, false])
       expect(await read(minutes(20), { most: 4, counts })).toMatchObject({ ids: ids(12), reachesBack: true });
   });
@@ -58,26 +58,26 @@ describe('the newest of a list', () => {
       'shows some without a date',
       (items) => items.map((item) => (item.id === 3 ? { ...item, date: null } : item)),
     ],
-  ])('of one that %s are known only when it is read whole', async (_, change) => {
+  ])('a list that %s is complete only when it is read whole', async (_, change) => {
     const list = change(minutes(250));
     expect(await read(list)).toEqual({ ids: list.map(({ id }) => id), reachesBack: true, asked: 3 });
     const long = change(minutes(1_100));
     expect(await read(long)).toMatchObject({ reachesBack: false, asked: 10 });
   });
 
-  test('of one that gives the same hundred whatever it is asked for, or none of those that it counts, are not known', async () => {
+  test('a list that repeats its page, or gives none of the items that it counts, is not complete', async () => {
     const young = Array.from({ length: 150 }, (_, id) => ({ id, date: new Date(NOW) }));
     expect(await read(young, { ignores: true })).toMatchObject({ reachesBack: false, asked: 2 });
     expect(await read(young, { most: 0 })).toMatchObject({ ids: [], reachesBack: false, asked: 1 });
   });
 
-  test('of one whose first hundred have one date are not known by it', async () => {
+  test('a list whose first hundred items have one date is not complete by it', async () => {
     const old = Array.from({ length: 100 }, (_, id) => ({ id, date: new Date(NOW - 60 * MINUTE) }));
     const list = [...old, { id: 100, date: new Date(NOW) }];
     expect(await read(list)).toEqual({ ids: list.map(({ id }) => id), reachesBack: true, asked: 2 });
   });
 
-  test('of one that gives the same whatever it is asked for are not known', async () => {
+  test('a list that repeats its page whatever the offset is not complete', async () => {
     const list = minutes(8);
     expect(await read(list, { ignores: true, counts: false })).toEqual({
       ids: ids(8),

@@ -20,7 +20,7 @@ interface Asked {
 function start(limit?: { entries: number; bytes: number }) {
   const clock = createManualClock();
   const asked: Asked[] = [];
-  const told: string[] = [];
+  const sources: string[] = [];
   const upstream: Pick<Upstream, 'get'> = {
     get: ({ environment, path, requestOptions }) =>
       new Promise<UpstreamAnswer>((resolve, reject) => {
@@ -37,7 +37,7 @@ function start(limit?: { entries: number; bytes: number }) {
     upstream,
     clock,
     ...(limit ? { limit } : {}),
-    onRead: (of, source) => told.push(`${of} ${source}`),
+    onRead: (of, source) => sources.push(`${of} ${source}`),
   });
   const get = (path: `/v1/${string}`, keepMs = 0, of: UpstreamPriority = 'query') =>
     reads.get('live', path, { requestOptions: { priority: of }, keepMs });
@@ -47,15 +47,15 @@ function start(limit?: { entries: number; bytes: number }) {
     asked.at(-1)!.answer(body);
     return answered;
   };
-  return { clock, asked, told, reads, get, read };
+  return { clock, asked, sources, reads, get, read };
 }
 
 const outOfTurn = () => new RateLimitError('120 requests a minute to the payments service', 30);
 const down = () => new UpstreamFault('timeout', 'maybe');
 
 describe('reads', () => {
-  test('that are the same and under way are one request; of another path or environment they are not', async () => {
-    const { asked, reads, get, told, clock } = start();
+  test('identical reads under way are one request; those of another path or environment are not', async () => {
+    const { asked, reads, get, sources, clock } = start();
     const same = Array.from({ length: 100 }, () => get('/v1/wallet'));
     const other = get('/v1/products');
     const elsewhere = reads.get('sandbox', '/v1/wallet', {
@@ -74,15 +74,15 @@ describe('reads', () => {
       expect(read).toEqual({ status: 200, body: { index: 0 }, at: began, stale: false });
     expect((await other).body).toEqual({ index: 1 });
     expect((await elsewhere).body).toEqual({ index: 2 });
-    expect(told.filter((each) => each === 'query shared')).toHaveLength(99);
+    expect(sources.filter((each) => each === 'query shared')).toHaveLength(99);
   });
 
-  test('are answered from memory for as long as the requester says, and not a moment longer', async () => {
-    const { asked, read, get, clock, told } = start();
+  test('a read is answered from memory for as long as its caller allows, and not a moment longer', async () => {
+    const { asked, read, get, clock, sources } = start();
     await read('/v1/wallet', 'old');
     clock.advance(1_999);
     expect(await get('/v1/wallet', 2_000)).toMatchObject({ body: 'old', stale: false });
-    expect(told.at(-1)).toBe('query memory');
+    expect(sources.at(-1)).toBe('query memory');
     clock.advance(1);
     const next = get('/v1/wallet', 2_000);
     asked.at(-1)!.answer('new');
@@ -91,7 +91,7 @@ describe('reads', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('keep refusals as they keep answers', async () => {
+  test('a refusal is cached as an answer is', async () => {
     const { asked, get } = start();
     const first = get('/v1/products/none');
     asked[0]!.answer({ error: 'Product not found' }, 404);
@@ -104,9 +104,9 @@ describe('reads', () => {
     ['the budget is spent', outOfTurn],
     ['the service fails', down],
   ])(
-    'are answered by what is last known where %s, which they say; where nothing is known they fail',
+    'a read gives the last known answer where %s, marked as stale; where nothing is known it fails',
     async (_, because) => {
-      const { asked, read, get, clock, told } = start();
+      const { asked, read, get, clock, sources } = start();
       const first = get('/v1/wallet');
       asked[0]!.fail(because());
       await expect(first).rejects.toThrow(because().message);
@@ -115,11 +115,11 @@ describe('reads', () => {
       const next = get('/v1/wallet', 1_000);
       asked.at(-1)!.fail(because());
       expect(await next).toEqual({ status: 200, body: 'known', at, stale: true });
-      expect(told.at(-1)).toBe('query stale');
+      expect(sources.at(-1)).toBe('query stale');
     },
   );
 
-  test('of something that is nested without end cannot be read, and give what was known', async () => {
+  test('a body that is nested without end cannot be read, and the last known answer is given', async () => {
     const { asked, read, get } = start();
     const depth = 200_000;
     const endless = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
@@ -130,7 +130,7 @@ describe('reads', () => {
     expect(await next).toMatchObject({ body: 'known', stale: true });
   });
 
-  test('do not hide a fault of ours', async () => {
+  test('an internal fault of a read is not hidden by an older answer', async () => {
     const { asked, read, get } = start();
     await read('/v1/wallet', 'known');
     const next = get('/v1/wallet');
@@ -138,8 +138,8 @@ describe('reads', () => {
     await expect(next).rejects.toThrow('the database is gone');
   });
 
-  test('that shared one which had no turn go themselves where they are more important, once for all', async () => {
-    const { asked, get, told } = start();
+  test('reads of a higher class that shared a request without a slot are sent themselves, once for all', async () => {
+    const { asked, get, sources } = start();
     const poll = get('/v1/wallet', 0, 'poll');
     const queries = Array.from({ length: 3 }, () => get('/v1/wallet'));
     const otherPoll = get('/v1/wallet', 0, 'poll');
@@ -150,12 +150,12 @@ describe('reads', () => {
     expect(asked.map(({ class: of }) => of)).toEqual(['poll', 'query']);
     asked[1]!.answer('now');
     for (const read of await Promise.all(queries)) expect(read.body).toBe('now');
-    expect(told).toEqual(['query upstream', 'query shared', 'query shared']);
+    expect(sources).toEqual(['query upstream', 'query shared', 'query shared']);
   });
 });
 
 describe('after a write', () => {
-  test('nothing that was read before is fresh; it is still what is last known', async () => {
+  test('nothing that was read before a write is fresh; it stays the last known answer', async () => {
     const { asked, read, reads, get } = start();
     await read('/v1/wallet', 'before');
     reads.forget('sandbox');
@@ -171,7 +171,7 @@ describe('after a write', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('a reading that began before is not shared, and does not take the place of a later one', async () => {
+  test('a reading that began before a write is not shared, and does not replace a later one', async () => {
     const { asked, reads, get } = start();
     const early = get('/v1/wallet', 60_000);
     reads.forget('live');
@@ -187,7 +187,7 @@ describe('after a write', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('a reading that began before and ends alone is last known, not fresh', async () => {
+  test('a reading that began before a write and ends alone is the last known answer, not a fresh one', async () => {
     const { asked, reads, get } = start();
     const early = get('/v1/wallet', 60_000);
     reads.forget('live');
@@ -201,7 +201,7 @@ describe('after a write', () => {
 });
 
 describe('the memory', () => {
-  test('keeps so many answers, and drops what was not used the longest', async () => {
+  test('the memory holds a number of answers, and drops the least recently used', async () => {
     const { asked, read, get } = start({ entries: 3, bytes: 10_000 });
     for (const name of ['a', 'b', 'c'] as const) await read(`/v1/${name}`, name);
     await get('/v1/a', 60_000);
@@ -215,7 +215,7 @@ describe('the memory', () => {
     await again;
   });
 
-  test('keeps so many bytes, and never an answer that is larger than all of it', async () => {
+  test('the memory holds a number of bytes, and never an answer that is larger than all of it', async () => {
     const { asked, read, get } = start({ entries: 100, bytes: 1_000 });
     await read('/v1/a', 'a'.repeat(400));
     await read('/v1/b', 'b'.repeat(400));

@@ -50,13 +50,13 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
 }
 
 describe('a list by rank', () => {
-  test('begins with the newest, and its places count from the oldest', async () => {
+  test('a list begins with the newest item, and its places count from the oldest', async () => {
     const { list, asked } = service(250);
     expect(await list({ limit: 3 })).toEqual({ ids: [250, 249, 248], places: [250, 249, 248], more: true });
     expect(asked).toEqual([{ limit: 100, offset: 0 }]);
   });
 
-  test('is read to its end, each once, also where it grows between the pages', async () => {
+  test('a list is read to its end, each item once, also where it grows between the pages', async () => {
     const { list, add } = service(230);
     const ids: number[] = [];
     let after: number | undefined;
@@ -70,7 +70,7 @@ describe('a list by rank', () => {
     expect(ids).toEqual(Array.from({ length: 230 }, (_, index) => 230 - index));
   });
 
-  test('says of one that it did not find that it is not there only where all can be read', async () => {
+  test('an item that was not found is missing only where the whole list can be read', async () => {
     const { ranked, faults } = service(250, { isFinal: () => false });
     const find = (id: number) => ranked.find(null, { wants: (item) => item.id === id, limit: 1, pages: 10 });
     expect(await find(0)).toEqual({ items: [], complete: true, readable: true });
@@ -82,7 +82,7 @@ describe('a list by rank', () => {
     expect(await find(0)).toEqual({ items: [], complete: false, readable: false });
   });
 
-  test('is read upwards from a place, and from its end', async () => {
+  test('a list is read upwards from a place, and from its end', async () => {
     const { list } = service(250);
     expect(await list({ end: 'last', before: 5, limit: 3 })).toMatchObject({ ids: [8, 7, 6], more: true });
     expect(await list({ end: 'last', limit: 2 })).toMatchObject({ ids: [2, 1], more: true });
@@ -96,7 +96,7 @@ describe('a list by rank', () => {
     expect(await list({ after: 999, limit: 1 })).toMatchObject({ ids: [250] });
   });
 
-  test('drops what a list that grew meanwhile has pushed into a page', async () => {
+  test('an item that a growing list pushes into the next page is dropped', async () => {
     const { list, add, beforeEach } = service(150, { isFinal: () => false });
     await list();
     beforeEach(() => add(1_001, 1_002, 1_003));
@@ -105,14 +105,14 @@ describe('a list by rank', () => {
     });
   });
 
-  test('finds a place also behind more than a page that came meanwhile', async () => {
+  test('a place is found also behind more than a page of new items', async () => {
     const { list, add } = service(20, { isFinal: () => false });
     await list();
     add(...Array.from({ length: 300 }, (_, index) => 1_000 + index));
     expect(await list({ after: 11, limit: 3 })).toMatchObject({ ids: [10, 9, 8] });
   });
 
-  test('reads what is final once', async () => {
+  test('an item that is final is read once', async () => {
     const { list, asked } = service(250);
     await list();
     const before = asked.length;
@@ -122,7 +122,7 @@ describe('a list by rank', () => {
     expect(asked).toHaveLength(before + 1);
   });
 
-  test('reads what is not final anew', async () => {
+  test('an item that is not final is read again', async () => {
     const { list, items, asked } = service(50, { isFinal: (id) => id !== 45 });
     await list();
     items[44] = { id: 45, final: true };
@@ -132,7 +132,7 @@ describe('a list by rank', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('filters, and knows whether there is more of what is wanted', async () => {
+  test('a filtered list knows whether there are more of the wanted items', async () => {
     const { list } = service(350);
     const wants = ({ id }: Item) => id % 100 === 0;
     expect(await list({ wants, limit: 2 })).toEqual({ ids: [300, 200], places: [300, 200], more: true });
@@ -140,7 +140,7 @@ describe('a list by rank', () => {
     expect(await list({ wants, end: 'last', limit: 2 })).toMatchObject({ ids: [200, 100], more: true });
   });
 
-  test('stops where nothing older is wanted', async () => {
+  test('a list is read no further than to where nothing older is wanted', async () => {
     const { list, asked } = service(2_000);
     const wants = ({ id }: Item) => id > 1_950;
     expect(await list({ wants, isBeyond: ({ id }) => id < 1_900, limit: 60 })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a list by rank', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('refuses to read more than ten pages for one answer, and gets further when asked again', async () => {
+  test('more than ten pages for one answer are refused, and a repeated call gets further', async () => {
     const { list, ranked, asked } = service(2_500);
     const wants = ({ id }: Item) => id <= 3;
     const refused = list({ wants });
@@ -162,7 +162,7 @@ describe('a list by rank', () => {
     expect(await ranked.count(null, { wants })).toBe(3);
   });
 
-  test('gives a full page where only what comes behind it would cost too much', async () => {
+  test('a full page is given where only the items after it would cost too much', async () => {
     const { list } = service(2_500);
     expect(await list({ wants: ({ id }) => id > 2_490 })).toMatchObject({
       ids: expect.objectContaining({ length: 10 }),
@@ -170,14 +170,14 @@ describe('a list by rank', () => {
     });
   });
 
-  test('counts all by the total, and what is wanted by reading', async () => {
+  test('all items are counted by the total, and wanted ones by reading', async () => {
     const { ranked, asked } = service(150);
     expect(await ranked.count(null, {})).toBe(150);
     expect(asked).toHaveLength(1);
     expect(await ranked.count(null, { wants: ({ id }) => id % 2 === 0 })).toBe(75);
   });
 
-  test('ends where the service has no more, whatever it says of the total', async () => {
+  test('a list ends where the service has no more, whatever its total says', async () => {
     const { list, faults, asked } = service(5);
     faults.wrongTotal = 100;
     expect(await list()).toMatchObject({ ids: [5, 4, 3, 2, 1], more: false });
@@ -186,20 +186,20 @@ describe('a list by rank', () => {
     expect(asked.length).toBeLessThan(8);
   });
 
-  test('takes smaller pages than it asked for', async () => {
+  test('a list is read from smaller pages than requested', async () => {
     const { list, faults } = service(60);
     faults.largestPage = 7;
     expect((await list({ limit: 30 })).ids).toHaveLength(30);
     expect(await list({ end: 'last', limit: 3 })).toMatchObject({ ids: [3, 2, 1] });
   });
 
-  test('leaves out what cannot be read, whose place stays', async () => {
+  test('an item that cannot be read is left out, and its place stays', async () => {
     const { list, faults } = service(10);
     faults.unreadable.add(9);
     expect(await list({ limit: 3 })).toEqual({ ids: [10, 8, 7], places: [10, 8, 7], more: true });
   });
 
-  test('forgets a list that turned out to be another', async () => {
+  test('a list that turned out to be another is forgotten', async () => {
     const { list, items } = service(120);
     await list();
     items.splice(0, items.length, ...[500, 501, 502].map((id) => ({ id, final: true })));
@@ -207,14 +207,14 @@ describe('a list by rank', () => {
     expect(await list({ after: 3 })).toMatchObject({ ids: [501, 500] });
   });
 
-  test('of nothing is empty', async () => {
+  test('an empty list is empty', async () => {
     const { list, ranked } = service(0);
     expect(await list()).toEqual({ ids: [], places: [], more: false });
     expect(await list({ end: 'last' })).toEqual({ ids: [], places: [], more: false });
     expect(await ranked.count(null, { wants: () => true })).toBe(0);
   });
 
-  test('keeps no more than it may', async () => {
+  test('a list keeps no more items than it may', async () => {
     let asked = 0;
     const ranked = createStableOffsetList<null, number>({
       keyOf: () => 'all',

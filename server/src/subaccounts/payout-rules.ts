@@ -21,7 +21,7 @@ import { type SubaccountMove, withEntry } from './transfers.ts';
 /** The tasks of payouts that wait for an instant. */
 export type SubaccountPayoutTask = 'subaccount_payout.send' | 'subaccount_payout.reverse';
 
-/** One step of a payout, with all that changes with it. */
+/** A step of a payout, with all that changes with it. */
 export interface SubaccountPayoutChange {
   readonly previous: StoredSubaccountPayout | null;
   readonly record: PayoutRecord;

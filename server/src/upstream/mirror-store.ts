@@ -120,7 +120,7 @@ export async function listMirrored(
   return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 
-/** Those of these ids that were known when the newest known resource had this place. */
+/** The ones of these ids that were known when the newest known resource had this place. */
 export async function selectKnownUpTo(
   sql: Sql,
   tenant: Tenant,

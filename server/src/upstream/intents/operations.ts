@@ -23,7 +23,7 @@ export interface Found {
 /** The result of asking the service for an intent whose outcome is unknown. */
 export type LookupResult = Found | NotFound;
 
-/** One request that must not be made twice. */
+/** A request that must not be made twice. */
 export interface Operation<Input> {
   /** Scopes its keys; the part before a colon names its kind, for which a lookup is registered. */
   name: string;
@@ -95,9 +95,9 @@ export interface Intents {
    *   `moneyMayHaveMoved` (an InDoubtError), or `retryable` where it is safe to repeat
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<Done>;
-  /** The intents of one kind whose outcome is not known yet. */
+  /** Lists the intents of one kind whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
-  /** Those of these resources that a request of this kind is known to have made. */
+  /** Gives the ids of these resources that a request of this kind is known to have made. */
   claimed(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
   /**
    * Looks up each request with this input whose outcome is unknown now rather than when it was due: something new is

@@ -9,7 +9,7 @@ const WAIT_MS = 5_000;
 
 /** Notifies the other instances that a request has ended, so that a caller there need not wait longer. */
 export interface SettledSignal {
-  /** Nobody waits for the notification itself: a lost one costs time, and nothing else. */
+  /** Notifies the other instances that an intent has ended. A lost notification costs time, and nothing else. */
   notifySettled(intent: Intent): void;
   /**
    * Resolves when `read` no longer gives the intent as being sent, or after a while: the instance that sends it may have
