@@ -30,10 +30,11 @@ const BUNDLE = `
   for (const file of ['main.js', 'server.bundle.js']) writeFileSync('server/dist/' + file, '');
 `;
 
-/** Stands for what runs the two scripts that print generated files. */
+/** Stands for what runs the scripts that print generated files. */
 const TSX = `
-  const files = { 'server/docs/configuration.md': 'variables', 'server/scripts/variables.txt': 'variables' };
-  process.stdout.write(process.argv[2] === 'server/scripts/print-schema.ts' ? 'type Query' : JSON.stringify(files));
+  const variables = { 'server/docs/configuration.md': 'variables', 'server/scripts/variables.txt': 'variables' };
+  const printed = { schema: 'type Query', methods: 'methods', variables: JSON.stringify(variables) };
+  process.stdout.write(printed[process.argv[2].match(/print-(.+).ts$/)[1]]);
 `;
 
 let house: ScriptsHouse;
@@ -54,7 +55,7 @@ function prepareHouse(): void {
   for (const document of ['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'])
     house.write(`widget/${document}`, 'document');
   house.write('widget/src/graphql-env.d.ts', 'types');
-  house.write('widget/src/payouts/methods.ts', 'type Query');
+  house.write('widget/src/payouts/methods.ts', 'methods');
   house.write('schema.graphql', 'type Query');
   house.write('server/scripts/bundle.mjs', BUNDLE);
   house.write('server/src/main.ts', '');
