@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
 import { DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
-import { tokenWebhook } from '../server/src/access/wire.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
@@ -14,6 +13,7 @@ import {
   MAX_DECLINED_CHARGES,
 } from '../server/src/card-payments/model.ts';
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
+import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../server/src/card-payments/wire.ts';
 import { readConfig } from '../server/src/config.ts';
 import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/graphql/paging.ts';

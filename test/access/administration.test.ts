@@ -100,7 +100,7 @@ describeOnDatabase('API keys', (open) => {
     const administration = administrationOf(core);
     const { accountId } = core.tenant;
     const { key: made, secret } = await administration.createKey(key(accountId));
-    const { token } = await core.access.createCheckoutToken(core.tenant, made.id, {
+    const { token } = await core.checkoutTokens.create(core.tenant, made.id, {
       amount: { fixedCents: 500 },
     });
     const { key: kept, secret: other } = await administration.createKey(key(accountId));
@@ -132,53 +132,6 @@ describeOnDatabase('API keys', (open) => {
     ).rejects.toBeInstanceOf(NotFoundError);
   });
 });
-
-describeOnDatabase('checkout tokens', (open) => {
-  test('are paused and resumed by their text or their id, in any account, each with an event', async () => {
-    const database = await open();
-    const core = await startCore({ database });
-    const administration = administrationOf(core);
-    const { token } = await core.access.createCheckoutToken(core.tenant, null, {
-      amount: { fixedCents: 500 },
-      reusable: true,
-    });
-    const { token: paused } = await administration.pauseToken({ token });
-    expect(paused).toEqual({
-      tokenId: expect.stringMatching(/^tok_[0-9a-f]{24}$/),
-      reason: 'merchant',
-      pausedAt: core.clock.now(),
-      pausedUntil: null,
-    });
-    expect(await administration.listPausedTokens()).toEqual({ tokens: [paused] });
-    const { tokenId } = paused;
-    const until = new Date(core.clock.now().getTime() + 3_600_000);
-    expect((await administration.pauseToken({ token: tokenId, minutes: 60 })).token.pausedUntil).toEqual(
-      until,
-    );
-    expect(await administration.resumeToken({ token: tokenId })).toEqual({ tokenId });
-    // Once more changes nothing, and is no event.
-    expect(await administration.resumeToken({ token })).toEqual({ tokenId });
-    expect(await administration.listPausedTokens()).toEqual({ tokens: [] });
-    const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 10 });
-    expect(events.map(({ kind, resourceId, snapshot }) => ({ kind, resourceId, snapshot }))).toEqual([
-      { kind: 'checkout_token.paused', resourceId: tokenId, snapshot: { tokenId, pause: without(paused) } },
-      {
-        kind: 'checkout_token.paused',
-        resourceId: tokenId,
-        snapshot: { tokenId, pause: { ...without(paused), pausedUntil: until } },
-      },
-      { kind: 'checkout_token.resumed', resourceId: tokenId, snapshot: { tokenId, pause: null } },
-    ]);
-    await core.access.revokeToken(core.tenant, token);
-    for (const named of [token, tokenId, 'tok_unknown', `ps_checkout_${'x'.repeat(43)}`])
-      for (const change of [administration.pauseToken, administration.resumeToken])
-        await expect(change({ token: named })).rejects.toBeInstanceOf(NotFoundError);
-  });
-});
-
-function without<Paused extends { tokenId: string }>({ tokenId: _, ...pause }: Paused) {
-  return pause;
-}
 
 describeOnDatabase('accounts', (open) => {
   test('are made, listed and changed; one that is alone needs no name', async () => {

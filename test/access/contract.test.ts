@@ -11,7 +11,6 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import { createProductService } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
@@ -76,7 +75,7 @@ describeOnDatabase('credentials', (open) => {
     const core = await startCore({ database });
     const { key, id } = await issueKey(core, 'live');
     const mint = (keyId: string | null) =>
-      core.access.createCheckoutToken(core.tenant, keyId, { amount: { fixedCents: 500 }, reusable: true });
+      core.checkoutTokens.create(core.tenant, keyId, { amount: { fixedCents: 500 }, reusable: true });
     const [{ token }, { token: other }] = [await mint(id), await mint(null)];
     expect((await core.access.authenticate(`Bearer ${token}`)).endsWith).toContain(id);
     await database.sql
@@ -92,8 +91,8 @@ describeOnDatabase('credentials', (open) => {
   test('are kept hashed: nothing that lets anybody in is anywhere in the database', async () => {
     const core = await startCore({ database });
     const { key, id } = await issueKey(core, 'live');
-    const { token } = await core.access.createCheckoutToken(core.tenant, id, { amount: { fixedCents: 500 } });
-    const { token: revoked } = await core.access.createCheckoutToken(core.tenant, id, {
+    const { token } = await core.checkoutTokens.create(core.tenant, id, { amount: { fixedCents: 500 } });
+    const { token: revoked } = await core.checkoutTokens.create(core.tenant, id, {
       amount: { fixedCents: 500 },
     });
     const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 500 });
@@ -114,7 +113,7 @@ describeOnDatabase('credentials', (open) => {
       const core = await startCore({ database });
       const input = { amount: { fixedCents: 500 }, customer: { name: 'Ana' }, metadata: '{"pedido":1}' };
       const tokens = await Promise.all(
-        Array.from({ length: 8 }, () => core.access.createCheckoutToken(core.tenant, null, input)),
+        Array.from({ length: 8 }, () => core.checkoutTokens.create(core.tenant, null, input)),
       );
       for (const { token } of tokens) expect(token).toMatch(/^ps_checkout_[A-Za-z0-9_-]{43}$/);
       expect(new Set(tokens.map(({ token }) => token)).size).toBe(8);
@@ -122,13 +121,13 @@ describeOnDatabase('credentials', (open) => {
 
     test('end at their instant, not a millisecond before; reusable ones only when they are revoked', async () => {
       const core = await startCore({ database, follows: false });
-      const day = await core.access.createCheckoutToken(core.tenant, null, { amount: { fixedCents: 500 } });
-      const minute = await core.access.createCheckoutToken(core.tenant, null, {
+      const day = await core.checkoutTokens.create(core.tenant, null, { amount: { fixedCents: 500 } });
+      const minute = await core.checkoutTokens.create(core.tenant, null, {
         amount: { fixedCents: 500 },
         reusable: true,
         expiresInSeconds: 60,
       });
-      const forever = await core.access.createCheckoutToken(core.tenant, null, {
+      const forever = await core.checkoutTokens.create(core.tenant, null, {
         amount: { fixedCents: 500 },
         reusable: true,
       });
@@ -147,7 +146,7 @@ describeOnDatabase('credentials', (open) => {
 
     test('end when they are revoked, once, by their own account, and that is told', async () => {
       const [core, other] = [await startCore({ database }), await startCore({ database })];
-      const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+      const { token } = await core.checkoutTokens.create(core.tenant, null, {
         amount: { fixedCents: 500 },
       });
       await expect(other.access.revokeToken(other.tenant, token)).rejects.toBeInstanceOf(NotFoundError);
@@ -207,7 +206,7 @@ describeOnDatabase('credentials', (open) => {
     ] as const)('a payer: %j', async (amount, granted) => {
       const core = await startCore({ database });
       const { id } = await issueKey(core, 'live');
-      const { token, expiresAt } = await core.access.createCheckoutToken(core.tenant, id, {
+      const { token, expiresAt } = await core.checkoutTokens.create(core.tenant, id, {
         amount,
         ...DETAILS,
         reusable: null,
@@ -232,7 +231,7 @@ describeOnDatabase('credentials', (open) => {
     test('a payer of a product, which must be there', async () => {
       const core = await startCore({ database });
       const product = await core.products.create(core.tenant, { name: 'Caneca', priceCents: 500 });
-      const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+      const { token } = await core.checkoutTokens.create(core.tenant, null, {
         amount: { productId: product.id },
         reusable: true,
       });
@@ -243,17 +242,17 @@ describeOnDatabase('credentials', (open) => {
         endsWith: [caller.credential.id],
       });
       await expect(
-        core.access.createCheckoutToken(core.tenant, null, { amount: { productId: objectId() } }),
+        core.checkoutTokens.create(core.tenant, null, { amount: { productId: objectId() } }),
       ).rejects.toBeInstanceOf(NotFoundError);
     });
 
     test('a payer, where the account takes cards', async () => {
       const core = await startCore({ database, account: { cardPaymentsEnabled: false } });
       await expect(
-        core.access.createCheckoutToken(core.tenant, null, { amount: { fixedCents: 500 } }),
+        core.checkoutTokens.create(core.tenant, null, { amount: { fixedCents: 500 } }),
       ).rejects.toMatchObject({ code: 'CARD_PAYMENTS_NOT_CONFIGURED' });
       await expect(
-        core.access.createCheckoutToken({ ...core.tenant, environment: 'sandbox' }, null, {
+        core.checkoutTokens.create({ ...core.tenant, environment: 'sandbox' }, null, {
           amount: { fixedCents: 500 },
         }),
       ).rejects.toMatchObject({ code: 'NOT_IN_SANDBOX' });
@@ -302,7 +301,7 @@ describeOnDatabase('credentials', (open) => {
 
   test('let in the keys that are configured alone, and nobody where none is', async () => {
     const core = await startCore({ database });
-    const { committer, products, clock } = core;
+    const { committer, clock } = core;
     const [live, other, sandbox] = [
       await issueKey(core, 'live', ['subcontas.sacar']),
       await issueKey(core, 'live'),
@@ -311,9 +310,7 @@ describeOnDatabase('credentials', (open) => {
     const mine = createAccessService({
       database,
       committer,
-      products,
       clock,
-      privateAddresses: false,
       configuredKeys: { live: live.key },
     });
     // What it permits, the service that made it knows.
@@ -363,8 +360,7 @@ describeOnDatabase('the first account', (open) => {
       (await bootstrap({ database, clock, name: 'Loja', keys: { live: longest } })).firstKeys,
     ).toBeNull();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
-    const products = createProductService({ database, committer });
-    const access = createAccessService({ database, committer, products, clock, privateAddresses: false });
+    const access = createAccessService({ database, committer, clock });
     for (const environment of ['live', 'sandbox'] as const)
       expect((await access.authenticate(`bearer  ${made![environment]}`)).tenant).toEqual({
         accountId: made!.accountId,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bootstrapRemote, createAdministration } from '../../server/src/access/administration.ts';
 import { ModeError } from '../../server/src/access/mode.ts';
-import { bootstrap, createAccessService } from '../../server/src/access/service.ts';
+import { bootstrap, createAccessService, createTokenMint } from '../../server/src/access/service.ts';
 import { selectMode } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -16,7 +16,6 @@ import { createLogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tai
 import { PermissionError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
-import { createProductService } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openOlderAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
@@ -50,15 +49,12 @@ async function start(database: Database, keys: Keys, url = SERVICE) {
     upstream: { url, keys },
   });
   await Promise.all(told);
-  const products = createProductService({ database, committer });
   return {
     ...started,
     clock,
     tenant: { accountId: started.accountId, environment: 'live' as const },
-    access: createAccessService({
-      ...{ database, committer, products, clock, configuredKeys: keys },
-      privateAddresses: false,
-    }),
+    access: createAccessService({ database, committer, clock, configuredKeys: keys }),
+    mint: createTokenMint({ database, clock }),
     administration: createAdministration({ database, committer, clock }),
   };
 }
@@ -69,10 +65,9 @@ async function refused({ access }: Started, credential: string): Promise<void> {
   await expect(access.authenticate(`Bearer ${credential}`)).rejects.toBeInstanceOf(UnauthenticatedError);
 }
 
-function tokenOf({ access, tenant }: Started, keyId: string | null): Promise<string> {
-  return access
-    .createCheckoutToken(tenant, keyId, { amount: { fixedCents: 500 }, reusable: true })
-    .then(({ token }) => token);
+function tokenOf({ mint, tenant }: Started, keyId: string | null): Promise<string> {
+  const grant = { amount: { kind: 'fixed', cents: 500 }, reusable: true };
+  return mint(tenant, { kind: 'checkout', grant, mintedBy: keyId, allowedOrigins: [], expiresAt: null });
 }
 
 describeOnDatabase('in front of a service', (open) => {

@@ -641,7 +641,7 @@ async function mint(
   given: Partial<CheckoutGrant> = {},
 ): Promise<{ id: string; grant: CheckoutGrant }> {
   const { amount, reusable } = grant(given);
-  const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+  const { token } = await core.checkoutTokens.create(core.tenant, null, {
     reusable,
     amount: amountInput(amount),
   });

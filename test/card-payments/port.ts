@@ -113,8 +113,8 @@ export function describePort(start: StartHarness): void {
         [live, 'CARD_PAYMENTS_NOT_CONFIGURED'],
         [live.inSandbox(), 'NOT_IN_SANDBOX'],
       ] as const) {
-        const { cardPayments, access, tenant } = merchant;
-        const minted = () => access.createCheckoutToken(tenant, null, { amount: { fixedCents: 4990 } });
+        const { cardPayments, checkoutTokens, tenant } = merchant;
+        const minted = () => checkoutTokens.create(tenant, null, { amount: { fixedCents: 4990 } });
         const refused = {
           create: () => cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
           start: () => cardPayments.startCheckout(tenant, token, { attemptId: attempt() }),
@@ -416,12 +416,12 @@ function grant(given: Partial<CheckoutGrant> = {}): CheckoutGrant {
 
 /** A checkout token as a page presents it. */
 async function mint(
-  { access, tenant }: Pick<Harness, 'access' | 'tenant'>,
+  { access, checkoutTokens, tenant }: Pick<Harness, 'access' | 'checkoutTokens' | 'tenant'>,
   given: Partial<CheckoutGrant> = {},
 ): Promise<{ id: string; grant: CheckoutGrant }> {
   const { amount, reusable } = grant(given);
   if (amount.kind === 'product') throw new TypeError('products have tests of their own');
-  const { token } = await access.createCheckoutToken(tenant, null, {
+  const { token } = await checkoutTokens.create(tenant, null, {
     reusable,
     amount: amount.kind === 'fixed' ? { fixedCents: amount.cents } : { range: amount },
   });

@@ -40,8 +40,8 @@ export const ROOMS = [
   },
   {
     group: 'tokens',
-    mutate: ['access/service.ts'],
-    tests: ['access/contract.test.ts'],
+    mutate: ['access/service.ts', 'card-payments/tokens/model.ts', 'card-payments/tokens/service.ts'],
+    tests: ['access/contract.test.ts', 'card-payments/tokens.test.ts'],
     database: true,
   },
   {

@@ -159,11 +159,11 @@ export function describePort(startMerchant: StartHarness): void {
 }
 
 async function mint(
-  { access, tenant }: Harness,
+  { access, checkoutTokens, tenant }: Harness,
   productId: string,
   details: { description?: string; reusable?: boolean } = {},
 ) {
-  const { token } = await access.createCheckoutToken(tenant, null, {
+  const { token } = await checkoutTokens.create(tenant, null, {
     amount: { productId: productIdText.parse(productId) },
     ...details,
   });

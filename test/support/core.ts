@@ -7,6 +7,7 @@ import type {
   HostedCheckout,
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
+import type { CheckoutTokenService } from '../../server/src/card-payments/tokens/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
@@ -53,6 +54,7 @@ export interface Core {
   readonly payouts: PayoutService<OwnPayout>;
   readonly subaccounts: OwnSubaccounts;
   readonly access: AccessService;
+  readonly checkoutTokens: CheckoutTokenService;
   readonly webhooks: WebhookService;
   readonly products: ProductService<StoredProduct>;
   readonly sandbox: SandboxService<StoredTestPayment>;

@@ -7,8 +7,8 @@ import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
-import { DEFAULT_SETTINGS, decidePauseByMerchant, KEY_PREFIX } from './model.ts';
-import { changePause, listPausedTokens, prepareDatabase } from './service.ts';
+import { DEFAULT_SETTINGS, KEY_PREFIX } from './model.ts';
+import { prepareDatabase } from './service.ts';
 import {
   anyAccountExists,
   countActiveKeys,
@@ -104,25 +104,6 @@ export function createAdministration({
       await assertAccountsAreOurs(database.sql);
       if (!(await updateAccount(database.sql, id, changes))) throw noAccount(id);
       return { account: await findAccount(database.sql, id) };
-    },
-
-    async pauseToken({ token: named, minutes }) {
-      const seconds = minutes === undefined ? null : minutes * 60;
-      const { id, pause } = await changePause(database.sql, committer, {
-        named,
-        tenant: null,
-        decide: (_, now) => decidePauseByMerchant(seconds, now),
-      });
-      return { token: { tokenId: id, ...pause! } };
-    },
-
-    async resumeToken({ token: named }) {
-      const { id } = await changePause(database.sql, committer, { named, tenant: null, decide: () => null });
-      return { tokenId: id };
-    },
-
-    async listPausedTokens() {
-      return { tokens: await listPausedTokens(database.sql, { tenant: null, now: clock.now() }) };
     },
   };
 }

@@ -3,7 +3,7 @@ import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
 import { byMethod } from '../payouts/model.ts';
-import type { AccountSettings, PausedToken, Permission } from './model.ts';
+import type { AccountSettings, Permission } from './model.ts';
 
 /** The document's sections 5.4 and 8: of both environments together. */
 export const MAX_ACTIVE_KEYS = 10;
@@ -77,20 +77,6 @@ export const updateAccountInput = z
   .refine(({ id: _, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
     message: 'nothing to change was given',
   });
-const tokenName = z
-  .string('must be a token or its id')
-  .min(1, 'must be a token or its id')
-  .max(256, 'must be a token or its id');
-export const pauseTokenInput = z.strictObject({
-  token: tokenName,
-  minutes: z
-    .number()
-    .int('must be a whole number of minutes')
-    .min(1, 'must lie from 1 to 525600')
-    .max(525_600, 'must lie from 1 to 525600')
-    .optional(),
-});
-export const resumeTokenInput = z.strictObject({ token: tokenName });
 export const noInput = z.strictObject({});
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
@@ -112,12 +98,6 @@ export interface Administration {
   listAccounts(): Promise<{ accounts: Account[] }>;
   /** Changes what is given and nothing else. @throws NotFoundError */
   updateAccount(input: z.output<typeof updateAccountInput>): Promise<{ account: Account }>;
-  /** Stops a checkout token, by its text or its id, until it is resumed or for so many minutes. @throws NotFoundError */
-  pauseToken(input: z.output<typeof pauseTokenInput>): Promise<{ token: PausedToken }>;
-  /** Ends whatever pause it has. @throws NotFoundError */
-  resumeToken(input: z.output<typeof resumeTokenInput>): Promise<{ tokenId: string }>;
-  /** The pauses of all accounts that are in force, newest first; at most 100. */
-  listPausedTokens(): Promise<{ tokens: PausedToken[] }>;
 }
 
 /** @throws UnavailableError */

@@ -1,18 +1,10 @@
 import { z } from 'zod';
-import {
-  type CheckoutGrant,
-  cardAmount,
-  checkoutDetails,
-  isPaused,
-  type TokenPause,
-} from '../card-payments/model.ts';
-import { plusMs } from '../kernel/clock.ts';
-import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
+import type { CheckoutGrant } from '../card-payments/model.ts';
+import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
 import { byMethod, methodOf, type PayoutMethod } from '../payouts/model.ts';
-import { productIdText } from '../products/model.ts';
 
 /** The document's section 5. An unrestricted key has none of them and may do everything. */
 export type Permission = 'subcontas.gerenciar' | 'subcontas.sacar';
@@ -75,45 +67,12 @@ export const TOKEN_PREFIX = {
 const TOKEN_DAY_MS = 86_400_000;
 /** Long enough for a payer to come back, and for a late confirmation to be seen. */
 export const PAYMENT_TOKEN_MS = 7 * TOKEN_DAY_MS;
-export const CHECKOUT_TOKEN_SECONDS = 86_400;
 export const DASHBOARD_TOKEN_SECONDS = 3_600;
 
 // ── What a caller may ask for ───────────────────────────────────────────────────────────────────
 
-const centsRange = z
-  .object({ minCents: cardAmount, maxCents: cardAmount })
-  .refine((range) => range.minCents <= range.maxCents, {
-    path: ['maxCents'],
-    message: 'must not be below minCents',
-  });
-
-/** graphql-jit does not know `@oneOf`, so the rule is said here too. */
-const checkoutAmountInput = z
-  .object({
-    fixedCents: cardAmount.nullish(),
-    range: centsRange.nullish(),
-    productId: productIdText.nullish(),
-  })
-  .refine(
-    (amount) =>
-      [amount.fixedCents, amount.range, amount.productId].filter((member) => member != null).length === 1,
-    'must have exactly one of fixedCents, range and productId',
-  );
-
-const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
-
-export const createCheckoutTokenInput = checkoutDetails.extend({
-  amount: checkoutAmountInput,
-  allowedOrigins,
-  reusable: z.boolean().nullish(),
-  expiresInSeconds: z
-    .number()
-    .int('must be a whole number of seconds')
-    .min(60, 'must be at least 60')
-    .max(31_536_000, 'must be at most a year (31536000)')
-    .nullish(),
-});
-export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
+/** Origins that may use a token, as a caller names them. */
+export const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
 
 export const createDashboardTokenInput = z.object({
   scopes: z
@@ -130,6 +89,20 @@ export const createDashboardTokenInput = z.object({
 });
 export type CreateDashboardTokenInput = z.infer<typeof createDashboardTokenInput>;
 
+/** What a new token is, beside its tenant. */
+export interface NewToken {
+  kind: 'checkout' | 'payment' | 'dashboard';
+  /** What it grants, as it is stored. */
+  grant: unknown;
+  /** The API key with which it ends; null where none has minted it. */
+  mintedBy: string | null;
+  allowedOrigins: string[];
+  expiresAt: Date | null;
+}
+
+/** Mints a token and stores its hash. Returns the only copy of its text. */
+export type MintToken = (tenant: Tenant, token: NewToken) => Promise<string>;
+
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface AccessService {
@@ -138,15 +111,6 @@ export interface AccessService {
    * @throws UnauthenticatedError for none, a malformed, unknown, expired or revoked one
    */
   authenticate(authorization: string | null | undefined): Promise<Caller>;
-  /**
-   * A public token for the payment that it describes. The only copy is the answer.
-   * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards)
-   */
-  createCheckoutToken(
-    tenant: Tenant,
-    keyId: string | null,
-    input: CreateCheckoutTokenInput,
-  ): Promise<{ token: string; expiresAt: Date | null }>;
   /** A short-lived token that reads and follows what its scopes name, and changes nothing. The only copy is the answer. */
   createDashboardToken(
     tenant: Tenant,
@@ -157,77 +121,14 @@ export interface AccessService {
   createPaymentToken(tenant: Tenant, orderCode: string): Promise<string>;
   /** Ends a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
-  /**
-   * A checkout token of this tenant, by its text or its id, takes no payments from now on, until it is resumed or for so
-   * many seconds. @throws NotFoundError, ValidationError
-   */
-  pauseToken(tenant: Tenant, token: string, seconds: number | null): Promise<PausedToken>;
-  /** Ends whatever pause it has, and returns its id; one that has none stays as it is. @throws NotFoundError */
-  resumeToken(tenant: Tenant, token: string): Promise<string>;
-  /** The last pause of a checkout token, which may have ended; null where it was resumed, or never paused. */
-  pauseOf(tokenId: string): Promise<TokenPause | null>;
-  /** The pauses that are in force, newest first; at most 100. */
-  listPausedTokens(tenant: Tenant): Promise<PausedToken[]>;
-}
-
-/** A checkout token and its pause. */
-export interface PausedToken extends TokenPause {
-  tokenId: string;
-}
-
-/** The event of a checkout token that was paused or resumed; `pause` is null where it was resumed. */
-export interface TokenSnapshot {
-  tokenId: string;
-  pause: TokenPause | null;
-}
-
-/** A snapshot read back from JSON, where instants are text. */
-export function tokenFromJson(json: unknown): TokenSnapshot {
-  const { tokenId, pause } = json as TokenSnapshot;
-  if (!pause) return { tokenId, pause: null };
-  const { reason, pausedAt, pausedUntil } = pause;
-  return {
-    tokenId,
-    pause: {
-      reason,
-      pausedAt: new Date(pausedAt),
-      pausedUntil: pausedUntil === null ? null : new Date(pausedUntil),
-    },
-  };
 }
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
-const MINUTE_MS = 60_000;
-const FIRST_PAUSE_MS = 5 * MINUTE_MS;
-const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
-/** A pause that begins so soon after the last one's end is twice as long. */
-const SOON_MS = 60 * MINUTE_MS;
-
-/**
- * The pause of a token whose cards are declined; null where it has one. It ends by itself, and lasts twice as long as the
- * last one, up to an hour.
- */
-export function decidePauseForDeclines(last: TokenPause | null, now: Date): TokenPause | null {
-  if (isPaused(last, now)) return null;
-  let ms = FIRST_PAUSE_MS;
-  if (last?.reason === 'declines' && last.pausedUntil && plusMs(last.pausedUntil, SOON_MS) > now)
-    ms = Math.min(LONGEST_PAUSE_MS, 2 * (last.pausedUntil.getTime() - last.pausedAt.getTime()));
-  return { reason: 'declines', pausedAt: now, pausedUntil: plusMs(now, ms) };
+/** Origins in the form of a browser's `Origin` header. */
+export function normalizeOrigins(origins: readonly string[] | null | undefined): string[] {
+  return (origins ?? []).map((origin) => new URL(origin).origin);
 }
-
-/** At most a year, as a token's own life. @throws ValidationError */
-export function decidePauseByMerchant(seconds: number | null, now: Date): TokenPause {
-  if (seconds !== null && !(Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_SECONDS))
-    throw new ValidationError([{ path: 'seconds', message: `must lie from 1 to ${LONGEST_SECONDS}` }]);
-  return {
-    reason: 'merchant',
-    pausedAt: now,
-    pausedUntil: seconds === null ? null : plusMs(now, seconds * 1_000),
-  };
-}
-
-const LONGEST_SECONDS = 31_536_000;
 
 /** What can stand behind `Bearer` (RFC 6750). Ours use less of it; how the service makes its keys, the document does not say. */
 export const TOKEN_TEXT = '[A-Za-z0-9._~+/-]+=*';

@@ -2,13 +2,10 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { readFees, toFeeColumns } from '../db/payout-fees.ts';
 import type { Tables } from '../db/tables.ts';
-import { hashSecret } from '../kernel/ids.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
-import type { AccountSettings, Permission, TokenSnapshot } from './model.ts';
-
-type TokenPause = NonNullable<TokenSnapshot['pause']>;
+import type { AccountSettings, NewToken, Permission } from './model.ts';
 
 export interface AccountRow extends AccountSettings {
   id: string;
@@ -275,22 +272,15 @@ export async function selectApiKey(
   };
 }
 
-export interface TokenRow {
+export interface TokenRow extends NewToken {
   id: string;
-  kind: 'checkout' | 'payment' | 'dashboard';
   accountId: string;
   environment: Environment;
-  mintedBy: string | null;
-  grant: unknown;
-  allowedOrigins: string[];
   createdAt: Date;
-  expiresAt: Date | null;
   revokedAt: Date | null;
-  /** The last one, which may have ended; null where it was resumed, or never paused. */
-  pause: TokenPause | null;
 }
 
-export async function insertToken(sql: Sql, row: Omit<TokenRow, 'pause'>, secretHash: string): Promise<void> {
+export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
   await sql
     .insertInto('token')
     .values({
@@ -341,76 +331,11 @@ export async function selectTokensByHash(
 export type StoredToken = TokenRow & { secretHash: string };
 
 export async function updateTokens(sql: Sql, rows: readonly StoredToken[]): Promise<void> {
-  for (const { id, revokedAt, pause } of rows)
-    await sql
-      .updateTable('token')
-      .set({
-        revoked_at: revokedAt,
-        paused_at: pause?.pausedAt ?? null,
-        paused_until: pause?.pausedUntil ?? null,
-        pause_reason: pause?.reason ?? null,
-      })
-      .where('id', '=', id)
-      .execute();
+  for (const { id, revokedAt } of rows)
+    await sql.updateTable('token').set({ revoked_at: revokedAt }).where('id', '=', id).execute();
 }
 
-/** A token by its text or its id: whose it is, and what it is stored by. */
-export async function findToken(
-  sql: Sql,
-  named: string,
-): Promise<{ id: string; tenant: Tenant; secretHash: string } | null> {
-  const query = sql.selectFrom('token').select(['id', 'account_id', 'environment', 'secret_hash']);
-  const row = await (TOKEN_ID.test(named)
-    ? query.where('id', '=', named)
-    : query.where('secret_hash', '=', hashSecret(named))
-  ).executeTakeFirst();
-  if (!row) return null;
-  return {
-    id: row.id,
-    tenant: { accountId: row.account_id, environment: row.environment },
-    secretHash: row.secret_hash,
-  };
-}
-
-const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
-
-export async function selectPause(sql: Sql, tokenId: string): Promise<TokenPause | null> {
-  const row = await sql.selectFrom('token').selectAll().where('id', '=', tokenId).executeTakeFirst();
-  return row ? toToken(row).pause : null;
-}
-
-/** In force, newest first. */
-export async function selectPausedTokens(
-  sql: Sql,
-  { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
-): Promise<(TokenRow & { pause: TokenPause })[]> {
-  let query = sql
-    .selectFrom('token')
-    .selectAll()
-    .where('paused_at', 'is not', null)
-    .where((or) => or.or([or('paused_until', 'is', null), or('paused_until', '>', now)]))
-    .where('revoked_at', 'is', null);
-  if (tenant)
-    query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
-  const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();
-  return rows.map((row) => toToken(row) as TokenRow & { pause: TokenPause });
-}
-
-function toToken(row: {
-  id: string;
-  kind: TokenRow['kind'];
-  account_id: string;
-  environment: Environment;
-  minted_by: string | null;
-  grant: unknown;
-  allowed_origins: string[];
-  created_at: Date;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  paused_at: Date | null;
-  paused_until: Date | null;
-  pause_reason: TokenPause['reason'] | null;
-}): TokenRow {
+function toToken(row: Selectable<Tables['token']>): TokenRow {
   return {
     id: row.id,
     kind: row.kind,
@@ -422,8 +347,5 @@ function toToken(row: {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
-    pause: row.pause_reason
-      ? { reason: row.pause_reason, pausedAt: row.paused_at!, pausedUntil: row.paused_until }
-      : null,
   };
 }

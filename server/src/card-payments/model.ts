@@ -172,26 +172,6 @@ export interface SoldProduct {
   priceCents: Cents | null;
 }
 
-/** A checkout token that takes no payments, or takes them slowly. */
-export interface TokenPause {
-  /** `merchant`: it takes none. `declines`: so many cards were declined that each payer waits longer between two cards. */
-  reason: 'merchant' | 'declines';
-  pausedAt: Date;
-  /** Null: until it is resumed. */
-  pausedUntil: Date | null;
-}
-
-/** Whether a pause is in force. */
-export function isPaused(pause: TokenPause | null | undefined, now: Date): boolean {
-  return pause != null && (pause.pausedUntil === null || pause.pausedUntil > now);
-}
-
-/** @throws UnavailableError where the merchant has paused the token */
-export function assertNotPaused(pause: TokenPause | null | undefined, now: Date): void {
-  if (isPaused(pause, now) && pause?.reason === 'merchant')
-    throw new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'This checkout takes no payments at the moment');
-}
-
 /** The token that started a payment; null for one that an API key created. */
 export function tokenOf({ checkoutAttempt }: Pick<StoredCardPayment, 'checkoutAttempt'>): string | null {
   return checkoutAttempt?.split(':')[0] ?? null;

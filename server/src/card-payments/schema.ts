@@ -20,7 +20,6 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
-  assertNotPaused,
   type CardPayment,
   type CardPaymentStatus,
   type Customer,
@@ -29,6 +28,7 @@ import {
   startCheckoutInput,
   statusSince,
 } from './model.ts';
+import { assertNotPaused } from './tokens/model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -298,7 +298,7 @@ builder.mutationFields((t) => ({
     },
     resolve: authorized(assertCheckoutToken, async ({ tenant }, { input }, context, credential) => {
       // Not of the caller, whom a socket knows from its beginning on.
-      assertNotPaused(await context.services.access.pauseOf(credential.id), context.clock.now());
+      assertNotPaused(await context.services.checkoutTokens.pauseOf(credential.id), context.clock.now());
       const payment = await context.services.cardPayments.startCheckout(
         tenant,
         credential,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { AccessService } from '../access/model.ts';
+import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
 import { filesRoute } from '../http/files.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
@@ -36,12 +37,14 @@ export function widgetRoute(): Route {
 export function createDemoRoutes({
   tenant,
   access,
+  checkoutTokens,
   payouts,
   clock,
   publicUrl,
 }: {
   tenant: Tenant;
   access: AccessService;
+  checkoutTokens: CheckoutTokenService;
   /** Null where they would be real ones: then the dashboard only shows. */
   payouts: PayoutService | null;
   clock: Clock;
@@ -61,7 +64,7 @@ export function createDemoRoutes({
 
   async function mintTokens({ name, priceCents }: Product) {
     const mint = async (back: { successUrl?: string; cancelUrl?: string }) => {
-      const { token } = await access.createCheckoutToken(tenant, null, {
+      const { token } = await checkoutTokens.create(tenant, null, {
         amount: { fixedCents: priceCents },
         description: name,
         reusable: true,

@@ -1,10 +1,11 @@
-import { accounts } from '../access/collections.ts';
-import { bootstrap, createAccessService, createTokenPauses, firstTenant } from '../access/service.ts';
+import { accounts, tokens } from '../access/collections.ts';
+import { bootstrap, createAccessService, createTokenMint, firstTenant } from '../access/service.ts';
 import { createCharging } from '../card-payments/charging.ts';
 import { cardPayments as cardPaymentRecords } from '../card-payments/collections.ts';
 import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
+import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
@@ -71,7 +72,7 @@ export async function createEmbeddedRuntime({
   const guard = createCardTestingGuard({
     sql: database.sql,
     clock,
-    tokens: createTokenPauses({ database, committer }),
+    tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: metrics,
   });
   const settlement = createCharging({ database, committer, acquirer, accounts, guard, onFault });
@@ -80,9 +81,12 @@ export async function createEmbeddedRuntime({
     ...{ guard, clock, privateAddresses },
   });
   const productEngine = createProductService({ database, committer });
-  const access = createAccessService({
-    ...{ database, committer, clock, privateAddresses },
+  const access = createAccessService({ database, committer, clock });
+  const checkoutTokens = createCheckoutTokenService({
+    ...{ database, committer, accounts, clock, privateAddresses },
+    credentials: tokens,
     products: productEngine,
+    mint: createTokenMint({ database, clock }),
   });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = given ?? simulatedBank;
@@ -110,6 +114,7 @@ export async function createEmbeddedRuntime({
   const services = {
     access,
     cardPayments,
+    checkoutTokens,
     payouts,
     products: productEngine,
     // The ledger itself answers: no outcome is unknown.
@@ -163,7 +168,10 @@ export async function createEmbeddedRuntime({
           onFault,
         }),
         ...(config.demo
-          ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, payouts, clock, publicUrl })
+          ? createDemoRoutes({
+              tenant: await firstTenant(database.sql),
+              ...{ access, checkoutTokens, payouts, clock, publicUrl },
+            })
           : []),
         ...(simulatedClock
           ? createSimulatorRoutes({
