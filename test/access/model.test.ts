@@ -11,16 +11,8 @@ import {
 } from '../../server/src/access/keys.ts';
 import {
   allowsOrigin,
+  assertMay,
   assertMayFollowAccount,
-  assertMayManageSubaccounts,
-  assertMayReadCardPayments,
-  assertMayReadPayouts,
-  assertMayReadProducts,
-  assertMayReadSubaccountPayouts,
-  assertMayReadSubaccounts,
-  assertMayReadWallet,
-  assertMayReadWebhooks,
-  assertMayRequestSubaccountPayouts,
   assertUnrestrictedKey,
   bearer,
   type Caller,
@@ -31,6 +23,7 @@ import {
   environmentOfKey,
   mayReadCardPayment,
   PAYMENT_TOKEN_MS,
+  type Right,
   rightsOf,
   seesCustomer,
   seesSubaccount,
@@ -73,6 +66,8 @@ function caller(credential: Credential, rest: Partial<Caller> = {}): Caller {
   };
 }
 
+const may = (right: Right) => (each: Caller) => assertMay(each, right);
+
 const letIn = (assertMay: (caller: Caller) => unknown) =>
   EVERYBODY.filter((who) => {
     try {
@@ -91,21 +86,21 @@ describe('who may', () => {
       assertMayFollowAccount,
       [...KEYS, 'manager', 'both', 'withdrawer', ...TOKENS_OF_THE_ACCOUNT],
     ],
-    ['read the wallet', assertMayReadWallet, [...KEYS, 'wallet']],
-    ['read all card payments', assertMayReadCardPayments, [...KEYS, 'card_payments']],
-    ['read payouts', assertMayReadPayouts, [...KEYS, 'payouts']],
-    ['read webhooks', assertMayReadWebhooks, [...KEYS, 'webhooks']],
-    ['read products', assertMayReadProducts, [...KEYS, 'products']],
-    ['open subaccounts and transfer to them', assertMayManageSubaccounts, [...KEYS, 'manager', 'both']],
-    ['read subaccounts', assertMayReadSubaccounts, [...KEYS, 'manager', 'both', 'subaccounts']],
+    ['read the wallet', may('wallet.read'), [...KEYS, 'wallet']],
+    ['read all card payments', may('card_payments.read'), [...KEYS, 'card_payments']],
+    ['read payouts', may('payouts.read'), [...KEYS, 'payouts']],
+    ['read webhooks', may('webhooks.read'), [...KEYS, 'webhooks']],
+    ['read products', may('products.read'), [...KEYS, 'products']],
+    ['open subaccounts and transfer to them', may('subaccounts.manage'), [...KEYS, 'manager', 'both']],
+    ['read subaccounts', may('subaccounts.read'), [...KEYS, 'manager', 'both', 'subaccounts']],
     [
       'request payouts of subaccounts',
-      assertMayRequestSubaccountPayouts,
+      may('subaccount_payouts.request'),
       [...KEYS, 'manager', 'both', 'withdrawer'],
     ],
     [
       'read payouts of subaccounts',
-      assertMayReadSubaccountPayouts,
+      may('subaccount_payouts.read'),
       [...KEYS, 'manager', 'both', 'withdrawer', 'subaccounts'],
     ],
     ['see whose a subaccount’s payout is', seesSubaccount, EVERYBODY.filter((who) => who !== 'withdrawer')],
@@ -129,12 +124,12 @@ describe('who may', () => {
       }
       return 'none';
     };
-    expect(refusal(assertMayManageSubaccounts, 'withdrawer')).toEqual(['subcontas.gerenciar']);
+    expect(refusal(may('subaccounts.manage'), 'withdrawer')).toEqual(['subcontas.gerenciar']);
     const neither = caller({ kind: 'api_key', id: 'key_5', permissions: ['other' as never] });
-    expect(() => assertMayRequestSubaccountPayouts(neither)).toThrow(
+    expect(() => may('subaccount_payouts.request')(neither)).toThrow(
       expect.objectContaining({ requiresAnyOf: ['subcontas.gerenciar', 'subcontas.sacar'] }),
     );
-    expect(refusal(assertMayReadWallet, 'manager')).toEqual([]);
+    expect(refusal(may('wallet.read'), 'manager')).toEqual([]);
   });
 
   test('do what no permission covers is known by the key’s id', () => {

@@ -3,12 +3,10 @@ import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
 import { byMethod } from '../payouts/model.ts';
-import type { AccountSettings, Permission } from './model.ts';
+import { type AccountSettings, PERMISSIONS, type Permission } from './model.ts';
 
 /** The document's sections 5.4 and 8: of both environments together. */
 export const MAX_ACTIVE_KEYS = 10;
-
-const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const satisfies readonly Permission[];
 
 /** A key as it may be shown; the key itself is nowhere. */
 export interface ApiKey {

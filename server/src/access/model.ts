@@ -6,8 +6,9 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
 import { byMethod, methodOf, type PayoutMethod } from '../payouts/model.ts';
 
-/** The document's section 5. An unrestricted key has none of them and may do everything. */
-export type Permission = 'subcontas.gerenciar' | 'subcontas.sacar';
+/** The permissions of restricted keys (the document's section 5). An unrestricted key has none of them. */
+export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
 
 /** What an account settles for itself. */
 export interface AccountSettings {
@@ -27,7 +28,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   subaccountMarkupCents: 50,
 };
 
-/** What a dashboard token may read. */
+/** The scopes of dashboard tokens. */
 export const DASHBOARD_SCOPES = [
   'wallet',
   'payouts',
@@ -37,6 +38,39 @@ export const DASHBOARD_SCOPES = [
   'webhooks',
 ] as const;
 export type DashboardScope = (typeof DASHBOARD_SCOPES)[number];
+
+/** Everything that a restricted key or a dashboard token can be allowed. The rest needs an unrestricted key. */
+export type Right =
+  | 'wallet.read'
+  | 'payouts.read'
+  | 'card_payments.read'
+  | 'products.read'
+  | 'webhooks.read'
+  | 'subaccounts.read'
+  /** Opening subaccounts and transferring to them. */
+  | 'subaccounts.manage'
+  | 'subaccount_payouts.read'
+  | 'subaccount_payouts.request';
+
+/**
+ * The rights that each permission and each scope grants (for permissions, the document's 4.1.1 and 5). An unrestricted
+ * key has all of them.
+ */
+const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = {
+  'subcontas.gerenciar': [
+    'subaccounts.read',
+    'subaccounts.manage',
+    'subaccount_payouts.read',
+    'subaccount_payouts.request',
+  ],
+  'subcontas.sacar': ['subaccount_payouts.read', 'subaccount_payouts.request'],
+  wallet: ['wallet.read'],
+  payouts: ['payouts.read'],
+  subaccounts: ['subaccounts.read', 'subaccount_payouts.read'],
+  card_payments: ['card_payments.read'],
+  products: ['products.read'],
+  webhooks: ['webhooks.read'],
+};
 
 /** What let the caller in, and what it grants. */
 export type Credential =
@@ -149,107 +183,66 @@ export function environmentOfKey(secret: string): Environment | null {
   return secret.startsWith(KEY_PREFIX.sandbox) ? 'sandbox' : null;
 }
 
-/** For what no listed permission covers. @throws PermissionError */
-export function assertUnrestrictedKey(caller: Caller): string {
+/** The permissions that grant a right; none where only an unrestricted key has it. */
+export function permissionsFor(right: Right): readonly Permission[] {
+  return PERMISSIONS.filter((permission) => GRANTS[permission].includes(right));
+}
+
+/** Refuses a caller whose credential does not grant the right. @throws PermissionError */
+export function assertMay(caller: Caller, right: Right): void {
   const { credential } = caller;
+  const scope = DASHBOARD_SCOPES.find((each) => GRANTS[each].includes(right));
+  if (credential.kind === 'dashboard_token' && scope) {
+    if (!credential.scopes.includes(scope))
+      throw new PermissionError(`This dashboard token does not have the scope ${scope}`);
+    return;
+  }
+  const permissions = permissionsFor(right);
+  if (permissions.length === 0 || credential.kind !== 'api_key') assertUnrestrictedKey(caller);
+  else if (!grants(credential.permissions, right))
+    throw new PermissionError(`This API key needs one of: ${permissions.join(', ')}`, permissions);
+}
+
+/** Refuses every caller but an unrestricted key, and returns the key's id. @throws PermissionError */
+export function assertUnrestrictedKey({ credential }: Caller): string {
   if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
   if (credential.permissions?.length)
     throw new PermissionError('This API key is restricted to other operations; it needs an unrestricted one');
   return credential.id;
 }
 
-/** For where the account's updates stand: a payer's page follows one payment. @throws PermissionError */
-export function assertMayFollowAccount({ credential }: Caller): void {
-  if (credential.kind !== 'api_key' && credential.kind !== 'dashboard_token')
-    throw new PermissionError('This token does not follow the account');
+/** Refuses tokens of a payer's page, which follows one payment and not the account. @throws PermissionError */
+export function assertMayFollowAccount(caller: Caller): void {
+  if (isPayer(caller)) throw new PermissionError('This token does not follow the account');
 }
 
-/** @throws PermissionError */
-export function assertMayReadWallet(caller: Caller): void {
-  assertMayRead(caller, 'wallet');
-}
-
-/** Every card payment of the account. @throws PermissionError */
-export function assertMayReadCardPayments(caller: Caller): void {
-  assertMayRead(caller, 'card_payments');
-}
-
-/** Payouts of the main account. @throws PermissionError */
-export function assertMayReadPayouts(caller: Caller): void {
-  assertMayRead(caller, 'payouts');
-}
-
-/** @throws PermissionError */
-export function assertMayReadWebhooks(caller: Caller): void {
-  assertMayRead(caller, 'webhooks');
-}
-
-/** The catalogue. @throws PermissionError */
-export function assertMayReadProducts(caller: Caller): void {
-  assertMayRead(caller, 'products');
-}
-
-function assertMayRead(caller: Caller, scope: DashboardScope): void {
-  const { credential } = caller;
-  if (credential.kind !== 'dashboard_token') assertUnrestrictedKey(caller);
-  else if (!credential.scopes.includes(scope))
-    throw new PermissionError(`This dashboard token does not have the scope ${scope}`);
-}
-
-const MANAGE: readonly Permission[] = ['subcontas.gerenciar'];
-const MANAGE_OR_WITHDRAW: readonly Permission[] = ['subcontas.gerenciar', 'subcontas.sacar'];
-
-/** To open subaccounts and to transfer to them. @throws PermissionError */
-export function assertMayManageSubaccounts(caller: Caller): void {
-  assertKeyWith(caller, MANAGE);
-}
-
-/** Subaccounts with their balances and statements. @throws PermissionError */
-export function assertMayReadSubaccounts(caller: Caller): void {
-  if (caller.credential.kind === 'dashboard_token') assertMayRead(caller, 'subaccounts');
-  else assertKeyWith(caller, MANAGE);
-}
-
-/** The document's 4.1.1. @throws PermissionError */
-export function assertMayRequestSubaccountPayouts(caller: Caller): void {
-  assertKeyWith(caller, MANAGE_OR_WITHDRAW);
-}
-
-/** The document's 4.1.1. @throws PermissionError */
-export function assertMayReadSubaccountPayouts(caller: Caller): void {
-  if (caller.credential.kind === 'dashboard_token') assertMayRead(caller, 'subaccounts');
-  else assertKeyWith(caller, MANAGE_OR_WITHDRAW);
+/** Whether the caller may read a card payment. To a payment token every other payment does not exist. */
+export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
+  if (caller.credential.kind === 'payment_token') return caller.credential.orderCode === orderCode;
+  assertMay(caller, 'card_payments.read');
+  return true;
 }
 
 /** A key that may only request payouts follows these, and sees of their subaccount nothing but its id. */
 export function seesSubaccount({ credential }: Caller): boolean {
-  return (
-    credential.kind !== 'api_key' ||
-    !credential.permissions?.length ||
-    credential.permissions.includes('subcontas.gerenciar')
-  );
-}
-
-function assertKeyWith({ credential }: Caller, anyOf: readonly Permission[]): void {
-  if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
-  const held = credential.permissions;
-  if (!held?.length || held.some((permission) => anyOf.includes(permission))) return;
-  throw new PermissionError(`This API key needs one of: ${anyOf.join(', ')}`, anyOf);
-}
-
-/** One card payment: a payment token sees its own alone, and all others as if they were not there. */
-export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
-  if (caller.credential.kind === 'payment_token') return caller.credential.orderCode === orderCode;
-  assertMayReadCardPayments(caller);
-  return true;
+  return credential.kind !== 'api_key' || grants(credential.permissions, 'subaccounts.read');
 }
 
 /**
- * Customer and metadata are the merchant's, not the payer's page's: its checkout token may be public, and whoever
- * has that gets a payment token by starting a payment.
+ * Customer and metadata are the merchant's, and hidden from the payer's page: its checkout token may be public, and
+ * starting a payment with it yields a payment token.
  */
-export function seesCustomer({ credential }: Caller): boolean {
-  return credential.kind === 'api_key' || credential.kind === 'dashboard_token';
+export function seesCustomer(caller: Caller): boolean {
+  return !isPayer(caller);
+}
+
+/** Whether permissions of a key grant a right. Null: the service that made the key refuses by itself. */
+function grants(permissions: readonly Permission[] | null, right: Right): boolean {
+  return !permissions?.length || permissionsFor(right).some((permission) => permissions.includes(permission));
+}
+
+function isPayer({ credential }: Caller): boolean {
+  return credential.kind === 'checkout_token' || credential.kind === 'payment_token';
 }
 
 /** Whether a page of this origin may use the credential. No origin: not a browser. */
@@ -258,12 +251,18 @@ export function allowsOrigin(caller: Caller, origin: string | null | undefined):
 }
 
 /**
- * Callers of whom this is the same see the same of everything: it is all of a caller that a rule can look at. Who pays with
- * a token shares with nobody, for each token has its own share of the calls to a service behind a facade.
+ * A key of everything that the rules above and `viewer` look at: two callers with the same one see the same of
+ * everything. Payers share it with nobody, for each token has its own share of the calls to a service behind a facade.
  */
-export function rightsOf({ tenant, credential, allowedOrigins }: Caller): string {
+export function rightsOf(caller: Caller): string {
+  const { tenant, credential, allowedOrigins } = caller;
   const { id, ...granted } = credential;
-  const isPayers = credential.kind === 'checkout_token' || credential.kind === 'payment_token';
   const names = 'scopes' in granted ? { ...granted, scopes: [...granted.scopes].sort() } : granted;
-  return JSON.stringify([tenant.accountId, tenant.environment, names, allowedOrigins, isPayers ? id : null]);
+  return JSON.stringify([
+    tenant.accountId,
+    tenant.environment,
+    names,
+    allowedOrigins,
+    isPayer(caller) ? id : null,
+  ]);
 }

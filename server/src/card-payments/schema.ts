@@ -1,5 +1,5 @@
 import {
-  assertMayReadCardPayments,
+  assertMay,
   assertUnrestrictedKey,
   type Caller,
   mayReadCardPayment,
@@ -194,7 +194,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
-      assertMayReadCardPayments(caller);
+      assertMay(caller, 'card_payments.read');
       const status = args.status?.map(knownStatus);
       const first = pageSize(args.first);
       const cursors = context.listCursors('cardPayments');
@@ -359,7 +359,7 @@ builder.subscriptionFields((t) => ({
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
       const caller = callerOf(context);
-      assertMayReadCardPayments(caller);
+      assertMay(caller, 'card_payments.read');
       return context.subscribe({
         topic: { resource: 'card_payment' },
         after,

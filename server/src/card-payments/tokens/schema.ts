@@ -1,4 +1,4 @@
-import { assertMayReadCardPayments, assertUnrestrictedKey } from '../../access/model.ts';
+import { assertMay, assertUnrestrictedKey } from '../../access/model.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
@@ -132,7 +132,7 @@ builder.queryField('pausedTokens', (t) =>
     description: 'The pauses of checkout tokens that are in force, newest first; at most 100.',
     resolve: (_, __, context) => {
       const caller = callerOf(context);
-      assertMayReadCardPayments(caller);
+      assertMay(caller, 'card_payments.read');
       return context.services.checkoutTokens.listPaused(caller.tenant);
     },
   }),
@@ -145,7 +145,7 @@ builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
       'Each pause of a checkout token and each resumption; no first state, only changes. The end of a pause by itself is in its pausedUntil.',
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
-      assertMayReadCardPayments(callerOf(context));
+      assertMay(callerOf(context), 'card_payments.read');
       return context.subscribe({
         topic: { resource: 'checkout_token' },
         after,
