@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
 import { DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
+import { decideCreate } from '../server/src/card-payments/decisions.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
   CHECKOUT_SESSION_MS,
   canFollow,
-  decideCreate,
   MAX_DECLINED_CHARGES,
 } from '../server/src/card-payments/model.ts';
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  type CardPaymentStatus,
-  type CheckoutGrant,
-  RESOLVE_AFTER_MS,
-  type StoredCardPayment,
+import { RESOLVE_AFTER_MS } from '../../server/src/card-payments/decisions.ts';
+import type {
+  CardPaymentStatus,
+  CheckoutGrant,
+  StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';

@@ -4,11 +4,13 @@ import {
   type CardPayment,
   type CardPaymentStatus,
   canFollow,
-  mergeUpstreamCardPayment,
-  pollInterval,
   statusSince,
-  type UpstreamCardPayment,
 } from '../../server/src/card-payments/model.ts';
+import { pollInterval } from '../../server/src/card-payments/remote/poll-interval.ts';
+import {
+  mergeUpstreamCardPayment,
+  type UpstreamCardPayment,
+} from '../../server/src/card-payments/upstream-card-payment.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { generated } from '../support/scale.ts';

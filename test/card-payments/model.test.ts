@@ -1,15 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { assertTokenFree, checkoutAmount, grantAtStart } from '../../server/src/card-payments/checkout.ts';
 import {
-  assertCardsAvailable,
-  assertTokenFree,
   type CardPaymentChange,
-  CHECKOUT_SESSION_MS,
   type ChargeOutcome,
-  cardPaymentFromJson,
-  checkoutAmount,
-  createCardPaymentInput,
-  customerOf,
   decideCharge,
   decideCreate,
   decideExpire,
@@ -17,13 +11,19 @@ import {
   decideRefund,
   decideRelease,
   fitsBalances,
-  grantAtStart,
+  RESOLVE_AFTER_MS,
+} from '../../server/src/card-payments/decisions.ts';
+import {
+  assertCardsAvailable,
+  CHECKOUT_SESSION_MS,
+  cardPaymentFromJson,
+  createCardPaymentInput,
+  customerOf,
   isAnyOrderCode,
   isFinal,
   isOrderCode,
   MAX_DECLINED_CHARGES,
   newOrderCode,
-  RESOLVE_AFTER_MS,
   type StoredCardPayment,
   startCheckoutInput,
 } from '../../server/src/card-payments/model.ts';

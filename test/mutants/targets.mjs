@@ -46,7 +46,13 @@ export const ROOMS = [
   },
   {
     group: 'state machines',
-    mutate: ['card-payments/model.ts'],
+    mutate: [
+      'card-payments/model.ts',
+      'card-payments/checkout.ts',
+      'card-payments/decisions.ts',
+      'card-payments/upstream-card-payment.ts',
+      'card-payments/remote/poll-interval.ts',
+    ],
     tests: ['card-payments/model.test.ts', 'card-payments/mirror.test.ts'],
   },
   {

@@ -6,24 +6,26 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { isCurrentTask } from '../work/store.ts';
+import { tokenOf } from './checkout.ts';
 import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './collections.ts';
 import {
-  type AttemptOutcome,
   type CardPaymentChange,
   type CardPaymentTask,
-  type CardTestingGuard,
-  type ChargeAttempt,
-  type ChargeRefusal,
   decideCharge,
   decideExpire,
   decideOutcome,
   decideRefund,
   decideRelease,
   fitsBalances,
-  type HostedCheckout,
-  type PayResult,
-  type StoredCardPayment,
-  tokenOf,
+} from './decisions.ts';
+import type {
+  AttemptOutcome,
+  CardTestingGuard,
+  ChargeAttempt,
+  ChargeRefusal,
+  HostedCheckout,
+  PayResult,
+  StoredCardPayment,
 } from './model.ts';
 import type { AccountCollection } from './service.ts';
 import { selectByOrderCode } from './store.ts';

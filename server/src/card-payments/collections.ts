@@ -1,5 +1,6 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
-import type { CardPaymentChange, StoredCardPayment } from './model.ts';
+import type { CardPaymentChange } from './decisions.ts';
+import type { StoredCardPayment } from './model.ts';
 import {
   type CheckoutUse,
   saveCardPayments,

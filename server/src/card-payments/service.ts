@@ -7,17 +7,15 @@ import { RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
+import { assertTokenFree, checkoutAmount, grantAtStart } from './checkout.ts';
 import { cardPayments, checkoutUses, writesOf } from './collections.ts';
+import { decideCreate } from './decisions.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
-  assertTokenFree,
   type CardPaymentService,
   type CardTestingGuard,
   type CheckoutGrant,
-  checkoutAmount,
-  decideCreate,
-  grantAtStart,
   newOrderCode,
   type SoldProduct,
   type StoredCardPayment,

@@ -18,8 +18,8 @@ import {
   type Customer,
   isAnyOrderCode,
   type StoredCardPayment,
-  type UpstreamCardPayment,
 } from './model.ts';
+import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
 // ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
 

@@ -10,17 +10,10 @@ import { type Clock, secondsUntil } from '../../kernel/clock.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { HostedCheckout, StoredCardPayment } from '../model.ts';
 import { parseCardForm } from './form.ts';
+import { followPath, type Order, type Site, type TestCards } from './layout.ts';
 import { cspSource, returnUrl } from './return-url.ts';
 import { pageState, secondsLeft } from './state.ts';
-import {
-  followPath,
-  formPage,
-  type Order,
-  problemPage,
-  type Site,
-  statusPage,
-  type TestCards,
-} from './view.ts';
+import { formPage, problemPage, statusPage } from './view.ts';
 
 const BODY_LIMIT_BYTES = 8 * 1024;
 

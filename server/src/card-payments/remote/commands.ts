@@ -24,21 +24,18 @@ import {
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
+import { assertTokenFree, checkoutAmount, grantAtStart } from '../checkout.ts';
 import {
   assertNotSandbox,
-  assertTokenFree,
   type CardPayment,
   type CardPaymentService,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
   cardsNotConfigured,
-  checkoutAmount,
-  customerOf,
-  grantAtStart,
   type SoldProduct,
   type StartCheckoutInput,
-  type UpstreamCardPayment,
 } from '../model.ts';
+import { beganAt, createdClaim, isLike, toWanted, type Wanted } from '../requested-payment.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
 
@@ -64,12 +61,6 @@ const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' }
 const WINDOW: TimeWindow = { beforeMs: 5_000, afterMs: Number.POSITIVE_INFINITY, marginMs: 0 };
 /** By then whoever sends it has its answer. */
 const SENDING_MS = 60_000;
-
-/** What is asked of the service, kept before it is sent; with the merchant's own `callbackUrl`, which stays here. */
-type Wanted = { valueCents: number } & Pick<
-  CardPayment,
-  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl'
->;
 
 export function createCardPaymentRequests({
   database: { sql },
@@ -277,21 +268,7 @@ export function createCardPaymentRequests({
   };
 }
 
-// ── What is asked ───────────────────────────────────────────────────────────────────────────────
-
-type Details = Omit<CheckoutGrant, 'amount' | 'reusable'>;
-
-function toWanted({ valueCents, ...details }: Details & { valueCents: number }): Wanted {
-  return {
-    valueCents,
-    description: details.description ?? null,
-    callbackUrl: details.callbackUrl ?? null,
-    customer: customerOf(details.customer),
-    metadata: details.metadata ?? null,
-    successUrl: details.successUrl ?? null,
-    cancelUrl: details.cancelUrl ?? null,
-  };
-}
+// ── The request ─────────────────────────────────────────────────────────────────────────────────
 
 /** @throws ValidationError, NotFoundError, UpstreamError */
 async function wantedOf(
@@ -314,18 +291,6 @@ async function wantedOf(
 /** The document's 4.2: what is not given is left out. */
 function bodyOf(wanted: Wanted): object {
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
-}
-
-/** What was given is known better than the answer tells it; the amount is what the payer is asked for. */
-function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Date): UpstreamCardPayment {
-  const { valueCents, ...details } = wanted;
-  return {
-    ...claim,
-    ...details,
-    status: claim.status ?? 'pending',
-    amountCents: claim.amountCents ?? valueCents,
-    createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
-  };
 }
 
 /** The document says that a 400 is about the input, and that one answer, whose status it does not show, is about the account. */
@@ -375,29 +340,6 @@ function assertLastIsOver(state: State, { resourceId, createdAt }: Intent): void
   const over = plusMs(createdAt, SENDING_MS + CHECKOUT_SESSION_MS);
   if (state.now < over)
     throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
-}
-
-// ── Recognising what was sent ───────────────────────────────────────────────────────────────────
-
-/** In everything that the list says of it. */
-function isLike(
-  { said, ...item }: UpstreamCardPayment & { said: Readonly<Record<string, unknown>> },
-  wanted: Wanted,
-): boolean {
-  const same = (name: 'metadata' | 'description' | 'successUrl' | 'cancelUrl') =>
-    !(name in said) || (item[name] ?? null) === wanted[name];
-  return (
-    item.amountCents === wanted.valueCents &&
-    same('metadata') &&
-    same('description') &&
-    same('successUrl') &&
-    same('cancelUrl') &&
-    (!('customer' in said) || hashInput(item.customer ?? null) === hashInput(wanted.customer))
-  );
-}
-
-function beganAt({ createdAt, expiresAt }: UpstreamCardPayment): Date | null {
-  return createdAt ?? (expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null);
 }
 
 function kindOf(operation: string): string {

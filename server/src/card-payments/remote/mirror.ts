@@ -3,13 +3,8 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
 import { type MirroredRow, selectMirrored, touchMirrored } from '../../upstream/mirror-store.ts';
-import {
-  type CardPayment,
-  cardPaymentFromJson,
-  isFinal,
-  mergeUpstreamCardPayment,
-  type UpstreamCardPayment,
-} from '../model.ts';
+import { type CardPayment, cardPaymentFromJson, isFinal } from '../model.ts';
+import { mergeUpstreamCardPayment, type UpstreamCardPayment } from '../upstream-card-payment.ts';
 
 /** Card payments as the mirror has them. */
 export interface MirroredCardPayments {

@@ -27,16 +27,11 @@ import {
   withUpstreamErrors,
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
-import {
-  type CardPayment,
-  type CardPaymentService,
-  isAnyOrderCode,
-  pollInterval,
-  type SoldProduct,
-} from '../model.ts';
+import { type CardPayment, type CardPaymentService, isAnyOrderCode, type SoldProduct } from '../model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../wire.ts';
 import { createCardPaymentRequests } from './commands.ts';
 import { mirrorCardPayments, observationOf, paymentOf } from './mirror.ts';
+import { pollInterval } from './poll-interval.ts';
 
 const GET = { name: 'GET /v1/card-payments/{orderCode}', inWords: 'looking a card payment up' };
 
