@@ -10,14 +10,14 @@ import { byMethod, methodOf, type PayoutMethod } from '../payouts/model.ts';
 export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** What an account settles for itself. */
+/** The settings of an account. */
 export interface AccountSettings {
   cardPaymentsEnabled: boolean;
-  /** Days from a card sale to its place in the balance. */
+  /** Days from a card sale to its release into the balance. */
   cardReleaseDays: number;
   /** The part of each payout that the service keeps. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
-  /** What the account keeps of each payout of its subaccounts. */
+  /** The fee that the account takes from each payout of its subaccounts. */
   subaccountMarkupCents: Cents;
 }
 
@@ -72,9 +72,9 @@ const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = 
   webhooks: ['webhooks.read'],
 };
 
-/** What let the caller in, and what it grants. */
+/** The credential of a caller, and what it grants. */
 export type Credential =
-  /** Null where the service that made the key does not show what it permits: that one refuses by itself. */
+  /** Permissions are null where the service that issued the key does not show them and enforces them itself. */
   | { kind: 'api_key'; id: string; permissions: readonly Permission[] | null }
   | { kind: 'checkout_token'; id: string; grant: CheckoutGrant }
   | { kind: 'payment_token'; id: string; orderCode: string }
@@ -83,14 +83,14 @@ export type Credential =
 export interface Caller {
   readonly tenant: Tenant;
   readonly credential: Credential;
-  /** Origins that may use it; empty for any. */
+  /** Origins that may use the credential; empty for any. */
   readonly allowedOrigins: readonly string[];
   readonly expiresAt: Date | null;
   /** Credentials whose revocation ends this one: itself, and the key that minted it. */
   readonly endsWith: readonly string[];
 }
 
-/** `ps_live_…` and `ps_test_…` are the document's; the token prefixes are ours. */
+/** Prefixes of keys, which are the document's. Those of tokens below are this server's own. */
 export const KEY_PREFIX: Record<Environment, string> = { live: 'ps_live_', sandbox: 'ps_test_' };
 export const TOKEN_PREFIX = {
   checkout: 'ps_checkout_',
@@ -99,11 +99,11 @@ export const TOKEN_PREFIX = {
 } as const;
 
 const TOKEN_DAY_MS = 86_400_000;
-/** Long enough for a payer to come back, and for a late confirmation to be seen. */
+/** The life of a payment token: the payer can return to the page, and sees a late confirmation. */
 export const PAYMENT_TOKEN_MS = 7 * TOKEN_DAY_MS;
 export const DASHBOARD_TOKEN_SECONDS = 3_600;
 
-// ── What a caller may ask for ───────────────────────────────────────────────────────────────────
+// ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
 /** Origins that may use a token, as a caller names them. */
 export const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
@@ -123,12 +123,12 @@ export const createDashboardTokenInput = z.object({
 });
 export type CreateDashboardTokenInput = z.infer<typeof createDashboardTokenInput>;
 
-/** What a new token is, beside its tenant. */
+/** A token to mint for a tenant. */
 export interface NewToken {
   kind: 'checkout' | 'payment' | 'dashboard';
-  /** What it grants, as it is stored. */
+  /** Its rights, as they are stored. */
   grant: unknown;
-  /** The API key with which it ends; null where none has minted it. */
+  /** The API key whose revocation ends the token; null where no key has minted it. */
   mintedBy: string | null;
   allowedOrigins: string[];
   expiresAt: Date | null;
@@ -141,19 +141,22 @@ export type MintToken = (tenant: Tenant, token: NewToken) => Promise<string>;
 
 export interface AccessService {
   /**
-   * Who is behind an `Authorization: Bearer …` value.
-   * @throws UnauthenticatedError for none, a malformed, unknown, expired or revoked one
+   * Identifies the caller behind an `Authorization: Bearer …` value.
+   * @throws UnauthenticatedError for a missing, malformed, unknown, expired or revoked one
    */
   authenticate(authorization: string | null | undefined): Promise<Caller>;
-  /** A short-lived token that reads and follows what its scopes name, and changes nothing. The only copy is the answer. */
+  /**
+   * Mints a short-lived token that reads and follows what its scopes name, and changes nothing. The result holds the
+   * only copy.
+   */
   createDashboardToken(
     tenant: Tenant,
     keyId: string | null,
     input: CreateDashboardTokenInput,
   ): Promise<{ token: string; expiresAt: Date }>;
-  /** Reads and follows one payment. */
+  /** Mints a token that reads and follows one payment. */
   createPaymentToken(tenant: Tenant, orderCode: string): Promise<string>;
-  /** Ends a checkout or dashboard token of this tenant at once. @throws NotFoundError */
+  /** Revokes a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
 }
 
@@ -164,12 +167,15 @@ export function normalizeOrigins(origins: readonly string[] | null | undefined):
   return (origins ?? []).map((origin) => new URL(origin).origin);
 }
 
-/** What can stand behind `Bearer` (RFC 6750). Ours use less of it; how the service makes its keys, the document does not say. */
+/**
+ * The syntax of a `Bearer` credential (RFC 6750). This server's own use a part of it; the document does not show the
+ * form of the service's keys.
+ */
 export const TOKEN_TEXT = '[A-Za-z0-9._~+/-]+=*';
 const BEARER = new RegExp(`^Bearer +(${TOKEN_TEXT})$`, 'i');
 const CREDENTIAL_MAX = 256;
 
-/** The credential out of `Bearer …`. @throws UnauthenticatedError */
+/** Reads the credential from `Bearer …`. @throws UnauthenticatedError */
 export function bearer(authorization: string | null | undefined): string {
   const credential = BEARER.exec(authorization ?? '')?.[1];
   if (credential === undefined || credential.length > CREDENTIAL_MAX)
@@ -177,7 +183,7 @@ export function bearer(authorization: string | null | undefined): string {
   return credential;
 }
 
-/** The environment is in a key's prefix; null for what is not a key. */
+/** Reads the environment from a key's prefix; null for a text that is no key. */
 export function environmentOfKey(secret: string): Environment | null {
   if (secret.startsWith(KEY_PREFIX.live)) return 'live';
   return secret.startsWith(KEY_PREFIX.sandbox) ? 'sandbox' : null;
@@ -223,7 +229,7 @@ export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
   return true;
 }
 
-/** A key that may only request payouts follows these, and sees of their subaccount nothing but its id. */
+/** Whether the caller sees more of a subaccount than its id. A key that may only request payouts does not. */
 export function seesSubaccount({ credential }: Caller): boolean {
   return credential.kind !== 'api_key' || grants(credential.permissions, 'subaccounts.read');
 }

@@ -49,11 +49,11 @@ export function createAccessService({
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** In remote mode: no other key lets anybody in, and nothing does in an environment that has none. */
+  /** The only keys that are valid in remote mode. An environment without one is closed. */
   configuredKeys?: { live?: string; sandbox?: string } | null;
 }): AccessService {
-  // Every request reads its credential anew, so that a revocation holds at once; those of one credential that come
-  // together read it together.
+  // Every request reads its credential from the database, so that a revocation takes effect at once; concurrent reads
+  // of one credential are coalesced.
   const sharedKeys = createCoalescedReads<Awaited<ReturnType<typeof selectApiKey>>>();
   const sharedTokens = createCoalescedReads<TokenRow | null>();
 
@@ -166,7 +166,7 @@ export function createTokenMint({ database, clock }: { database: Database; clock
   };
 }
 
-/** Compares with each, whichever it is, in constant time. */
+/** Compares with every key, in constant time. */
 function isOneOf(presented: string, keys: readonly string[]): boolean {
   return keys.filter((key) => equalSecrets(presented, key)).length > 0;
 }
@@ -183,8 +183,8 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
 }
 
 /**
- * What every instance needs from its database, made by whichever starts first: the key that cursors are made with, and
- * the first account. `firstKeys` is null where there is an account already.
+ * Creates what every instance needs, on the first start of any of them: the key that cursors are made with, and the
+ * first account. `firstKeys` is null where there is an account already.
  * @throws ModeError where the database is a remote server's
  */
 export async function bootstrap({
@@ -195,7 +195,7 @@ export async function bootstrap({
 }: {
   database: Database;
   clock: Clock;
-  /** What payers of the first account see on its pages. */
+  /** The name that payers of the first account see on its pages. */
   name: string;
   keys: { live?: string | undefined; sandbox?: string | undefined };
 }): Promise<{ cursorKey: Uint8Array; firstKeys: FirstKeys | null }> {
@@ -210,8 +210,8 @@ export async function bootstrap({
 }
 
 /**
- * What the first start does in either mode, and each later one holds itself against; others that start meanwhile wait
- * until this transaction ends. Returns the key that cursors are made with.
+ * Records the mode on the first start and compares it on each later one. Other instances that start at the same time
+ * wait until this transaction ends. Returns the key that cursors are made with.
  * @throws ModeError
  */
 export async function prepareDatabase(sql: Sql, wanted: Mode): Promise<Uint8Array> {
@@ -234,7 +234,7 @@ interface FirstKeys {
   sandbox: string;
 }
 
-/** With one key for each environment: the given ones, or new ones. */
+/** Creates the first account with one key for each environment: the given ones, or new ones. */
 async function makeFirstAccount(
   sql: Sql,
   now: Date,
@@ -261,7 +261,7 @@ async function makeFirstAccount(
   return { accountId, ...minted };
 }
 
-/** The tenant that the demo shop sells for: the oldest account, live. */
+/** Finds the tenant of the demo shop: the oldest account, live. */
 export async function firstTenant(sql: Sql): Promise<Tenant> {
   return { accountId: await oldestAccount(sql), environment: 'live' };
 }

@@ -12,7 +12,9 @@ export interface AccountRow extends AccountSettings {
   name: string;
 }
 
-/** Two instances that start on one empty database make one account, and one key for their cursors. */
+/**
+ * Serializes instances that start at once on one empty database, so that they create one account and one cursor key.
+ */
 export async function lockAccounts(sql: Sql): Promise<void> {
   await raw`lock table account in share row exclusive mode`.execute(sql);
 }
@@ -31,7 +33,7 @@ export async function oldestAccount(sql: Sql): Promise<string> {
   return row.id;
 }
 
-/** What cursors are made with; null before the first start. */
+/** Reads the key that cursors are made with; null before the first start. */
 export async function selectCursorKey(sql: Sql): Promise<Uint8Array | null> {
   return (await sql.selectFrom('cursor_key').select('key').executeTakeFirst())?.key ?? null;
 }
@@ -40,7 +42,7 @@ export async function insertCursorKey(sql: Sql, key: Uint8Array): Promise<void> 
   await sql.insertInto('cursor_key').values({ key }).execute();
 }
 
-/** What the database holds; null before the first start. */
+/** Reads the mode of the database; null before the first start. */
 export async function selectMode(sql: Sql): Promise<Mode | null> {
   const row = await sql.selectFrom('database_mode').select('upstream_origin').executeTakeFirst();
   if (!row) return null;
@@ -85,13 +87,13 @@ function toAccount(row: Selectable<Tables['account']>): AccountRow {
   };
 }
 
-/** Oldest first. */
+/** Lists the ids of all accounts, oldest first. */
 export async function selectAccountIds(sql: Sql): Promise<string[]> {
   const rows = await sql.selectFrom('account').select('id').orderBy('created_at').orderBy('id').execute();
   return rows.map(({ id }) => id);
 }
 
-/** Oldest first, with how many of its keys are active; of one account where its id is given. */
+/** Lists accounts, oldest first, each with the number of its active keys; only the named one where an id is given. */
 export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   let query = sql
     .selectFrom('account')
@@ -113,7 +115,10 @@ export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   }));
 }
 
-/** Holds off others who lock it, and nobody who refers to it. False where there is none. */
+/**
+ * Locks an account against other lockers, but not against rows that refer to it. False where there is no such
+ * account.
+ */
 export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   const row = await sql
     .selectFrom('account')
@@ -124,7 +129,7 @@ export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Sets what is given, in one statement. False where there is no such account. */
+/** Sets the given columns in one statement. False where there is no such account. */
 export async function updateAccount(
   sql: Sql,
   id: string,
@@ -146,7 +151,7 @@ export async function updateAccount(
 ): Promise<boolean> {
   const { numUpdatedRows } = await sql
     .updateTable('account')
-    // What is undefined is left out.
+    // Kysely leaves out columns that are undefined.
     .set({
       name,
       card_payments_enabled: cardPaymentsEnabled,
@@ -187,7 +192,7 @@ export async function insertApiKey(
     .execute();
 }
 
-/** One that was revoked is valid again: it was taken out of the configuration, and was put back. */
+/** Inserts a configured key. A revoked one is valid again: it was removed from the configuration and has returned. */
 export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: string): Promise<void> {
   await sql
     .insertInto('api_key')
@@ -206,7 +211,7 @@ export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: s
     .execute();
 }
 
-/** Of both environments. */
+/** Counts the active keys of an account, in both environments. */
 export async function countActiveKeys(sql: Sql, accountId: string): Promise<number> {
   const { count } = await sql
     .selectFrom('api_key')
@@ -217,13 +222,13 @@ export async function countActiveKeys(sql: Sql, accountId: string): Promise<numb
   return count;
 }
 
-/** Whatever state they are in. */
+/** Reads keys in any state. */
 export async function selectApiKeys(sql: Sql, ids: readonly string[]): Promise<ApiKey[]> {
   const rows = await sql.selectFrom('api_key').selectAll().where('id', 'in', ids).execute();
   return rows.map(toApiKey);
 }
 
-/** Oldest first. */
+/** Lists keys, oldest first. */
 export async function listApiKeys(
   sql: Sql,
   { accountId, revokedToo }: { accountId?: string | undefined; revokedToo: boolean },
@@ -252,7 +257,7 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
   };
 }
 
-/** A key that is not revoked. */
+/** Finds an active key by the hash of its text. */
 export async function selectApiKey(
   sql: Sql,
   secretHash: string,
@@ -299,7 +304,7 @@ export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): 
     .execute();
 }
 
-/** A token that is not revoked, and neither is the key that minted it. It may have expired. */
+/** Finds a token that is not revoked, nor is the key that minted it. It may have expired. */
 export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRow | null> {
   const row = await sql
     .selectFrom('token')
@@ -312,7 +317,7 @@ export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRo
   return row ? toToken(row) : null;
 }
 
-/** Whatever state they are in, for a decision about them. */
+/** Reads tokens in any state, for a decision about them. */
 export async function selectTokensByHash(
   sql: Sql,
   tenant: Tenant,

@@ -2,15 +2,15 @@ import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from 
 import type { Cents } from '../kernel/money.ts';
 import type { CardPayment, CheckoutGrant, KnownAmount, SoldProduct, StoredCardPayment } from './model.ts';
 
-/** The token that started a payment; null for one that an API key created. */
+/** Reads the token that started a payment; null for a payment that an API key created. */
 export function tokenOf({ checkoutAttempt }: Pick<StoredCardPayment, 'checkoutAttempt'>): string | null {
   return checkoutAttempt?.split(':')[0] ?? null;
 }
 
 /**
- * What a token sells as it stands when it is started. A product is looked at then and not when the token was minted:
- * its price never changes, but once it was deleted nobody buys it. Its name says what is paid where the token does not.
- * @throws NotFoundError, UpstreamError (nobody knows its price)
+ * Resolves the amount of a token when it is used. A product is read at that time: its price never changes, but a
+ * deleted product is no longer sold. Its name describes the payment where the token has no description.
+ * @throws NotFoundError, UpstreamError (its price is unknown)
  */
 export function grantAtStart(
   grant: CheckoutGrant,
@@ -31,7 +31,7 @@ export function grantAtStart(
   };
 }
 
-/** What the payer may pay with a token: its amount, or one inside its range. @throws ValidationError */
+/** Resolves the amount that the payer pays: that of the token, or one inside its range. @throws ValidationError */
 export function checkoutAmount(
   { amount }: { amount: KnownAmount },
   valueCents: Cents | null | undefined,
@@ -48,7 +48,10 @@ export function checkoutAmount(
   return valueCents;
 }
 
-/** A single-use token starts no other payment until its last has expired or failed. @throws UnavailableError */
+/**
+ * Refuses a second payment of a single-use token until its last one has expired or failed.
+ * @throws UnavailableError
+ */
 export function assertTokenFree(last: Pick<CardPayment, 'status'> | null): void {
   if (last && last.status !== 'expired' && last.status !== 'failed')
     throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');

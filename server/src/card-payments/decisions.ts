@@ -16,17 +16,17 @@ import {
   type StoredCardPayment,
 } from './model.ts';
 
-/** One payment's step, with the money and the deadlines that go with it. Null money: no money moved. */
+/** A step of a payment, with its money and its deadlines. Null `transaction`: no money moved. */
 export interface CardPaymentChange {
   readonly previous: StoredCardPayment | null;
   readonly payment: StoredCardPayment;
   readonly transaction: LedgerTransaction | null;
   readonly due: readonly { kind: CardPaymentTask; at: Date }[];
-  /** Whether subscribers are told: a step inside `pending` or `paid` that no status shows is not. */
+  /** Whether subscribers get an update: not for a step inside `pending` or `paid` that no status shows. */
   readonly announced: boolean;
 }
 
-/** Work that waits for an instant. */
+/** Tasks that are due at an instant. */
 export type CardPaymentTask =
   | 'card_payment.expire'
   | 'card_payment.resolve'
@@ -71,15 +71,18 @@ export function decideCreate(
   };
 }
 
-/** A charge without an answer for so long is looked up at the acquirer. */
+/** Milliseconds after which a charge without an answer is looked up at the acquirer. */
 export const RESOLVE_AFTER_MS = 10_000;
 
-/** Given back since or not: what came of the attempt was settled by it, and no other payment of it takes money again. */
+/**
+ * Whether the payment was ever paid, also if it was refunded since: no other payment of its attempt takes money
+ * again.
+ */
 const wasPaid = ({ paidAt }: StoredCardPayment): boolean => paidAt !== null;
 
 /**
- * Before the acquirer is asked: the charge is recorded, so that no crash forgets it.
- * A refusal where the payment cannot be paid (any more), another charge is open, or its attempt is paid.
+ * Opens a charge before the acquirer is called, so that no crash forgets it. Returns a refusal where the payment
+ * cannot be paid, another charge is open, or the attempt is paid.
  */
 export function decideCharge(
   payment: StoredCardPayment,
@@ -98,14 +101,17 @@ export function decideCharge(
 }
 
 /**
- * Whether a charge's money can be recorded once it is taken: asked before, for afterwards it is too late. Half of what
- * a balance can hold is left to the charges under way.
+ * Whether the ledger can record the charge once the money is taken; checked before, for afterwards it is too late.
+ * Half of what a balance can hold is reserved for charges under way.
  */
 export function fitsBalances({ amountCents }: StoredCardPayment, balances: Balances): boolean {
   return amountCents - balances.acquirer <= Number.MAX_SAFE_INTEGER / 2;
 }
 
-/** What the acquirer said of a charge. `pending`: it has not decided; `void`: it never got it, and never will take it. */
+/**
+ * The outcome of a charge. `pending`: the acquirer has not decided; `void`: it never received the charge, and never
+ * will take it.
+ */
 export type ChargeOutcome =
   | { status: 'approved' }
   | { status: 'declined'; reason: string; final: boolean }
@@ -113,8 +119,8 @@ export type ChargeOutcome =
   | { status: 'void' };
 
 /**
- * What an outcome of the open charge makes of the payment; null where it changes nothing. A repeated or late
- * answer about a charge that is no longer open changes nothing.
+ * Applies the outcome of the open charge; null where nothing changes. A repeated or late answer about a charge that
+ * is no longer open changes nothing.
  */
 export function decideOutcome(
   payment: StoredCardPayment,
@@ -135,7 +141,7 @@ export function decideOutcome(
   if (payment.openChargeId !== chargeId) return null;
   if (outcome.status === 'pending') {
     const { settlesAt } = outcome;
-    // An instant that has passed without a decision is as good as none.
+    // An instant that has passed without a decision is no better than none.
     const at = settlesAt && settlesAt > now ? settlesAt : new Date(now.getTime() + RESOLVE_AFTER_MS);
     return {
       previous: payment,
@@ -181,20 +187,23 @@ function paid(
       ]),
       due: [
         { kind: 'card_payment.release', at: releaseAt },
-        // Two payments of one attempt: the payer gets the second back at once.
+        // The second payment of one attempt is refunded at once.
         ...(doublyPaid ? [{ kind: 'card_payment.refund' as const, at: now }] : []),
       ],
     },
   );
 }
 
-/** At its instant, and not before: an open charge may still be approved later, which `paidLate` tells. */
+/**
+ * Expires a payment at its instant and not before. An open charge may still be approved later, which `paidLate`
+ * shows.
+ */
 export function decideExpire(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
   if (payment.status !== 'pending' || payment.expiresAt > now) return null;
   return step(payment, payment, 'expired');
 }
 
-/** The sale goes from `merchant_pending` to the balance; what the merchant owes is settled first. */
+/** Releases a sale from `merchant_pending` to the balance, after the merchant's debt is covered. */
 export function decideRelease(
   payment: StoredCardPayment,
   balances: Balances,
@@ -214,7 +223,10 @@ export function decideRelease(
   };
 }
 
-/** From where the sale lies; what the balance no longer covers, the merchant owes. */
+/**
+ * Refunds a payment from the account that holds the sale. The part that the balance no longer covers becomes a debt
+ * of the merchant.
+ */
 export function decideRefund(
   payment: StoredCardPayment,
   balances: Balances,

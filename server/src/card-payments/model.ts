@@ -6,29 +6,32 @@ import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
 
-/** The document's section 3.2, and what it leaves open as decided in `server/docs/decisions`. */
+/**
+ * The statuses of a card payment (the document's section 3.2; what it leaves open is decided in
+ * `server/docs/decisions`).
+ */
 export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
 
 export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
   pending: ['paid', 'failed', 'expired'],
-  // The acquirer holds the money, the clock does not: a confirmation after the expiry is a payment.
+  // A confirmation after the expiry is a payment: the acquirer holds the money.
   expired: ['paid'],
   paid: ['refunded'],
   refunded: [],
   failed: [],
 };
 
-/** 120 random bits: the payer's page at this code needs no other secret. */
+/** Generates an order code of 120 random bits: the payer's page at this code needs no other secret. */
 export function newOrderCode(): string {
   return `PSC-${readableCode(24)}`;
 }
 
-/** Whether a text can be an order code of ours at all. */
+/** Whether a text has the form of this server's order codes. */
 export function isOrderCode(text: string): boolean {
   return /^PSC-[0-9A-Z]{24}$/.test(text);
 }
 
-/** Whether a text can be an order code of any service: the document shows no form for it. */
+/** Whether a text can be an order code of any service, whose form the document does not show. */
 export function isAnyOrderCode(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text);
 }
@@ -40,21 +43,21 @@ export interface Customer {
 }
 
 /**
- * The document's section 2.3, with what its life adds, as far as whoever shows it knows: in front of another service,
- * what that has told. All instants in UTC.
+ * A card payment (the document's section 2.3) with its later states, as far as they are known: in front of another
+ * service, from what that service has shown. All instants are in UTC.
  */
 export interface CardPayment {
   orderCode: string;
-  /** Grows by one with each change: of two answers the larger is the newer. */
+  /** A number that grows by one with each change: of two answers the larger is the newer. */
   version: number;
-  /** `unknown`: a word of the service's that the document does not have. */
+  /** `unknown` stands for a word of the service that the document does not have. */
   status: CardPaymentStatus | 'unknown';
-  /** While it is `unknown`: the last status of the document that it had; null where it had none. */
+  /** The last known status while the status is `unknown`; null where there was none. */
   lastStatus?: CardPaymentStatus | null;
   amountCents: Cents;
-  /** Another amount with which the service has said that it is paid; left out where there is none. */
+  /** Another amount with which the service has reported it paid; left out where there is none. */
   otherPaidCents?: Cents;
-  /** Left out where the page is this server's own. */
+  /** Left out where this server hosts the page. */
   checkoutUrl?: string | null;
   description: string | null;
   callbackUrl: string | null;
@@ -65,49 +68,54 @@ export interface CardPayment {
   cancelUrl: string | null;
   createdAt: Date | null;
   expiresAt: Date;
-  /** The service has not told `expiresAt`: it is what follows from the rest. */
+  /** Set where the service does not show `expiresAt`, which is then derived. */
   expiryDerived?: boolean;
   paidAt: Date | null;
   paidLate: boolean;
   refundedAt: Date | null;
   failureReason: string | null;
-  /** The acquirer's, for the last card that was declined. In front of another service it is not known. */
+  /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
   declineReason?: string | null;
 }
 
-/** A payment of the service that is embedded here. */
+/** A payment of the embedded service. */
 export interface StoredCardPayment extends CardPayment {
   status: CardPaymentStatus;
-  /** Payments of one checkout attempt: if two of them are paid, the second is refunded. */
+  /** The checkout attempt. If two of its payments are paid, the second is refunded. */
   checkoutAttempt: string | null;
-  /** The charge whose outcome the acquirer still owes us. */
+  /** The charge whose outcome is not known yet. */
   openChargeId: string | null;
-  /** The charge that paid it, for a refund. */
+  /** The charge that paid it, which a refund needs. */
   paidChargeId: string | null;
   declinedCharges: number;
   createdAt: Date;
   releasedAt: Date | null;
 }
 
-/** REFUNDED or FAILED: no later status can come. A paid one may be refunded, an expired one paid late. */
+/**
+ * Whether no later status can follow: REFUNDED or FAILED. A PAID payment may be refunded, an EXPIRED one paid late.
+ */
 export function isFinal(status: CardPaymentStatus | 'unknown'): boolean {
   return status !== 'unknown' && NEXT[status].length === 0;
 }
 
-/** When it came into the status that it has, as far as anybody has told. */
+/** The instant at which the payment reached its status, as far as it is known. */
 export function statusSince({ refundedAt, paidAt, createdAt, expiresAt }: CardPayment): Date {
   return refundedAt ?? paidAt ?? createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
 }
 
-/** Whether `to` can come after `from`, at once or by way of others that nobody saw. */
+/** Whether `to` can follow `from`, directly or through statuses that were not observed. */
 export function canFollow(from: CardPaymentStatus, to: CardPaymentStatus): boolean {
   return NEXT[from].some((next) => next === to || canFollow(next, to));
 }
 
-// ── What a caller may ask for (section 4.2, limits of section 8) ────────────────────────────────
+// ── Input (section 4.2, limits of section 8) ─────────────────────────────────────────────────────
 
 const CARD_PAYMENT_MIN_CENTS = 80;
-/** R$ 100 million: 900,000 such sales still add up to a safe integer. The document sets no upper limit. */
+/**
+ * The upper limit of an amount, R$ 100 million: 900,000 such sales still add up to a safe integer. The document sets
+ * none.
+ */
 const CARD_PAYMENT_MAX_CENTS = 10_000_000_000;
 export const CHECKOUT_SESSION_MS = 30 * 60_000;
 const URL_MAX = 500;
@@ -127,10 +135,12 @@ const customerInput = z.object({
   externalId: plainText({ max: 200 }).nullish(),
 });
 
-/** What the payer sees and where it goes: the same in a card payment and in a checkout token. */
+/**
+ * The details that the payer sees, and the addresses it goes to: the same in a card payment and in a checkout token.
+ */
 export const checkoutDetails = z.object({
   description: plainText({ max: 200 }).nullish().describe('Shown on the checkout'),
-  // Which of these may be called is the server's to say: `assertCallbackUrl`.
+  // `assertCallbackUrl` decides which of these may be called.
   callbackUrl: webUrl({ max: URL_MAX })
     .nullish()
     .describe('Public https URL that gets the webhook of this payment'),
@@ -148,7 +158,10 @@ export const createCardPaymentInput = checkoutDetails.extend({
 });
 export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
 
-/** At least 128 random bits: 22 of base64url. A later attempt of the same visit appends `.2`, `.3`, …. */
+/**
+ * The input of a checkout. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
+ * visit appends `.2`, `.3`, ….
+ */
 export const startCheckoutInput = z.object({
   attemptId: z
     .string()
@@ -161,36 +174,39 @@ export const startCheckoutInput = z.object({
 });
 export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
 
-/** What a checkout token lets a browser pay. */
+/** The amount that a checkout token lets a browser pay. */
 export type CheckoutAmount = KnownAmount | { kind: 'product'; productId: string };
 export type KnownAmount =
   | { kind: 'fixed'; cents: Cents }
   | { kind: 'range'; minCents: Cents; maxCents: Cents };
 
-/** The payment that a checkout token describes. Nothing of it can be read out of the token. */
+/** The payment that a checkout token describes. The text of the token reveals nothing of it. */
 export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
   amount: CheckoutAmount;
   reusable: boolean;
 }
 
-/** A product as far as a checkout token sells it; the slice that owns products gives it. Null: the service does not tell. */
+/**
+ * A product as a checkout token sells it, provided by the slice that owns products. Null: the service does not show
+ * it.
+ */
 export interface SoldProduct {
   name: string | null;
   priceCents: Cents | null;
 }
 
-/** After so many declined cards the payment fails: nobody tries stolen numbers on it. */
+/** The number of declined cards after which a payment fails, so that nobody tests stolen numbers on it. */
 export const MAX_DECLINED_CHARGES = 5;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface CardPaymentPage<P extends CardPayment = CardPayment> {
-  /** Newest first, each with its place in the list, which is what `after` takes. */
+  /** Payments, newest first, each with its position in the list, which `after` takes. */
   items: { place: number; payment: P }[];
   hasNextPage: boolean;
 }
 
-/** Embedded, every payment is known whole. */
+/** The port of card payments. The embedded service knows every payment completely. */
 export interface CardPaymentService<P extends CardPayment = CardPayment> {
   /**
    * Creates a hosted card payment (section 4.2). With an idempotency key, the same key and input give the
@@ -210,35 +226,37 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
     input: StartCheckoutInput,
     address?: string | null,
   ): Promise<P>;
-  /** Null where it does not exist or is another tenant's. */
+  /** Finds a payment; null where it does not exist or is another tenant's. */
   find(tenant: Tenant, orderCode: string): Promise<P | null>;
-  /** In the order asked, null where not found. */
+  /** Finds payments, in the order of the codes; null where not found. */
   findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(P | null)[]>;
-  /** Also tells the version of the tenant's log that the state holds for. */
+  /** Finds a payment with the version of the tenant's log at which its state holds. */
   findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: P } | null>;
   list(
     tenant: Tenant,
     page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
   ): Promise<CardPaymentPage<P>>;
-  /** A page by number, newest first, and how many there are in all (the document's 2.1.6). */
+  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
 }
 
-/** What the payer's page can do with one payment, whose order code is all it knows. */
+/** The operations of the payer's page on one payment, whose order code is all that it knows. */
 export interface HostedCheckout {
   open(orderCode: string): Promise<{ payment: StoredCardPayment; merchantName: string } | null>;
-  /** Why this acquirer does not take the card, in words for the payer; null where it does. */
+  /** Explains to the payer why the acquirer does not accept the card; null where it does. */
   cardRefusal(cardNumber: string): string | null;
   /**
-   * Charges a card: records the charge, asks the acquirer, records its answer. A crash or a lost answer in
-   * between loses nothing: the open charge is looked up again, and until then is `processing`. `address` is the payer's;
-   * without one nobody is held back. @throws NotFoundError
+   * Charges a card: records the charge, calls the acquirer, records its answer. A crash or a lost answer in between
+   * loses nothing: the open charge is looked up later, and is `processing` until then. `address` is the payer's;
+   * without one nobody is held back.
+   * @throws NotFoundError
    */
   pay(orderCode: string, card: CardDetails, address?: string | null): Promise<PayResult>;
   /**
-   * Gives a paid payment's amount back to the payer, now or as soon as the acquirer can. False where it is not paid, or
-   * its refund has begun before. @throws NotFoundError
+   * Refunds a paid payment, now or as soon as the acquirer can. False where it is not paid, or a refund has begun
+   * before.
+   * @throws NotFoundError
    */
   refund(tenant: Tenant, orderCode: string): Promise<boolean>;
 }
@@ -254,9 +272,11 @@ export interface CardDetails {
 
 export type PayResult =
   | { kind: 'paid' | 'failed' | 'processing'; payment: StoredCardPayment }
-  /** `reason` is the acquirer's, for the merchant: a payer who tests stolen cards learns from it which are good. */
+  /**
+   * `reason` is the acquirer's, for the merchant alone: a tester of stolen cards would learn from it which are good.
+   */
   | { kind: 'declined'; reason: string; payment: StoredCardPayment }
-  /** The acquirer never got the charge. */
+  /** The acquirer never received the charge. */
   | { kind: 'not_charged'; payment: StoredCardPayment }
   /** Nothing was tried: this payer may try a card again at `retryAt`. */
   | { kind: 'held_back'; retryAt: Date; payment: StoredCardPayment }
@@ -264,28 +284,28 @@ export type PayResult =
 
 export type ChargeRefusal = 'not_payable' | 'in_progress' | 'paid_elsewhere';
 
-/** One try to charge a card. */
+/** An attempt to charge a card. */
 export interface ChargeAttempt {
   tenant: Tenant;
   /** The checkout token that started the payment; null where an API key did. */
   tokenId: string | null;
-  /** The payer's network address; null where it is not known: then nobody is held back. */
+  /** The payer's network address; null where it is unknown, and then nobody is held back. */
   address: string | null;
 }
 
-/** `unused`: it was not decided, or never reached the acquirer. */
+/** The outcome of an attempt. `unused`: it was not decided, or never reached the acquirer. */
 export type AttemptOutcome = 'approved' | 'declined' | 'unused';
 
 /**
- * Holds back a network that tries one card after another. Counts hold over all instances. Each wait is longer than the
- * last; a token or an account whose cards are declined makes everybody's waits longer, and stops nobody.
+ * A guard that holds back a network that tries one card after another. Counts hold over all instances. Each wait is
+ * longer than the last; a token or an account with many declined cards makes all waits longer, and stops nobody.
  */
 export interface CardTestingGuard {
-  /** When this payer may try a card again; null where at once. Counts nothing. */
+  /** Returns when this payer may try a card again; null where it may now. Counts nothing. */
   look(attempt: ChargeAttempt): Promise<Date | null>;
-  /** The same, and where it is null counts the attempt as declined until `record` says otherwise. */
+  /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
   admit(attempt: ChargeAttempt): Promise<Date | null>;
-  /** Counts the outcome of an admitted attempt, once; one that was decided late comes without its address. */
+  /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */
   record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
 }
 
@@ -321,11 +341,11 @@ export function cardsNotConfigured(): UnavailableError {
   );
 }
 
-// ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
+// ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
 
 const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt'] as const;
 
-/** A snapshot read back from JSON, where instants are text. */
+/** Reads a snapshot back from JSON, where instants are text. */
 export function cardPaymentFromJson(json: unknown): CardPayment {
   const payment: Record<string, unknown> = { ...(json as object) };
   for (const field of INSTANTS) if (payment[field]) payment[field] = new Date(payment[field] as string);

@@ -297,7 +297,7 @@ builder.mutationFields((t) => ({
       ],
     },
     resolve: authorized(assertCheckoutToken, async ({ tenant }, { input }, context, credential) => {
-      // Not of the caller, whom a socket knows from its beginning on.
+      // Read from the database: a socket knows its caller since it was opened.
       assertNotPaused(await context.services.checkoutTokens.pauseOf(credential.id), context.clock.now());
       const payment = await context.services.cardPayments.startCheckout(
         tenant,
@@ -321,7 +321,7 @@ function assertCheckoutToken({ credential }: Caller) {
 
 // ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
 
-/** A card payment's stream completes here; an expired one stays open, for it may be paid late. */
+/** Statuses that complete a card payment's stream; an expired payment's stays open, for it may be paid late. */
 const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
 
 builder.subscriptionFields((t) => ({
@@ -375,7 +375,7 @@ function stateUpdate(payment: CardPayment, cursor: string): Update {
   return { cursor, occurredAt: statusSince(payment), previousStatus: null, payment };
 }
 
-/** The state as it was at the change, not today's. */
+/** An update with the state at the time of the change. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'card_payment') throw new TypeError(`${event.kind} is not a card payment's event`);
   const { occurredAt, previousStatus, snapshot } = event;

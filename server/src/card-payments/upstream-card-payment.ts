@@ -10,7 +10,7 @@ import {
   isFinal,
 } from './model.ts';
 
-/** What the service, or whoever asked it, says of a payment. Null: nothing of that. */
+/** A payment as the service shows it in a response or a webhook, or as it was requested. Null: not shown. */
 export interface UpstreamCardPayment {
   orderCode: string;
   status: CardPaymentStatus | 'unknown' | null;
@@ -30,18 +30,18 @@ export interface UpstreamCardPayment {
   failureReason?: string | null;
 }
 
-/** A payment as it is known from now on; with the status before, where subscribers get an update. */
+/** A reconciled payment; with the status before, where subscribers get an update. */
 export interface MirroredCardPayment {
   payment: CardPayment;
   changed: { from: CardPayment['status'] | null } | null;
 }
 
 /**
- * What is known after a claim; null where that is what was known before, or where the claim is of a payment that is not
- * known and says too little of it. What is known stays: a claim fills in what is missing, and moves the status where the
- * document lets it go, steps that nobody saw included; never back. A word that the document does not have is passed on
- * as `unknown`, and remembers where it came from. One of being paid with another amount moves nothing: it is kept and
- * shown, until one with the amount of the payment arrives.
+ * Merges what the service shows into what is known; null where nothing changes, or where the payment is unknown and
+ * too little of it is shown. Known values stay: the claim fills in what is missing and moves the status forward as
+ * the document allows, over statuses that were not observed, and never back. A word that the document does not have
+ * becomes `unknown`, and the last known status is remembered. A claim that the payment is paid with another amount
+ * moves nothing: the other amount is stored and shown until a claim with the payment's own amount arrives.
  */
 export function mergeUpstreamCardPayment(
   known: CardPayment | null,
@@ -54,9 +54,9 @@ export function mergeUpstreamCardPayment(
   const isMoved = otherPaidCents === null || claim.status !== 'paid';
   const status = statusAfter(known?.status ?? null, before, isMoved ? claim.status : null);
   const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
-  // Whoever is told of a payment must know what is paid: these are kept as soon as they are known.
+  // A subscriber must see when it was paid, so this is stored as soon as it is known.
   const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
-  const told = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
+  const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
   const payment: CardPayment = {
     orderCode: claim.orderCode,
     version: known?.version ?? 1,
@@ -72,10 +72,10 @@ export function mergeUpstreamCardPayment(
     successUrl: known?.successUrl ?? claim.successUrl ?? null,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
     createdAt,
-    ...(told
-      ? { expiresAt: told }
+    ...(expiresAt
+      ? { expiresAt }
       : {
-          // 30 minutes after creation (2.3); after we came to know of it, where nobody tells when that was.
+          // 30 minutes after creation (2.3), or after the payment was first seen where its creation is unknown.
           expiresAt:
             known && !(known.createdAt === null && createdAt)
               ? known.expiresAt
@@ -86,11 +86,11 @@ export function mergeUpstreamCardPayment(
     paidLate:
       known?.paidLate ||
       ((isMoved ? claim.paidLate : null) ??
-        (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!told && paidAt >= told)))),
+        (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!expiresAt && paidAt >= expiresAt)))),
     refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
     failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
   };
-  if (known && isSame(known, payment)) return null;
+  if (known && isUnchanged(known, payment)) return null;
   return {
     payment: known ? { ...payment, version: known.version + 1 } : payment,
     changed:
@@ -130,8 +130,8 @@ function moreOf(known: Customer | null | undefined, claimed: Customer | null | u
   return customerOf({ ...claimed, ...known });
 }
 
-/** In what a caller is shown, or what another claim is held against. */
-function isSame(left: CardPayment, right: CardPayment): boolean {
+/** Whether two states are the same to callers and to later claims. */
+function isUnchanged(left: CardPayment, right: CardPayment): boolean {
   const text = (payment: CardPayment) =>
     JSON.stringify(payment, Object.keys({ ...left, ...right, name: 0, email: 0, externalId: 0 }).sort());
   return text(left) === text(right);

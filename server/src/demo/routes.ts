@@ -10,7 +10,10 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutService } from '../payouts/model.ts';
 import { createDashboardRoutes } from './dashboard.ts';
 
-/** A shop mints its tokens in its own time; ours lives as long as somebody tries it out. */
+/**
+ * The life of the demo's tokens. A shop mints its tokens when it needs them; these live while somebody tries the
+ * demo.
+ */
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = 86_400_000;
 
@@ -45,7 +48,7 @@ export function createDemoRoutes({
   tenant: Tenant;
   access: AccessService;
   checkoutTokens: CheckoutTokenService;
-  /** Null where they would be real ones: then the dashboard only shows. */
+  /** Null where payouts would be real: then the dashboard only reads. */
   payouts: PayoutService | null;
   clock: Clock;
   publicUrl: string;
@@ -116,7 +119,7 @@ export function createDemoRoutes({
   ].map(guard);
 }
 
-/** The same answer for a day, made when it is first asked for; a failed one is made again. */
+/** Caches the result of the first call for a day; a failed one is retried. */
 function minted<Value>(clock: Clock, make: () => Promise<Value>): () => Promise<Value> {
   let value: Promise<Value> | null = null;
   let until = new Date(0);

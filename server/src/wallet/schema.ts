@@ -112,7 +112,7 @@ builder.subscriptionField('walletUpdates', (t) =>
         },
         toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor),
         isLast: () => false,
-        // Much of what is posted shows nowhere in a wallet.
+        // Many postings change nothing that a wallet shows.
         coalesce: (left, right) => sameWallet(left.wallet, right.wallet),
       });
     },
@@ -120,7 +120,10 @@ builder.subscriptionField('walletUpdates', (t) =>
   }),
 );
 
-/** The wallet as it was at the change: as it was shown, or from the ledger, which keeps the sum of the subaccounts. */
+/**
+ * An update with the wallet at the time of the change: as it was shown, or from the ledger, which holds the
+ * subaccounts' sum.
+ */
 function eventUpdate(environment: Environment, event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'wallet') throw new TypeError(`${event.kind} is not a wallet's event`);
   const { occurredAt, snapshot } = event;

@@ -2,12 +2,12 @@ import { plusMs } from '../../kernel/clock.ts';
 import { type CardPayment, CHECKOUT_SESSION_MS } from '../model.ts';
 
 const MINUTE_MS = 60_000;
-/** So long after its expiry a payment may still be seen to be paid late; later than that, a webhook alone tells. */
+/** The time after the expiry during which polling still finds a late payment; later only a webhook reports one. */
 const LATE_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * How often a payment that somebody follows is asked for, in milliseconds: a tenth of how long it has waited, so that a
- * fresh one is seen within seconds. Null where nothing that polling is for can come any more.
+ * The time until the next poll of a followed payment, in milliseconds: a tenth of the time it has waited, so that a
+ * new one is seen within seconds. Null where polling has nothing left to find.
  */
 export function pollInterval({ status, createdAt, expiresAt }: CardPayment, now: Date): number | null {
   if (status !== 'pending' && status !== 'expired' && status !== 'unknown') return null;
