@@ -35,7 +35,7 @@ describeOnDatabase('API keys', (open) => {
     database = await open();
   });
 
-  test('are shown once, kept hashed, and let in with what they permit', async () => {
+  test('An API key is shown once, stored hashed, and valid for what it permits', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     const { key: made, secret } = await administration.createKey({
@@ -71,7 +71,7 @@ describeOnDatabase('API keys', (open) => {
     expect(JSON.stringify(row)).not.toContain(secret.slice(-5));
   });
 
-  test('are ten at most, of both environments, however many are asked for at once', async () => {
+  test('An account has at most ten active API keys in both environments, however many are created at once', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     const { accountId } = core.tenant;
@@ -95,7 +95,7 @@ describeOnDatabase('API keys', (open) => {
     await expect(administration.createKey(key(accountId))).rejects.toBeInstanceOf(UnavailableError);
   });
 
-  test('that are revoked end with the tokens that they minted, once, and that is told', async () => {
+  test('A key is revoked once, with its tokens, and the revocation is an event', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     const { accountId } = core.tenant;
@@ -122,7 +122,7 @@ describeOnDatabase('API keys', (open) => {
     expect(events).toMatchObject([{ kind: 'credential.revoked', resourceId: made.id }]);
   });
 
-  test('of nobody are not found', async () => {
+  test('Unknown keys and accounts are not found', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     await expect(administration.revokeKey({ id: 'key_unknown' })).rejects.toBeInstanceOf(NotFoundError);
@@ -134,7 +134,7 @@ describeOnDatabase('API keys', (open) => {
 });
 
 describeOnDatabase('accounts', (open) => {
-  test('are made, listed and changed; one that is alone needs no name', async () => {
+  test('Accounts are created, listed and changed, and a single account need not be named', async () => {
     const database = await open();
     const clock = createManualClock();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
@@ -181,7 +181,7 @@ describeOnDatabase('accounts', (open) => {
 });
 
 describe('on several instances', () => {
-  test('an account has ten keys at most', async () => {
+  test('An account has at most ten keys over several instances', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all(
@@ -202,7 +202,7 @@ describe('on several instances', () => {
     await Promise.all(databases.map((database) => database.close()));
   });
 
-  test('a key that is revoked on one closes what it holds open on the other', async () => {
+  test('A key that is revoked on one instance closes its connections on the other', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const openOne = () => openPostgres({ databaseUrl, clock, log: silent });

@@ -111,11 +111,11 @@ describe('who may', () => {
       [...KEYS, 'payment', 'card_payments'],
     ],
     ['read the payment PSC-2', (each) => mayReadCardPayment(each, 'PSC-2'), [...KEYS, 'card_payments']],
-  ])('%s', (_, assertMay, expected) => {
+  ])('Only these credentials may %s', (_, assertMay, expected) => {
     expect(new Set(letIn(assertMay))).toEqual(new Set(expected));
   });
 
-  test('make up for what a key lacks is said with the refusal', () => {
+  test('A refusal lists the permissions of which one would do', () => {
     const refusal = (assertMay: (caller: Caller) => void, who: Who) => {
       try {
         assertMay(caller(CREDENTIALS[who]));
@@ -132,7 +132,7 @@ describe('who may', () => {
     expect(refusal(may('wallet.read'), 'manager')).toEqual([]);
   });
 
-  test('do what no permission covers is known by the key’s id', () => {
+  test('An unrestricted key is identified by its id', () => {
     expect(assertUnrestrictedKey(caller(CREDENTIALS.key))).toBe('key_1');
   });
 });
@@ -150,7 +150,7 @@ describe('a page’s origin', () => {
     [[SHOP], null, false],
     [[SHOP], undefined, false],
     [[SHOP], 'null', false],
-  ])('where %j are allowed, of %j: %s', (allowedOrigins, origin, allowed) => {
+  ])('A token for the origins %j on a page of %j is allowed: %s', (allowedOrigins, origin, allowed) => {
     expect(allowsOrigin(caller(CREDENTIALS.checkout, { allowedOrigins }), origin)).toBe(allowed);
   });
 });
@@ -158,7 +158,7 @@ describe('a page’s origin', () => {
 describe('callers see the same', () => {
   const of = (credential: Credential, rest: Partial<Caller> = {}) => rightsOf(caller(credential, rest));
 
-  test('where their account, environment, rights and origins are the same', () => {
+  test('Callers with the same account, environment, rights and origins share a key', () => {
     expect(of({ ...CREDENTIALS.key, id: 'key_9' })).toBe(of(CREDENTIALS.key));
     expect(of({ ...CREDENTIALS.wallet, id: 'tok_9' })).toBe(of(CREDENTIALS.wallet));
     expect(of({ ...CREDENTIALS.wallet, scopes: ['wallet', 'payouts'] })).toBe(
@@ -166,7 +166,7 @@ describe('callers see the same', () => {
     );
   });
 
-  test('and nowhere else', () => {
+  test('Callers that differ in account, environment, rights, origins or payer share no key', () => {
     const all = [
       ...EVERYBODY.filter((who) => who !== 'key of a service that does not tell').map((who) =>
         of(CREDENTIALS[who]),
@@ -183,7 +183,7 @@ describe('callers see the same', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('and a list of scopes is not changed by asking', () => {
+  test('The scopes of a caller keep their order', () => {
     const scopes = ['wallet', 'payouts'] as const;
     of({ ...CREDENTIALS.wallet, scopes });
     expect(scopes).toEqual(['wallet', 'payouts']);
@@ -197,7 +197,7 @@ describe('an Authorization header', () => {
     ['Bearer   ps_live_a', 'ps_live_a'],
     ['Bearer a.b-c_d~e+f/g==', 'a.b-c_d~e+f/g=='],
     [`Bearer ${'a'.repeat(256)}`, 'a'.repeat(256)],
-  ])('%j carries %j', (header, credential) => {
+  ])('The header %j carries the credential %j', (header, credential) => {
     expect(bearer(header)).toBe(credential);
   });
 
@@ -217,7 +217,7 @@ describe('an Authorization header', () => {
     'Bearer a=b',
     'Bearer ps_live_\n',
     `Bearer ${'a'.repeat(257)}`,
-  ])('%j carries none', (header) => {
+  ])('The header %j carries no credential', (header) => {
     expect(() => bearer(header)).toThrow(UnauthenticatedError);
   });
 
@@ -230,7 +230,7 @@ describe('an Authorization header', () => {
     ['a_ps_live_', null],
     ['a_ps_test_', null],
     ['', null],
-  ])('a credential %j is a key of %s', (secret, environment) => {
+  ])('The credential %j is a key of %s', (secret, environment) => {
     expect(environmentOfKey(secret)).toBe(environment);
   });
 });
@@ -243,7 +243,7 @@ function wrong(result: {
   return result.success ? null : [...new Set(result.error!.issues.map(({ path }) => path.join('.')))];
 }
 
-test('a payer comes back with a payment token for seven days', () => {
+test('A payment token lives for seven days', () => {
   expect(PAYMENT_TOKEN_MS).toBe(7 * 24 * 3_600_000);
 });
 
@@ -263,11 +263,11 @@ describe('a dashboard token', () => {
     [['expiresInSeconds'], { scopes: ['wallet'], expiresInSeconds: 61.5 }],
     [['expiresInSeconds'], { scopes: ['wallet'], expiresInSeconds: 86_401 }],
     [['allowedOrigins.0'], { scopes: ['wallet'], allowedOrigins: ['shop.example'] }],
-  ])('is refused for %j: %j', (fields, asked) => {
+  ])('A dashboard token’s input is refused for %j: %j', (fields, asked) => {
     expect(wrong(createDashboardTokenInput.safeParse(asked))).toEqual(fields);
   });
 
-  test('keeps what is asked', () => {
+  test('A dashboard token’s input is kept as it was given', () => {
     const asked = { scopes: ['wallet'], expiresInSeconds: 60, allowedOrigins: ['https://shop.example'] };
     expect(createDashboardTokenInput.parse(asked)).toEqual(asked);
   });
@@ -338,11 +338,11 @@ describe('what is asked about keys and accounts', () => {
     [[''], updateAccountInput, { id: 'acc_1', name: undefined, cardReleaseDays: undefined }],
     [['id'], updateAccountInput, { name: 'Padaria' }],
     [[''], updateAccountInput, { id: 'acc_1', name: 'Padaria', other: 1 }],
-  ])('is refused for %j: %# %j', (fields, schema, asked) => {
+  ])('An input about keys or accounts is refused for %j: %# %j', (fields, schema, asked) => {
     expect(wrong(schema.safeParse(asked))).toEqual(fields);
   });
 
-  test('is kept, a permission that is named twice once', () => {
+  test('An input is kept as it was given, without repeated permissions', () => {
     const settings = {
       name: 'Padaria',
       cardPaymentsEnabled: false,
@@ -357,7 +357,7 @@ describe('what is asked about keys and accounts', () => {
     ).toEqual(['subcontas.sacar']);
   });
 
-  test('is settled as the service begins with, where nothing is asked', () => {
+  test('An account without settings has the service’s defaults', () => {
     expect(DEFAULT_SETTINGS).toEqual({
       cardPaymentsEnabled: true,
       cardReleaseDays: 14,
@@ -366,7 +366,7 @@ describe('what is asked about keys and accounts', () => {
     });
   });
 
-  test('is one key too many at ten', () => {
+  test('The eleventh active key is refused', () => {
     expect(() => assertMayHaveAnotherKey(MAX_ACTIVE_KEYS - 1)).not.toThrow();
     for (const active of [MAX_ACTIVE_KEYS, MAX_ACTIVE_KEYS + 1])
       expect(() => assertMayHaveAnotherKey(active)).toThrow(

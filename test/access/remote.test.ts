@@ -71,7 +71,7 @@ function tokenOf({ mint, tenant }: Started, keyId: string | null): Promise<strin
 }
 
 describeOnDatabase('in front of a service', (open) => {
-  test('its keys, and no others, let in', async () => {
+  test('Only the configured keys are valid in front of a service', async () => {
     const database = await open();
     const server = await start(database, { live: LIVE, sandbox: SANDBOX });
     for (const [key, environment] of [
@@ -87,7 +87,7 @@ describeOnDatabase('in front of a service', (open) => {
       await refused(server, other);
   });
 
-  test('a key that only the database knows lets nobody in', async () => {
+  test('A key that only the database contains is refused', async () => {
     const database = await open();
     const server = await start(database, { live: LIVE });
     await database.sql
@@ -107,7 +107,7 @@ describeOnDatabase('in front of a service', (open) => {
     await refused(server, OTHER);
   });
 
-  test('keys are kept hashed, and are the same after a restart', async () => {
+  test('Configured keys are stored hashed, and keep their ids after a restart', async () => {
     const database = await open();
     const first = await start(database, { live: LIVE, sandbox: 'ps_test_short' });
     const rows = await database.sql.selectFrom('api_key').selectAll().orderBy('environment').execute();
@@ -127,7 +127,7 @@ describeOnDatabase('in front of a service', (open) => {
     expect(await database.sql.selectFrom('event').select('kind').execute()).toEqual([]);
   });
 
-  test('a key that is no longer configured ends with its tokens, and comes back with them', async () => {
+  test('A key that is no longer configured ends with its tokens, and returns with them', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE });
     const { credential } = await before.access.authenticate(`Bearer ${LIVE}`);
@@ -146,7 +146,7 @@ describeOnDatabase('in front of a service', (open) => {
     await refused(mended, OTHER);
   });
 
-  test('what a key holds open on another instance is closed when it is no longer configured', async () => {
+  test('A key that is no longer configured closes its connections on another instance', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE });
     const onFault = () => undefined;
@@ -162,7 +162,7 @@ describeOnDatabase('in front of a service', (open) => {
     await tailer.close();
   });
 
-  test('an environment without a key lets nobody in, by an older token neither', async () => {
+  test('An environment without a key refuses every credential, older tokens included', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE, sandbox: SANDBOX });
     const token = await tokenOf(before, null);
@@ -172,7 +172,7 @@ describeOnDatabase('in front of a service', (open) => {
     await after.access.authenticate(`Bearer ${SANDBOX}`);
   });
 
-  test('keys and accounts are not managed here, only listed', async () => {
+  test('Keys and accounts are listed in front of a service, and cannot be changed', async () => {
     const { administration, accountId } = await start(await open(), { live: LIVE });
     const { keys } = await administration.listKeys({ revokedToo: false });
     expect(keys).toMatchObject([{ accountId, environment: 'live', name: 'PSA_UPSTREAM_LIVE_KEY' }]);
@@ -187,7 +187,7 @@ describeOnDatabase('in front of a service', (open) => {
     expect(await administration.listKeys({ revokedToo: true })).toEqual({ keys });
   });
 
-  test('a database is of one mode and of one service', async () => {
+  test('A database belongs to one mode and one service', async () => {
     const clock = createManualClock();
     const embedded = async (database: Database) => bootstrap({ database, clock, name: 'Loja', keys: {} });
     const [ours, theirs] = [await open(), await open()];
@@ -212,8 +212,8 @@ describeOnDatabase('in front of a service', (open) => {
 
 describe('a database from before there was another mode', () => {
   test.each([
-    ['with an account is an embedded service’s', true, { kind: 'embedded' }],
-    ['that nothing has started on may become either', false, null],
+    ['An older database with an account becomes an embedded service’s', true, { kind: 'embedded' }],
+    ['An older database without an account may become either mode’s', false, null],
   ])('%s', async (_, started, mode) => {
     const clock = createManualClock();
     const database = await openPostgres({
@@ -234,7 +234,7 @@ describe('a database from before there was another mode', () => {
 });
 
 describe('two instances that start at once in front of a service', () => {
-  test('make one account, with each key once', async () => {
+  test('Two instances that start at once create one account, with each key once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));

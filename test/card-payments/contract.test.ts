@@ -39,7 +39,7 @@ describeOnDatabase('card payments', (open) => {
   describePort(embedded(() => database));
 
   describe('paid by card', () => {
-    test('are declined card by card, and fail at the fifth', async () => {
+    test('A payment is declined card by card, and fails at the fifth', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       for (let count = 1; count < 5; count += 1)
@@ -55,7 +55,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await core.balances()).toEqual(NO_BALANCES);
     });
 
-    test('whose charge never arrived are not paid, and the payer may try again', async () => {
+    test('A payment whose charge never arrived is not paid, and the payer may try again', async () => {
       let lost = true;
       const core = await startCore({
         database,
@@ -74,7 +74,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await taken(core)).toBe(4990);
     });
 
-    test('are open to whoever has the order code, under the merchant’s name', async () => {
+    test('A payment is open to everybody with its order code, under the merchant’s name', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       expect(await core.cardPayments.open(orderCode)).toMatchObject({
@@ -86,7 +86,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.cardPayments.cardRefusal('4929123456789012')).toMatch(/cartões de teste/);
     });
 
-    test('are charged once, though the payer clicks sixteen times', async () => {
+    test('A payment is charged once for sixteen clicks of the payer', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       const clicks = await Promise.all(
@@ -100,7 +100,7 @@ describeOnDatabase('card payments', (open) => {
   });
 
   describe('that nobody pays', () => {
-    test('expire though the server sleeps: no card is taken meanwhile, and the next start tells it', async () => {
+    test('A payment expires while the server is down: no card is charged, and the next start announces it', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       core.clock.advance(SESSION);
@@ -114,7 +114,7 @@ describeOnDatabase('card payments', (open) => {
   });
 
   describe('whose money', () => {
-    test('is released into the balance when its days are over, also by a server that slept through them', async () => {
+    test('A sale is released into the balance after its days, also by a server that was down', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 2 } });
       const orderCode = await paid(core);
       await core.pass(2 * DAY - 1);
@@ -134,14 +134,14 @@ describeOnDatabase('card payments', (open) => {
       expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
-    test('is free at once for an account without days to wait', async () => {
+    test('A sale is released at once for an account without release days', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 0 } });
       await paid(core);
       await core.work.settled();
       expect(await wallet(core)).toMatchObject({ balanceCents: 4990, pendingReleaseCents: 0 });
     });
 
-    test('goes back to the payer before its release, and is not released after that', async () => {
+    test('A sale that is refunded before its release is not released', async () => {
       const core = await startCore({ database });
       const orderCode = await paid(core);
       await core.cardPayments.refund(core.tenant, orderCode);
@@ -157,7 +157,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await taken(core)).toBe(0);
     });
 
-    test('goes back to the payer once, however often that is asked', async () => {
+    test('A sale is refunded once, however often that is requested', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 0 } });
       const orderCode = await paid(core);
       await core.work.settled();
@@ -172,7 +172,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
     });
 
-    test('that was never taken is not asked back', async () => {
+    test('A payment that was never charged is not refunded at the acquirer', async () => {
       const asked: string[] = [];
       const core = await startCore({
         database,
@@ -195,7 +195,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('that was withdrawn and goes back to the payer is owed, and the next release settles it first', async () => {
+    test('A refund of withdrawn money becomes a debt, which the next release covers first', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 1 } });
       const first = await paid(core, 5000);
       await core.pass(DAY);
@@ -219,7 +219,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('is asked back again where the acquirer did not answer', async () => {
+    test('A refund is retried where the acquirer did not answer', async () => {
       let away = true;
       const core = await startCore({
         database,
@@ -243,7 +243,7 @@ describeOnDatabase('card payments', (open) => {
   });
 
   describe('started with a token', () => {
-    test('are each visitor’s own, where it is reusable', async () => {
+    test('A reusable token starts a payment for each visitor', async () => {
       const core = await startCore({ database });
       const token = await mint(core, { reusable: true });
       const visits = await Promise.all(
@@ -302,7 +302,7 @@ describeOnDatabase('card payments', (open) => {
       expect((await core.balances()).merchant_pending).toBe(status === 'paid' ? 4990 : 0);
     }
 
-    test('before it was asked for are not paid, and can be', async () => {
+    test('A crash before the charge leaves the payment unpaid and payable', async () => {
       const core = await startCore({ database, acquirer: faulty({ charge: 'before' }) });
       const orderCode = await create(core);
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'processing' });
@@ -313,7 +313,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
-    test('after it was approved are paid, once', async () => {
+    test('A crash after the approval leaves the payment paid once', async () => {
       const core = await startCore({ database, acquirer: faulty({ charge: 'after' }) });
       const orderCode = await create(core);
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'processing' });
@@ -321,7 +321,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
-    test('that the whole process does not survive are settled by the next one', async () => {
+    test('A charge that outlives its process is resolved by the next one', async () => {
       const asked = deferred();
       const core = await startCore({
         database,
@@ -342,7 +342,7 @@ describeOnDatabase('card payments', (open) => {
       await settled(next, orderCode, 'paid', core);
     });
 
-    test('and whose look-up fails too are looked up again', async () => {
+    test('A charge whose lookup fails too is looked up again', async () => {
       const core = await startCore({ database, acquirer: faulty({ charge: 'after', resolve: 'after' }) });
       const orderCode = await create(core);
       await core.cardPayments.pay(orderCode, approved());
@@ -350,7 +350,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.faults).toHaveLength(2);
     });
 
-    test('and whose request arrives after the charge was made void take nothing', async () => {
+    test('A request that arrives after its charge was made void takes no money', async () => {
       const asked = deferred();
       const arrive = deferred();
       const core = await startCore({
@@ -378,7 +378,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
     });
 
-    test('are not made void by the task of a card that was declined before', async () => {
+    test('The task of a declined card does not void the charge after it', async () => {
       const asked = deferred();
       const arrive = deferred();
       let isSlow = false;
@@ -410,7 +410,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('and whose answer comes twice, or when it is settled already, are paid once', async () => {
+    test('A repeated or late answer does not pay a payment twice', async () => {
       const charged = deferred();
       const answer = deferred();
       const core = await startCore({
@@ -472,7 +472,7 @@ describeOnDatabase('card payments', (open) => {
       failed: [],
     };
 
-    test('keep every law', async () => {
+    test('Card payments keep every law in any order of events', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { minLength: 5, maxLength: 25 }),
@@ -582,7 +582,7 @@ describeOnDatabase('card payments', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
-  test('take one charge of a payer who clicks on both, and settle it once', async () => {
+  test('Two instances charge a payer who clicks on both once, and record it once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));

@@ -42,13 +42,13 @@ describe('a checkout token', () => {
     [['amount'], { amount: { fixedCents: 500, range: { minCents: 100, maxCents: 200 } } }],
     [['amount'], { amount: { productId: PRODUCT, range: { minCents: 100, maxCents: 200 } } }],
     [['amount'], {}],
-  ])('is refused for %j: %j', (fields, asked) => {
+  ])('A checkout token’s input is refused for %j: %j', (fields, asked) => {
     const { error } = createCheckoutTokenInput.safeParse(asked);
     const paths = error && [...new Set(error.issues.map(({ path }) => path.join('.')))];
     expect(paths ?? null).toEqual(fields);
   });
 
-  test('keeps what is asked', () => {
+  test('A checkout token’s input is kept as it was given', () => {
     const asked = {
       amount: { range: { minCents: 100, maxCents: 200 } },
       reusable: true,
@@ -64,7 +64,7 @@ describe('a pause of a checkout token', () => {
   const MINUTE = 60_000;
   const at = (minutes: number) => new Date(Date.UTC(2026, 2, 2, 12) + minutes * MINUTE);
 
-  test('for its declined cards lasts 5 minutes, and twice as long each time that it comes soon again', () => {
+  test('A pause for declined cards lasts 5 minutes, and twice as long each time that it soon returns', () => {
     const lengths: number[] = [];
     let now = 0;
     let pause = decidePauseForDeclines(null, at(now));
@@ -83,7 +83,7 @@ describe('a pause of a checkout token', () => {
     });
   });
 
-  test('by the merchant is longer than any for declined cards, and is followed by a short one', () => {
+  test('A merchant’s pause outlasts any for declined cards, and is followed by a short one', () => {
     const open = decidePauseByMerchant(null, at(0));
     expect(open).toEqual({ reason: 'merchant', pausedAt: at(0), pausedUntil: null });
     expect(decidePauseForDeclines(open, at(100_000))).toBeNull();
@@ -93,13 +93,16 @@ describe('a pause of a checkout token', () => {
     expect(decidePauseForDeclines(ended, at(10))?.pausedUntil).toEqual(at(15));
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 31_536_001])('lasts from 1 second to a year: not %d', (seconds) => {
-    expect(() => decidePauseByMerchant(seconds, at(0))).toThrow('seconds: must lie from 1 to 31536000');
-  });
+  test.each([0, -1, 1.5, Number.NaN, 31_536_001])(
+    'A merchant’s pause lasts from 1 second to a year: not %d',
+    (seconds) => {
+      expect(() => decidePauseByMerchant(seconds, at(0))).toThrow('seconds: must lie from 1 to 31536000');
+    },
+  );
 });
 
 describeOnDatabase('checkout tokens', (open) => {
-  test('are paused and resumed by their text or their id, in any account, each with an event', async () => {
+  test('Checkout tokens are paused and resumed by their text or their id, in any account, each with an event', async () => {
     const database = await open();
     const core = await startCore({ database });
     const { committer, clock } = core;

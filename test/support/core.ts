@@ -49,7 +49,7 @@ export interface Core {
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
-  /** The bank's own levers, with no faults in between. */
+  /** The bank's own controls, with no faults in between. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<OwnPayout>;
   readonly subaccounts: OwnSubaccounts;

@@ -94,7 +94,10 @@ export function createSimulatorRoutes({
   return [
     read(/^\/simulator\/state$/, stateQuery, async (whose) => ({ body: await stateOf(whose) })),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
-      orConflict(controls.settleTransfer(await tenantOf(whose), params.id!), 'This transfer has ended already'),
+      orConflict(
+        controls.settleTransfer(await tenantOf(whose), params.id!),
+        'This transfer has ended already',
+      ),
     ),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/deny$/, denyInput, async (input, { params }) => {
       if (input.environment === 'sandbox') throw new HttpError(409, 'A sandbox payout is never denied');
