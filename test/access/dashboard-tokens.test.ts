@@ -12,7 +12,7 @@ const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardTok
   ... on DashboardTokenSuccess { token expiresAt }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename } }`;
-/** What each field of `Query` needs; null: any dashboard token. Every field of the schema has its line here. */
+/** The scope that each field of `Query` needs; null: any dashboard token. Every field of the schema has its line here. */
 const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> = {
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
@@ -339,7 +339,7 @@ function later(seconds: number): string {
   return new Date(app.clock.now().getTime() + seconds * 1_000).toISOString();
 }
 
-/** Of each field, whether a token with this scope alone is let in. */
+/** Tries each field with a token of this scope alone. */
 function expected(fields: Record<string, { scope: DashboardScope | null }>, scope: DashboardScope) {
   return Object.fromEntries(
     Object.entries(fields).map(([field, needed]) => [

@@ -115,7 +115,7 @@ describe('who may', () => {
     expect(new Set(letIn(assertMay))).toEqual(new Set(expected));
   });
 
-  test('A refusal lists the permissions of which one would do', () => {
+  test('A refusal lists the permissions that would grant the operation', () => {
     const refusal = (assertMay: (caller: Caller) => void, who: Who) => {
       try {
         assertMay(caller(CREDENTIALS[who]));

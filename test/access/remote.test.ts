@@ -36,11 +36,11 @@ interface Keys {
 /** A start in front of the service with these keys, as far as access is concerned. */
 async function start(database: Database, keys: Keys, url = SERVICE) {
   const clock = createManualClock();
-  const told: Promise<void>[] = [];
+  const notified: Promise<void>[] = [];
   const committer = createCommitter({
     database,
     clock,
-    onCommit: (tenant) => told.push(database.notify(STREAM_CHANNEL, tenantKey(tenant))),
+    onCommit: (tenant) => notified.push(database.notify(STREAM_CHANNEL, tenantKey(tenant))),
   });
   const started = await bootstrapRemote({
     database,
@@ -48,7 +48,7 @@ async function start(database: Database, keys: Keys, url = SERVICE) {
     clock,
     upstream: { url, keys },
   });
-  await Promise.all(told);
+  await Promise.all(notified);
   return {
     ...started,
     clock,

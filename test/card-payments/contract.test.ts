@@ -51,7 +51,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await core.cardPayments.pay(orderCode, declined())).toMatchObject({ kind: 'failed' });
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
       await core.pass(SESSION);
-      expect(await told(core, orderCode)).toEqual(['pending', 'failed']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'failed']);
       expect(await core.balances()).toEqual(NO_BALANCES);
     });
 
@@ -95,7 +95,7 @@ describeOnDatabase('card payments', (open) => {
       expect(clicks.filter(({ kind }) => kind === 'paid')).toHaveLength(1);
       for (const { kind } of clicks) expect(['paid', 'in_progress', 'not_payable']).toContain(kind);
       expect(await taken(core)).toBe(4990);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
   });
 
@@ -131,7 +131,7 @@ describeOnDatabase('card payments', (open) => {
       core.clock.advance(9 * DAY);
       await core.work.settled();
       expect(await wallet(core)).toMatchObject({ balanceCents: 9980, pendingReleaseCents: 0 });
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
     test('A sale is released at once for an account without release days', async () => {
@@ -153,7 +153,7 @@ describeOnDatabase('card payments', (open) => {
       });
       await core.pass(20 * DAY);
       expect(await core.balances()).toEqual(NO_BALANCES);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
       expect(await taken(core)).toBe(0);
     });
 
@@ -169,7 +169,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await core.cardPayments.refund(core.tenant, orderCode)).toBe(false);
       await core.work.settled();
       expect(await core.balances()).toEqual(NO_BALANCES);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
     });
 
     test('A payment that was never charged is not refunded at the acquirer', async () => {
@@ -191,7 +191,7 @@ describeOnDatabase('card payments', (open) => {
       await core.cardPayments.refund(core.tenant, expired);
       await core.work.settled();
       expect(asked).toEqual([]);
-      expect(await told(core, expired)).toEqual(['pending', 'expired']);
+      expect(await announcedStatuses(core, expired)).toEqual(['pending', 'expired']);
       expect(core.faults).toEqual([]);
     });
 
@@ -261,7 +261,7 @@ describeOnDatabase('card payments', (open) => {
       ['the first approved late', approvedLate],
       ['the first approved soon', approvedSoon],
     ])(
-      'and paid twice in one attempt are refunded for the second, and both told: %s',
+      'Two paid payments of one attempt are announced, and the second is refunded: %s',
       async (_, lateCard) => {
         const core = await startCore({ database });
         const token = await mint(core, { reusable: true });
@@ -278,8 +278,13 @@ describeOnDatabase('card payments', (open) => {
         });
         expect(await core.cardPayments.pay(second.orderCode, approved())).toMatchObject({ kind: 'paid' });
         await core.pass(15 * MINUTE);
-        expect(await told(core, first.orderCode)).toEqual(['pending', 'expired', 'paid', 'refunded']);
-        expect(await told(core, second.orderCode)).toEqual(['pending', 'paid']);
+        expect(await announcedStatuses(core, first.orderCode)).toEqual([
+          'pending',
+          'expired',
+          'paid',
+          'refunded',
+        ]);
+        expect(await announcedStatuses(core, second.orderCode)).toEqual(['pending', 'paid']);
         expect(await taken(core)).toBe(4990);
         expect(await wallet(core)).toMatchObject({ pendingReleaseCents: 4990 });
 
@@ -310,7 +315,7 @@ describeOnDatabase('card payments', (open) => {
       await settled(core, orderCode, 'pending');
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
       expect(core.faults).toHaveLength(1);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
     test('A crash after the approval leaves the payment paid once', async () => {
@@ -318,7 +323,7 @@ describeOnDatabase('card payments', (open) => {
       const orderCode = await create(core);
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'processing' });
       await settled(core, orderCode, 'paid');
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
     test('A charge that outlives its process is resolved by the next one', async () => {
@@ -431,7 +436,7 @@ describeOnDatabase('card payments', (open) => {
       await settled(core, orderCode, 'paid');
       answer.resolve();
       expect(await slow).toMatchObject({ kind: 'paid' });
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
       await settled(core, orderCode, 'paid');
     });
   });
@@ -516,7 +521,7 @@ describeOnDatabase('card payments', (open) => {
                   if (!(error instanceof RangeError)) throw error;
                 });
             }
-            // Long enough for every look-up, repetition and release to have come to its end.
+            // Enough time for every lookup, retry and release to end.
             await core.pass(4 * DAY);
             await lawsHold(core);
             await core.close();
@@ -609,7 +614,7 @@ describe('two instances on one PostgreSQL', () => {
     clock.advance(5 * SECOND);
     await Promise.all([one.work.settled(), two.work.settled()]);
     await Promise.all([one.work.settled(), two.work.settled()]);
-    expect(await told(one, orderCode)).toEqual(['pending', 'paid']);
+    expect(await announcedStatuses(one, orderCode)).toEqual(['pending', 'paid']);
     expect(await taken(one, two)).toBe(4990);
     expect([...one.faults, ...two.faults]).toEqual([]);
   });
@@ -670,8 +675,8 @@ async function events(core: Core): Promise<StoredEvent[]> {
   return (await readAfter(core.database.sql, core.tenant, { after: 0, limit: 10_000 })).events;
 }
 
-/** Every status that subscribers were told, in order. */
-async function told(core: Core, orderCode: string): Promise<CardPaymentStatus[]> {
+/** Lists every status that subscribers were notified of, in order. */
+async function announcedStatuses(core: Core, orderCode: string): Promise<CardPaymentStatus[]> {
   return (await events(core))
     .filter(({ resourceId }) => resourceId === orderCode)
     .map(({ snapshot }) => (snapshot as StoredCardPayment).status);
@@ -681,7 +686,7 @@ function wallet(core: Core) {
   return core.wallet.read(core.tenant);
 }
 
-/** What the acquirer holds for this merchant by its own books, and not by ours. */
+/** The money that the acquirer holds for this merchant, by its own books. */
 async function taken(...cores: Core[]): Promise<number> {
   const [core] = cores as [Core];
   const chargeIds = cores.flatMap((each) => [...each.chargeIds]);

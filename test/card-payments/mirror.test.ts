@@ -26,7 +26,7 @@ const claim = (rest: Partial<UpstreamCardPayment> = {}): UpstreamCardPayment => 
 });
 const known = (rest: Partial<UpstreamCardPayment> = {}) =>
   mergeUpstreamCardPayment(null, claim(rest), NOW)!.payment;
-/** Pending at first, and then as told. */
+/** A payment that is pending at first, and then has each status in turn. */
 const seenAs = (...statuses: (CardPaymentStatus | 'unknown')[]): CardPayment =>
   statuses.reduce<CardPayment>(
     (payment, status) => mergeUpstreamCardPayment(payment, claim({ status }), NOW)?.payment ?? payment,
@@ -125,15 +125,15 @@ describe('what is known of a payment, held against what is said', () => {
       expiryDerived: true,
       createdAt: null,
     });
-    const told = mergeUpstreamCardPayment(first, claim({ expiresAt: plusMs(NOW, 60_000) }), NOW)!;
-    expect(told.changed).toBeNull();
-    expect(told.payment).toMatchObject({
+    const merged = mergeUpstreamCardPayment(first, claim({ expiresAt: plusMs(NOW, 60_000) }), NOW)!;
+    expect(merged.changed).toBeNull();
+    expect(merged.payment).toMatchObject({
       status: 'paid',
       version: 2,
       expiresAt: plusMs(NOW, 60_000),
       createdAt: plusMs(NOW, -29 * 60_000),
     });
-    expect(told.payment.expiryDerived).toBeUndefined();
+    expect(merged.payment.expiryDerived).toBeUndefined();
   });
 
   test('A payment is not paid by another amount, which is stored and shown until its own arrives', () => {
@@ -258,16 +258,16 @@ describe('what is known of a payment, held against what is said', () => {
     const described = mergeUpstreamCardPayment(first, claim({ description: 'Caneca' }), LATER)!.payment;
     expect(described).toMatchObject({ expiresAt: first.expiresAt, expiryDerived: true });
     const created = plusMs(NOW, -60_000);
-    const told = mergeUpstreamCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
-    expect(told).toMatchObject({
+    const merged = mergeUpstreamCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
+    expect(merged).toMatchObject({
       createdAt: created,
       expiresAt: plusMs(created, 30 * 60_000),
       expiryDerived: true,
     });
-    // Told of anew, it is not derived anew.
+    // A second claim does not derive the expiry again.
     expect(
-      mergeUpstreamCardPayment(told, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
-    ).toMatchObject({ createdAt: created, expiresAt: told.expiresAt });
+      mergeUpstreamCardPayment(merged, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
+    ).toMatchObject({ createdAt: created, expiresAt: merged.expiresAt });
     const certain = known({ expiresAt: LATER });
     expect(mergeUpstreamCardPayment(certain, claim({ expiresAt: NOW }), NOW)).toBeNull();
   });

@@ -269,8 +269,8 @@ describe('a token’s product', () => {
       reusable: true,
       description: 'Caneca',
     });
-    const told = { ...grant, description: 'Para Ana' };
-    expect(grantAtStart(told, { name: 'Caneca', priceCents: 500 })).toMatchObject({
+    const described = { ...grant, description: 'Para Ana' };
+    expect(grantAtStart(described, { name: 'Caneca', priceCents: 500 })).toMatchObject({
       description: 'Para Ana',
     });
   });

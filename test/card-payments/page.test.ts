@@ -10,7 +10,7 @@ function post(url: string, fields: Record<string, string> = GOOD_CARD, headers: 
 
 const get = (url: string) => fetch(url, { redirect: 'manual' });
 
-/** What is read on the page: no tags, and each run of white space one blank. */
+/** The text of the page: without tags, and with each run of white space as one blank. */
 async function textOf(response: Response): Promise<string> {
   const markup = (await response.text()).replace(/<title>.*?<\/title>/, '').replace(/<[^>]*>/g, ' ');
   return markup.replace(/[\s\u00a0]+/g, ' ');

@@ -16,10 +16,10 @@ const CALLERS = scale('CALLERS');
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const SESSION = 30 * MINUTE;
-/** An answer is given again for so long to a payer, in front of a service. */
+/** The life of a response cached for a payer, in front of a service. */
 const KEPT = 10 * SECOND;
 
-/** What holds of card payments whichever implementation of their port is asked. Payers pay at the service. */
+/** The contract of card payments, for every implementation of their port. Payers pay at the service. */
 export function describePort(start: StartHarness): void {
   describe('created', () => {
     test('A card payment is found as it was given, by its merchant alone', async () => {
@@ -191,10 +191,10 @@ export function describePort(start: StartHarness): void {
       expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({
         ...{ balanceCents: 0, pendingReleaseCents: 4990, withdrawableCents: 0 },
       });
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid']);
       expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'not_payable' });
       await later(merchant, orderCode);
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid']);
     });
 
     test('A card payment is declined card by card, and fails at the fifth', async () => {
@@ -214,7 +214,7 @@ export function describePort(start: StartHarness): void {
         failureReason: 'Cartão recusado pelo banco emissor',
       });
       await merchant.pass(SESSION);
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'failed']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'failed']);
     });
 
     test('A final decline fails a payment at once, and after another decline it can be paid', async () => {
@@ -254,7 +254,7 @@ export function describePort(start: StartHarness): void {
         status: 'expired',
         ...merchant.exact({ version: 2 }),
       });
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'expired']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'expired']);
     });
 
     test('A card payment is paid late when the acquirer approves after the expiry', async () => {
@@ -268,7 +268,7 @@ export function describePort(start: StartHarness): void {
         ...{ status: 'paid', paidLate: true },
         ...merchant.exact({ version: 3 }),
       });
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'expired', 'paid']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'expired', 'paid']);
       expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 4990 });
     });
   });
@@ -286,7 +286,7 @@ export function describePort(start: StartHarness): void {
       ...{ status: 'refunded', refundedAt: merchant.clock.now() },
       ...merchant.exact({ version: 3 }),
     });
-    expect(await told(merchant, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+    expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid', 'refunded']);
     expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 0 });
   });
 
@@ -385,7 +385,7 @@ async function create({ cardPayments, tenant }: Harness, valueCents = 4990): Pro
   return (await cardPayments.create(tenant, { valueCents })).payment.orderCode;
 }
 
-/** By the payer, at the service; and what comes of it has been told. */
+/** Pays at the service as the payer, and waits until the result is announced. */
 async function pay({ service, settled }: Harness, orderCode: string, details: CardDetails) {
   const result = await service.cardPayments.pay(orderCode, details);
   await settled();
@@ -402,8 +402,8 @@ async function later(merchant: Harness, orderCode: string): Promise<CardPayment>
   return find(merchant, orderCode);
 }
 
-/** Every status that subscribers were told, in order. */
-async function told(merchant: Harness, orderCode: string): Promise<string[]> {
+/** Lists every status that subscribers were notified of, in order. */
+async function announcedStatuses(merchant: Harness, orderCode: string): Promise<string[]> {
   const events = await merchant.events('card_payment');
   return events
     .filter(({ resourceId }) => resourceId === orderCode)

@@ -27,7 +27,7 @@ beforeAll(async () => {
   database = await openFreshDatabase();
 });
 
-/** A service that creates payments as the document says, in front of which a facade stands. */
+/** A service that creates payments as documented, with a facade in front. */
 async function start({ product = null }: { product?: SoldProduct | null } = {}) {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });

@@ -7,7 +7,7 @@ import type { Harness, StartHarness } from '../support/port-fixture.ts';
 
 const MUG = { name: 'Caneca', description: 'De cerâmica 🍵', priceCents: 4990 };
 
-/** What holds of products whichever implementation of their port is asked. */
+/** The contract of products, for every implementation of their port. */
 export function describePort(startMerchant: StartHarness): void {
   test('Products are found as they were given, by their account in their environment alone', async () => {
     const [merchant, other] = [await startMerchant(), await startMerchant()];

@@ -4,7 +4,7 @@ import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { post } from '../../server/src/ledger/store.ts';
 import type { StartHarness } from '../support/port-fixture.ts';
 
-/** What holds of test payments whichever implementation of their port is asked. They are settled at the service. */
+/** The contract of test payments, for every implementation of their port. The service marks them as paid. */
 export function describePort(start: StartHarness): void {
   const sandbox = async () => (await start()).inSandbox();
 

@@ -474,7 +474,7 @@ describe('the clock', () => {
   });
 });
 
-/** fetch sets Host and Origin by itself; a page of another host is told apart by exactly these. */
+/** fetch sets Host and Origin by itself; a page of another host differs by exactly these. */
 async function rawPost(path: string, headers: Record<string, string>): Promise<number> {
   return raw('POST', path, { 'content-type': 'application/json', ...headers }, '{"amountCents":1}');
 }

@@ -54,9 +54,9 @@ export function wireSlices({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
-  const settlement = createCharging({ database, committer, acquirer, accounts, guard, onFault });
-  const payoutSettlement = createPayoutSending({ database, committer, bank });
-  const subaccountSettlement = createSubaccountSending({
+  const charging = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const payoutSending = createPayoutSending({ database, committer, bank });
+  const subaccountSending = createSubaccountSending({
     database,
     committer,
     bank,
@@ -74,10 +74,10 @@ export function wireSlices({
         ...{ database, committer, accounts, guard, clock, privateAddresses },
         products: productRecords,
       }),
-      ...settlement,
+      ...charging,
     },
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
-    subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSettlement },
+    subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
     access: createAccessService({ database, committer, clock }),
     checkoutTokens: createCheckoutTokenService({
       ...{ database, committer, accounts, products, clock, privateAddresses },
@@ -93,9 +93,9 @@ export function wireSlices({
     },
     webhooks: createWebhookService({ database, committer, privateAddresses }),
     handlers: {
-      ...settlement.tasks,
-      ...payoutSettlement.tasks,
-      ...subaccountSettlement.tasks,
+      ...charging.tasks,
+      ...payoutSending.tasks,
+      ...subaccountSending.tasks,
       ...delivery.tasks,
     },
   };

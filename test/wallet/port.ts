@@ -4,10 +4,10 @@ import { walletOf } from '../../server/src/wallet/model.ts';
 import { fund } from '../support/funds.ts';
 import type { StartHarness } from '../support/port-fixture.ts';
 
-/** So long an answer is given again, in front of a service. */
+/** The life of a cached response, in front of a service. */
 const KEPT = 2_000;
 
-/** What holds of the wallet whichever implementation of its port is asked. */
+/** The contract of the wallet, for every implementation of its port. */
 export function describePort(start: StartHarness): void {
   test('The wallet of a new account is empty, live and in sandbox', async () => {
     const live = await start();

@@ -11,7 +11,7 @@ import { startFacade } from '../support/facade.ts';
 import { lost, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
 
 /** The shown names alone. */
-const TOLD = {
+const BODY = {
   balance: 1_000.1,
   disputeBlocked: 100,
   withdrawable: 600.1,
@@ -32,28 +32,28 @@ const WALLET = {
 
 describe('a wallet that a service shows', () => {
   test('A service’s wallet is read by the names of the document', () => {
-    expect(readWallet(TOLD, 'live')).toEqual(WALLET);
-    expect(readWallet({ ...TOLD, moeda: 'BRL', saldoCentavos: 1, livre: null }, 'live')).toEqual(WALLET);
+    expect(readWallet(BODY, 'live')).toEqual(WALLET);
+    expect(readWallet({ ...BODY, moeda: 'BRL', saldoCentavos: 1, livre: null }, 'live')).toEqual(WALLET);
   });
 
   test('A service’s wallet has no underivable sum of subaccounts', () => {
     const unknown = { subaccountsBalanceCents: null, assignableCents: null };
-    expect(readWallet({ ...TOLD, withdrawable: 900.1, withdrawableCents: 90_010 }, 'live')).toMatchObject(
+    expect(readWallet({ ...BODY, withdrawable: 900.1, withdrawableCents: 90_010 }, 'live')).toMatchObject(
       unknown,
     );
-    expect(readWallet({ ...TOLD, subaccountsBalance: null }, 'live')).toMatchObject(unknown);
+    expect(readWallet({ ...BODY, subaccountsBalance: null }, 'live')).toMatchObject(unknown);
   });
 
   test('A service’s wallet is read by the names of this project', () => {
-    expect(readWallet({ ...TOLD, subaccountsBalance: 0, assignableCents: 5 }, 'live')).toMatchObject({
+    expect(readWallet({ ...BODY, subaccountsBalance: 0, assignableCents: 5 }, 'live')).toMatchObject({
       subaccountsBalanceCents: 0,
       assignableCents: 5,
     });
-    expect(readWallet({ ...TOLD, assignableCents: null }, 'live')).toMatchObject({ assignableCents: null });
+    expect(readWallet({ ...BODY, assignableCents: null }, 'live')).toMatchObject({ assignableCents: null });
   });
 
   test('A service’s wallet may contain numbers as text', () => {
-    expect(readWallet({ ...TOLD, balance: '1000.10' }, 'live')).toEqual(WALLET);
+    expect(readWallet({ ...BODY, balance: '1000.10' }, 'live')).toEqual(WALLET);
   });
 
   test('A service’s wallet has null for each figure that is missing or unreadable', () => {
@@ -70,11 +70,11 @@ describe('a wallet that a service shows', () => {
       ...unknown,
     });
     for (const wrong of [{}, 'much', -1, null, 1e300, true])
-      expect(readWallet({ ...TOLD, pendingRelease: wrong, cryptoBalanceLtc: wrong }, 'live')).toEqual({
+      expect(readWallet({ ...BODY, pendingRelease: wrong, cryptoBalanceLtc: wrong }, 'live')).toEqual({
         ...WALLET,
         ...{ pendingReleaseCents: null, cryptoBalanceLitoshi: null },
       });
-    expect(readWallet({ ...TOLD, balance: -3 }, 'live')).toMatchObject({ balanceCents: null });
+    expect(readWallet({ ...BODY, balance: -3 }, 'live')).toMatchObject({ balanceCents: null });
   });
 
   test('A sandbox wallet has no disputes and no LTC, whether or not they are shown', () => {
@@ -84,7 +84,7 @@ describe('a wallet that a service shows', () => {
       balanceCents: 500,
       pendingReleaseCents: null,
     });
-    expect(readWallet({ ...TOLD, disputeBlocked: 'x', cryptoBalanceLtc: 'x' }, 'sandbox')).toMatchObject({
+    expect(readWallet({ ...BODY, disputeBlocked: 'x', cryptoBalanceLtc: 'x' }, 'sandbox')).toMatchObject({
       disputeBlockedCents: null,
       cryptoBalanceLitoshi: null,
     });
@@ -105,7 +105,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
   });
 
   async function start() {
-    const upstream = scriptedUpstream(() => ({ body: TOLD }));
+    const upstream = scriptedUpstream(() => ({ body: BODY }));
     const facade = await startFacade({ database, upstream });
     const remote = createRemoteWallet(facade);
     const seen: { at: Date; stale: boolean }[] = [];
@@ -136,7 +136,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
   test('The wallet is stale where a figure could not be read', async () => {
     const { service, upstream, seen, tenant, clock } = await start();
     const at = clock.now();
-    upstream.script = () => ({ body: { ...TOLD, pendingRelease: {} } });
+    upstream.script = () => ({ body: { ...BODY, pendingRelease: {} } });
     expect(await service.read(tenant)).toEqual({ ...WALLET, pendingReleaseCents: null });
     expect(seen).toEqual([{ at, stale: true }]);
   });
@@ -148,7 +148,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     expect(await events()).toMatchObject([
       { kind: 'wallet.changed', resourceId: 'wallet', snapshot: WALLET },
     ]);
-    upstream.script = () => ({ body: { ...TOLD, pendingRelease: 0 } });
+    upstream.script = () => ({ body: { ...BODY, pendingRelease: 0 } });
     await remote.refresh(tenant, [], { priority: 'lookup' });
     clock.advance(10_000);
     await service.read(tenant);

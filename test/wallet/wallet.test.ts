@@ -73,7 +73,7 @@ describeOnDatabase('the wallet', (open) => {
           const summed = await sums(core.tenant);
           const expected = walletOfSums(summed);
           expect(await core.wallet.read(core.tenant)).toEqual(expected);
-          // What was told then, for who follows it, and what a debit may take.
+          // The announced wallet, and the most that a debit may take.
           expect(await lastTold(core)).toEqual(expected);
           expect(withdrawableOf(await core.balances())).toBe(expected.withdrawableCents);
           expect(expected.withdrawableCents).toBeGreaterThanOrEqual(0);
@@ -97,7 +97,7 @@ describeOnDatabase('the wallet', (open) => {
           subaccountId,
         ),
       );
-      const { wallet, faults, mend } = broken(core);
+      const { wallet, faults, repair } = broken(core);
       expect(await wallet.read(core.tenant)).toEqual({
         environment: 'live',
         balanceCents: 1_000,
@@ -111,7 +111,7 @@ describeOnDatabase('the wallet', (open) => {
       expect(faults).toHaveLength(1);
       expect(withdrawableOf(await core.balances())).toBe(300);
 
-      mend();
+      repair();
       expect(await wallet.read(core.tenant)).toMatchObject({
         withdrawableCents: 300,
         subaccountsBalanceCents: 600,
@@ -168,7 +168,7 @@ describeOnDatabase('the wallet', (open) => {
     return {
       wallet,
       faults,
-      mend: () => {
+      repair: () => {
         failing = false;
       },
     };

@@ -75,7 +75,7 @@ export async function createEmbeddedRuntime({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: metrics,
   });
-  const settlement = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const charging = createCharging({ database, committer, acquirer, accounts, guard, onFault });
   const cardPayments = createCardPaymentService({
     ...{ database, committer, accounts, products },
     ...{ guard, clock, privateAddresses },
@@ -91,7 +91,7 @@ export async function createEmbeddedRuntime({
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = given ?? simulatedBank;
   const payouts = createPayoutService({ database, committer, accounts, bank, onFault });
-  const subaccountSettlement = createSubaccountSending({
+  const subaccountSending = createSubaccountSending({
     database,
     committer,
     bank,
@@ -99,7 +99,7 @@ export async function createEmbeddedRuntime({
     clock,
     onFault,
   });
-  const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSettlement };
+  const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSending };
   const sandbox = createSandboxService({ database, committer });
   const webhooks = createWebhookService({ database, committer, privateAddresses });
   const delivery = createWebhookDelivery({
@@ -124,7 +124,7 @@ export async function createEmbeddedRuntime({
     wallet,
     webhooks,
   };
-  const hostedPayments = { ...cardPayments, ...settlement };
+  const hostedPayments = { ...cardPayments, ...charging };
   const controls = {
     ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
     ...sandbox,
@@ -134,10 +134,10 @@ export async function createEmbeddedRuntime({
     access,
     servicesFor: () => services,
     tasks: {
-      ...settlement.tasks,
+      ...charging.tasks,
       ...createPayoutSending({ database, committer, bank }).tasks,
       ...delivery.tasks,
-      ...subaccountSettlement.tasks,
+      ...subaccountSending.tasks,
     },
     updates: (updates) => updates,
     async routes({ nextDueAt, callers, addressOf, strangers }) {
@@ -151,7 +151,7 @@ export async function createEmbeddedRuntime({
       ];
       return [
         ...createCheckoutRoutes({
-          checkout: settlement,
+          checkout: charging,
           clock,
           publicUrl,
           testCards: TEST_CARDS,
