@@ -7,7 +7,7 @@ import { productIdText } from '../../products/model.ts';
 import { type CheckoutAmount, type CheckoutGrant, cardAmount, checkoutDetails } from '../model.ts';
 
 /** The life of a single-use token where none is asked for. */
-export const CHECKOUT_TOKEN_SECONDS = 86_400;
+const CHECKOUT_TOKEN_SECONDS = 86_400;
 const MAX_SECONDS = 31_536_000;
 
 /** A checkout token that takes no payments, or takes them slowly. */
@@ -15,7 +15,7 @@ export interface TokenPause {
   /** `merchant`: it takes none. `declines`: many cards were declined, so each payer waits longer between two cards. */
   reason: 'merchant' | 'declines';
   pausedAt: Date;
-  /** Null: until it is resumed. */
+  /** The end of the pause; null: until it is resumed. */
   pausedUntil: Date | null;
 }
 
@@ -114,9 +114,9 @@ export interface CheckoutTokenService {
   pause(tenant: Tenant, token: string, seconds: number | null): Promise<PausedToken>;
   /** Ends the pause of a token and returns the token's id. Without a pause nothing changes. @throws NotFoundError */
   resume(tenant: Tenant, token: string): Promise<string>;
-  /** The last pause of a token, which may have ended; null where it was resumed, or never paused. */
+  /** Finds the last pause of a token, which may have ended; null where it was resumed, or never paused. */
   pauseOf(tokenId: string): Promise<TokenPause | null>;
-  /** The pauses in force, newest first; at most 100. */
+  /** Lists the pauses in force, newest first; at most 100. */
   listPaused(tenant: Tenant): Promise<PausedToken[]>;
 }
 
@@ -126,7 +126,7 @@ export interface TokenAdministration {
   pauseToken(input: z.output<typeof pauseTokenInput>): Promise<{ token: PausedToken }>;
   /** Ends the pause of a token, if it has one. @throws NotFoundError */
   resumeToken(input: z.output<typeof resumeTokenInput>): Promise<{ tokenId: string }>;
-  /** The pauses in force of all accounts, newest first; at most 100. */
+  /** Lists the pauses in force of all accounts, newest first; at most 100. */
   listPausedTokens(): Promise<{ tokens: PausedToken[] }>;
 }
 
@@ -160,7 +160,7 @@ export function isPaused(pause: TokenPause | null | undefined, now: Date): boole
   return pause != null && (pause.pausedUntil === null || pause.pausedUntil > now);
 }
 
-/** @throws UnavailableError where the merchant has paused the token */
+/** Refuses a token that the merchant has paused. @throws UnavailableError */
 export function assertNotPaused(pause: TokenPause | null | undefined, now: Date): void {
   if (isPaused(pause, now) && pause?.reason === 'merchant')
     throw new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'This checkout takes no payments at the moment');

@@ -25,7 +25,7 @@ export async function findToken(
   };
 }
 
-/** The last pause of each token, which may have ended. */
+/** Reads the last pause of each token, which may have ended. */
 export async function selectPauses(sql: Sql, tokenIds: readonly string[]): Promise<TokenSnapshot[]> {
   const rows = await sql.selectFrom('token').select(COLUMNS).where('id', 'in', tokenIds).execute();
   return rows.map((row) => ({ tokenId: row.id, pause: toPause(row) }));
@@ -44,7 +44,7 @@ export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Pr
       .execute();
 }
 
-/** The pauses in force, newest first. */
+/** Lists the pauses in force, newest first. */
 export async function selectPausedTokens(
   sql: Sql,
   { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
