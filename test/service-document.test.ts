@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
 import { DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
-import { tokenWebhook } from '../server/src/access/wire.ts';
+import { decideCreate } from '../server/src/card-payments/decisions.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
   CHECKOUT_SESSION_MS,
   canFollow,
-  decideCreate,
   MAX_DECLINED_CHARGES,
 } from '../server/src/card-payments/model.ts';
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
+import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../server/src/card-payments/wire.ts';
 import { readConfig } from '../server/src/config.ts';
 import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/graphql/paging.ts';

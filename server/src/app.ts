@@ -1,5 +1,7 @@
 import { createAdministration } from './access/administration.ts';
+import { tokens } from './access/collections.ts';
 import { createRecentCallers, type RecentCallers } from './access/recent-callers.ts';
+import { createTokenAdministration } from './card-payments/tokens/service.ts';
 import { createCommitter } from './commit/commit.ts';
 import type { Config } from './config.ts';
 import type { Database, Sql } from './db/database.ts';
@@ -269,6 +271,7 @@ export async function createApp({
           copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
           administration: {
             ...createAdministration({ database, committer, clock }),
+            ...createTokenAdministration({ database, committer, clock, credentials: tokens }),
             ...createDoubts({ database, committer, clock }),
           },
           log,

@@ -35,7 +35,7 @@ describeOnDatabase('API keys', (open) => {
     database = await open();
   });
 
-  test('are shown once, kept hashed, and let in with what they permit', async () => {
+  test('An API key is shown once, stored hashed, and valid for what it permits', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     const { key: made, secret } = await administration.createKey({
@@ -71,7 +71,7 @@ describeOnDatabase('API keys', (open) => {
     expect(JSON.stringify(row)).not.toContain(secret.slice(-5));
   });
 
-  test('are ten at most, of both environments, however many are asked for at once', async () => {
+  test('An account has at most ten active API keys in both environments, however many are created at once', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     const { accountId } = core.tenant;
@@ -95,12 +95,12 @@ describeOnDatabase('API keys', (open) => {
     await expect(administration.createKey(key(accountId))).rejects.toBeInstanceOf(UnavailableError);
   });
 
-  test('that are revoked end with the tokens that they minted, once, and that is told', async () => {
+  test('A key is revoked once, with its tokens, and the revocation is an event', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     const { accountId } = core.tenant;
     const { key: made, secret } = await administration.createKey(key(accountId));
-    const { token } = await core.access.createCheckoutToken(core.tenant, made.id, {
+    const { token } = await core.checkoutTokens.create(core.tenant, made.id, {
       amount: { fixedCents: 500 },
     });
     const { key: kept, secret: other } = await administration.createKey(key(accountId));
@@ -122,7 +122,7 @@ describeOnDatabase('API keys', (open) => {
     expect(events).toMatchObject([{ kind: 'credential.revoked', resourceId: made.id }]);
   });
 
-  test('of nobody are not found', async () => {
+  test('Unknown keys and accounts are not found', async () => {
     const core = await startCore({ database });
     const administration = administrationOf(core);
     await expect(administration.revokeKey({ id: 'key_unknown' })).rejects.toBeInstanceOf(NotFoundError);
@@ -133,55 +133,8 @@ describeOnDatabase('API keys', (open) => {
   });
 });
 
-describeOnDatabase('checkout tokens', (open) => {
-  test('are paused and resumed by their text or their id, in any account, each with an event', async () => {
-    const database = await open();
-    const core = await startCore({ database });
-    const administration = administrationOf(core);
-    const { token } = await core.access.createCheckoutToken(core.tenant, null, {
-      amount: { fixedCents: 500 },
-      reusable: true,
-    });
-    const { token: paused } = await administration.pauseToken({ token });
-    expect(paused).toEqual({
-      tokenId: expect.stringMatching(/^tok_[0-9a-f]{24}$/),
-      reason: 'merchant',
-      pausedAt: core.clock.now(),
-      pausedUntil: null,
-    });
-    expect(await administration.listPausedTokens()).toEqual({ tokens: [paused] });
-    const { tokenId } = paused;
-    const until = new Date(core.clock.now().getTime() + 3_600_000);
-    expect((await administration.pauseToken({ token: tokenId, minutes: 60 })).token.pausedUntil).toEqual(
-      until,
-    );
-    expect(await administration.resumeToken({ token: tokenId })).toEqual({ tokenId });
-    // Once more changes nothing, and is no event.
-    expect(await administration.resumeToken({ token })).toEqual({ tokenId });
-    expect(await administration.listPausedTokens()).toEqual({ tokens: [] });
-    const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 10 });
-    expect(events.map(({ kind, resourceId, snapshot }) => ({ kind, resourceId, snapshot }))).toEqual([
-      { kind: 'checkout_token.paused', resourceId: tokenId, snapshot: { tokenId, pause: without(paused) } },
-      {
-        kind: 'checkout_token.paused',
-        resourceId: tokenId,
-        snapshot: { tokenId, pause: { ...without(paused), pausedUntil: until } },
-      },
-      { kind: 'checkout_token.resumed', resourceId: tokenId, snapshot: { tokenId, pause: null } },
-    ]);
-    await core.access.revokeToken(core.tenant, token);
-    for (const named of [token, tokenId, 'tok_unknown', `ps_checkout_${'x'.repeat(43)}`])
-      for (const change of [administration.pauseToken, administration.resumeToken])
-        await expect(change({ token: named })).rejects.toBeInstanceOf(NotFoundError);
-  });
-});
-
-function without<Paused extends { tokenId: string }>({ tokenId: _, ...pause }: Paused) {
-  return pause;
-}
-
 describeOnDatabase('accounts', (open) => {
-  test('are made, listed and changed; one that is alone needs no name', async () => {
+  test('Accounts are created, listed and changed, and a single account need not be named', async () => {
     const database = await open();
     const clock = createManualClock();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
@@ -228,7 +181,7 @@ describeOnDatabase('accounts', (open) => {
 });
 
 describe('on several instances', () => {
-  test('an account has ten keys at most', async () => {
+  test('An account has at most ten keys over several instances', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all(
@@ -249,7 +202,7 @@ describe('on several instances', () => {
     await Promise.all(databases.map((database) => database.close()));
   });
 
-  test('a key that is revoked on one closes what it holds open on the other', async () => {
+  test('A key that is revoked on one instance closes its connections on the other', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const openOne = () => openPostgres({ databaseUrl, clock, log: silent });

@@ -11,7 +11,6 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import { createProductService } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
@@ -25,7 +24,7 @@ describeOnDatabase('credentials', (open) => {
     database = await open();
   });
 
-  test('let in whom they belong to, in the environment of their prefix', async () => {
+  test('A credential identifies its account, in the environment of its prefix', async () => {
     const core = await startCore({ database });
     for (const environment of ['live', 'sandbox'] as const) {
       const { key, id } = await issueKey(core, environment);
@@ -39,7 +38,7 @@ describeOnDatabase('credentials', (open) => {
     }
   });
 
-  test('whose prefix was changed to the other environment’s let nobody in', async () => {
+  test('A credential with the prefix of the other environment is refused', async () => {
     const core = await startCore({ database });
     const { key } = await issueKey(core, 'sandbox');
     await refused(core, key.replace('ps_test_', 'ps_live_'));
@@ -67,16 +66,16 @@ describeOnDatabase('credentials', (open) => {
     'Bearer ps_live_a ps_live_b',
     'Bearer ps_live_\u0000',
     `Bearer ps_live_' or true --`,
-  ])('that are missing, malformed or unknown are refused: %j', async (authorization) => {
+  ])('A missing, malformed or unknown credential is refused: %j', async (authorization) => {
     const core = await startCore({ database });
     await expect(core.access.authenticate(authorization)).rejects.toBeInstanceOf(UnauthenticatedError);
   });
 
-  test('let nobody in any more once the key is revoked: neither it nor the tokens that it minted', async () => {
+  test('A revoked key is refused, and so are the tokens that it minted', async () => {
     const core = await startCore({ database });
     const { key, id } = await issueKey(core, 'live');
     const mint = (keyId: string | null) =>
-      core.access.createCheckoutToken(core.tenant, keyId, { amount: { fixedCents: 500 }, reusable: true });
+      core.checkoutTokens.create(core.tenant, keyId, { amount: { fixedCents: 500 }, reusable: true });
     const [{ token }, { token: other }] = [await mint(id), await mint(null)];
     expect((await core.access.authenticate(`Bearer ${token}`)).endsWith).toContain(id);
     await database.sql
@@ -89,11 +88,11 @@ describeOnDatabase('credentials', (open) => {
     expect((await core.access.authenticate(`Bearer ${other}`)).credential.kind).toBe('checkout_token');
   });
 
-  test('are kept hashed: nothing that lets anybody in is anywhere in the database', async () => {
+  test('Credentials are stored hashed: no part of their text is in the database', async () => {
     const core = await startCore({ database });
     const { key, id } = await issueKey(core, 'live');
-    const { token } = await core.access.createCheckoutToken(core.tenant, id, { amount: { fixedCents: 500 } });
-    const { token: revoked } = await core.access.createCheckoutToken(core.tenant, id, {
+    const { token } = await core.checkoutTokens.create(core.tenant, id, { amount: { fixedCents: 500 } });
+    const { token: revoked } = await core.checkoutTokens.create(core.tenant, id, {
       amount: { fixedCents: 500 },
     });
     const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 500 });
@@ -110,25 +109,25 @@ describeOnDatabase('credentials', (open) => {
   });
 
   describe('of a page', () => {
-    test('tell nothing of what they grant, and are never the same', async () => {
+    test('Checkout tokens reveal nothing of their grant, and are never the same', async () => {
       const core = await startCore({ database });
       const input = { amount: { fixedCents: 500 }, customer: { name: 'Ana' }, metadata: '{"pedido":1}' };
       const tokens = await Promise.all(
-        Array.from({ length: 8 }, () => core.access.createCheckoutToken(core.tenant, null, input)),
+        Array.from({ length: 8 }, () => core.checkoutTokens.create(core.tenant, null, input)),
       );
       for (const { token } of tokens) expect(token).toMatch(/^ps_checkout_[A-Za-z0-9_-]{43}$/);
       expect(new Set(tokens.map(({ token }) => token)).size).toBe(8);
     });
 
-    test('end at their instant, not a millisecond before; reusable ones only when they are revoked', async () => {
+    test('A checkout token expires at its instant, not a millisecond before; a reusable one only ends when it is revoked', async () => {
       const core = await startCore({ database, follows: false });
-      const day = await core.access.createCheckoutToken(core.tenant, null, { amount: { fixedCents: 500 } });
-      const minute = await core.access.createCheckoutToken(core.tenant, null, {
+      const day = await core.checkoutTokens.create(core.tenant, null, { amount: { fixedCents: 500 } });
+      const minute = await core.checkoutTokens.create(core.tenant, null, {
         amount: { fixedCents: 500 },
         reusable: true,
         expiresInSeconds: 60,
       });
-      const forever = await core.access.createCheckoutToken(core.tenant, null, {
+      const forever = await core.checkoutTokens.create(core.tenant, null, {
         amount: { fixedCents: 500 },
         reusable: true,
       });
@@ -145,9 +144,9 @@ describeOnDatabase('credentials', (open) => {
       expect((await core.access.authenticate(`Bearer ${forever.token}`)).expiresAt).toBeNull();
     });
 
-    test('end when they are revoked, once, by their own account, and that is told', async () => {
+    test('A checkout token is revoked once, by its own account, and the revocation is an event', async () => {
       const [core, other] = [await startCore({ database }), await startCore({ database })];
-      const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+      const { token } = await core.checkoutTokens.create(core.tenant, null, {
         amount: { fixedCents: 500 },
       });
       await expect(other.access.revokeToken(other.tenant, token)).rejects.toBeInstanceOf(NotFoundError);
@@ -165,14 +164,14 @@ describeOnDatabase('credentials', (open) => {
     });
 
     test.each(['', 'ps_checkout_unknown', 'with \u0000', 'ps_live_test'])(
-      'that do not exist cannot be revoked: %j',
+      'A token that does not exist cannot be revoked: %j',
       async (token) => {
         const core = await startCore({ database });
         await expect(core.access.revokeToken(core.tenant, token)).rejects.toBeInstanceOf(NotFoundError);
       },
     );
 
-    test('of a payer outlive the payment by days, know it alone, and are not the merchant’s to revoke', async () => {
+    test('A payment token outlives its payment by days, reads it alone, and cannot be revoked by the merchant', async () => {
       const core = await startCore({ database });
       const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 500 });
       const token = await core.access.createPaymentToken(core.tenant, payment.orderCode);
@@ -204,10 +203,10 @@ describeOnDatabase('credentials', (open) => {
         { fixedCents: null, range: { minCents: 100, maxCents: 200 } },
         { kind: 'range', minCents: 100, maxCents: 200 },
       ],
-    ] as const)('a payer: %j', async (amount, granted) => {
+    ] as const)('A checkout token carries its grant: %j', async (amount, granted) => {
       const core = await startCore({ database });
       const { id } = await issueKey(core, 'live');
-      const { token, expiresAt } = await core.access.createCheckoutToken(core.tenant, id, {
+      const { token, expiresAt } = await core.checkoutTokens.create(core.tenant, id, {
         amount,
         ...DETAILS,
         reusable: null,
@@ -229,10 +228,10 @@ describeOnDatabase('credentials', (open) => {
       });
     });
 
-    test('a payer of a product, which must be there', async () => {
+    test('A checkout token for a product is only minted for an existing one', async () => {
       const core = await startCore({ database });
       const product = await core.products.create(core.tenant, { name: 'Caneca', priceCents: 500 });
-      const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+      const { token } = await core.checkoutTokens.create(core.tenant, null, {
         amount: { productId: product.id },
         reusable: true,
       });
@@ -243,23 +242,23 @@ describeOnDatabase('credentials', (open) => {
         endsWith: [caller.credential.id],
       });
       await expect(
-        core.access.createCheckoutToken(core.tenant, null, { amount: { productId: objectId() } }),
+        core.checkoutTokens.create(core.tenant, null, { amount: { productId: objectId() } }),
       ).rejects.toBeInstanceOf(NotFoundError);
     });
 
-    test('a payer, where the account takes cards', async () => {
+    test('A checkout token is only minted where the account takes cards', async () => {
       const core = await startCore({ database, account: { cardPaymentsEnabled: false } });
       await expect(
-        core.access.createCheckoutToken(core.tenant, null, { amount: { fixedCents: 500 } }),
+        core.checkoutTokens.create(core.tenant, null, { amount: { fixedCents: 500 } }),
       ).rejects.toMatchObject({ code: 'CARD_PAYMENTS_NOT_CONFIGURED' });
       await expect(
-        core.access.createCheckoutToken({ ...core.tenant, environment: 'sandbox' }, null, {
+        core.checkoutTokens.create({ ...core.tenant, environment: 'sandbox' }, null, {
           amount: { fixedCents: 500 },
         }),
       ).rejects.toMatchObject({ code: 'NOT_IN_SANDBOX' });
     });
 
-    test('a dashboard, for an hour or as long as is said', async () => {
+    test('A dashboard token lives for an hour, or as long as is asked', async () => {
       const core = await startCore({ database });
       const { id } = await issueKey(core, 'live');
       const { token, expiresAt } = await core.access.createDashboardToken(core.tenant, id, {
@@ -285,7 +284,7 @@ describeOnDatabase('credentials', (open) => {
       await refused(core, token);
     });
 
-    test('a payer’s page, to its payment', async () => {
+    test('A payment token carries its order code', async () => {
       const core = await startCore({ database });
       const token = await core.access.createPaymentToken(core.tenant, 'PSC-1');
       expect(token).toMatch(/^ps_payment_/);
@@ -300,9 +299,9 @@ describeOnDatabase('credentials', (open) => {
     });
   });
 
-  test('let in the keys that are configured alone, and nobody where none is', async () => {
+  test('Only the configured keys are valid, and none in an environment without one', async () => {
     const core = await startCore({ database });
-    const { committer, products, clock } = core;
+    const { committer, clock } = core;
     const [live, other, sandbox] = [
       await issueKey(core, 'live', ['subcontas.sacar']),
       await issueKey(core, 'live'),
@@ -311,9 +310,7 @@ describeOnDatabase('credentials', (open) => {
     const mine = createAccessService({
       database,
       committer,
-      products,
       clock,
-      privateAddresses: false,
       configuredKeys: { live: live.key },
     });
     // What it permits, the service that made it knows.
@@ -353,7 +350,7 @@ describeOnDatabase('credentials', (open) => {
 });
 
 describeOnDatabase('the first account', (open) => {
-  test('is made once, with a key for each environment that lets in', async () => {
+  test('The first account is created once, with a valid key for each environment', async () => {
     const database = await open();
     const clock = createManualClock();
     const longest = `ps_live_${'k'.repeat(200)}`;
@@ -363,8 +360,7 @@ describeOnDatabase('the first account', (open) => {
       (await bootstrap({ database, clock, name: 'Loja', keys: { live: longest } })).firstKeys,
     ).toBeNull();
     const committer = createCommitter({ database, clock, onCommit: () => undefined });
-    const products = createProductService({ database, committer });
-    const access = createAccessService({ database, committer, products, clock, privateAddresses: false });
+    const access = createAccessService({ database, committer, clock });
     for (const environment of ['live', 'sandbox'] as const)
       expect((await access.authenticate(`bearer  ${made![environment]}`)).tenant).toEqual({
         accountId: made!.accountId,
@@ -374,7 +370,7 @@ describeOnDatabase('the first account', (open) => {
 });
 
 describeOnDatabase('the key of the cursors', (open) => {
-  test('is made once, and is another one for each database', async () => {
+  test('The cursor key is created once, and differs from database to database', async () => {
     const clock = createManualClock();
     const databases = await Promise.all([open(), open()]);
     const keyOf = async (database: Database) =>
@@ -387,7 +383,7 @@ describeOnDatabase('the key of the cursors', (open) => {
 });
 
 describe('two instances that start at once on one empty PostgreSQL', () => {
-  test('make one account, and one key for the cursors of both', async () => {
+  test('Two instances that start at once create one account and one cursor key', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
@@ -402,7 +398,7 @@ describe('two instances that start at once on one empty PostgreSQL', () => {
 });
 
 describe('secrets', () => {
-  test('are compared whatever their lengths', () => {
+  test('Secrets of any lengths are compared', () => {
     expect(equalSecrets('ps_live_a', 'ps_live_a')).toBe(true);
     for (const other of ['', 'ps_live_', 'ps_live_b', 'ps_live_aa', 'PS_LIVE_A', 'é']) {
       expect(equalSecrets('ps_live_a', other)).toBe(false);
@@ -411,7 +407,7 @@ describe('secrets', () => {
     expect(equalSecrets('', '')).toBe(true);
   });
 
-  test('tell their environment by their prefix', () => {
+  test('The prefix of a key shows its environment', () => {
     expect(['ps_live_x', 'ps_test_x', 'ps_checkout_x', 'x', 'PS_LIVE_x'].map(environmentOfKey)).toEqual([
       'live',
       'sandbox',
@@ -421,7 +417,7 @@ describe('secrets', () => {
     ]);
   });
 
-  test('are read out of the header as it may be written', () => {
+  test('A credential is read from every valid form of the header', () => {
     expect(['Bearer abc', 'bearer abc', 'BEARER   abc'].map(bearer)).toEqual(['abc', 'abc', 'abc']);
   });
 });

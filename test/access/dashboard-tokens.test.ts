@@ -12,7 +12,7 @@ const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardTok
   ... on DashboardTokenSuccess { token expiresAt }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename } }`;
-/** What each field of `Query` needs; null: any dashboard token. Every field of the schema has its line here. */
+/** The scope that each field of `Query` needs; null: any dashboard token. Every field of the schema has its line here. */
 const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> = {
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
@@ -158,7 +158,7 @@ function filled(document: string, values: Record<string, string> = given): strin
 }
 
 describe('a dashboard token', () => {
-  test('is opaque, kept hashed, and lives for an hour unless told otherwise', async () => {
+  test('A dashboard token is opaque, stored hashed, and lives for an hour by default', async () => {
     const { token, expiresAt } = await mint({ scopes: ['WALLET'] });
     expect(token).toMatch(/^ps_dashboard_[A-Za-z0-9_-]{43}$/);
     expect(expiresAt).toBe(later(3_600));
@@ -178,7 +178,7 @@ describe('a dashboard token', () => {
     [{ expiresInSeconds: -3_600 }, 'input.expiresInSeconds'],
     [{ allowedOrigins: ['https://shop.example/path'] }, 'input.allowedOrigins.0'],
     [{ allowedOrigins: Array(21).fill('https://shop.example') }, 'input.allowedOrigins'],
-  ])('is not minted with %j', async (wrong, path) => {
+  ])('A dashboard token is not minted with %j', async (wrong, path) => {
     expect(await mint({ scopes: ['WALLET'], ...wrong })).toMatchObject({
       __typename: 'ValidationError',
       fields: [{ path, message: expect.any(String) }],
@@ -186,14 +186,14 @@ describe('a dashboard token', () => {
   });
 
   test.each([{ scopes: ['EVERYTHING'] }, { scopes: ['wallet'] }, { scopes: [null] }, {}])(
-    'has only scopes that there are: %j is malformed',
+    'A dashboard token has known scopes only: %j is malformed',
     async (input) => {
       const { body } = await app.live.send(MINT, { input });
       expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     },
   );
 
-  test('is minted by an unrestricted key alone, for whatever it would grant', async () => {
+  test('A dashboard token is minted by an unrestricted key alone, whatever its scopes', async () => {
     const others = [
       app.client(await addKey(app, { permissions: ['subcontas.gerenciar', 'subcontas.sacar'] })),
       await holder(...SCOPES),
@@ -206,7 +206,7 @@ describe('a dashboard token', () => {
         });
   });
 
-  test('is of the account and the environment of its key', async () => {
+  test('A dashboard token belongs to the account and the environment of its key', async () => {
     const sandbox = app.client((await mint({ scopes: ['CARD_PAYMENTS', 'PRODUCTS'] }, app.sandbox)).token);
     expect((await sandbox.request('{ viewer { environment credential permissions } }')).viewer).toEqual({
       environment: 'SANDBOX',
@@ -224,7 +224,7 @@ describe('a dashboard token', () => {
       ).toEqual({ cardPayment: null, product: null, products: { totalCount: 0 } });
   });
 
-  test('is used on the pages that it names alone', async () => {
+  test('A dashboard token is valid on its allowed origins alone', async () => {
     const { token } = await mint({ scopes: ['WALLET'], allowedOrigins: ['https://painel.example/'] });
     const wallet = '{ wallet { currency } }';
     const origin = (of: string) => app.client(token, { origin: of });
@@ -233,7 +233,7 @@ describe('a dashboard token', () => {
       expect((await client.send(wallet)).body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
-  test('shows customer and metadata, as its key would', async () => {
+  test('A dashboard token shows customer and metadata, as its key does', async () => {
     const { createCardPayment } = await app.live.request(`mutation { createCardPayment(
       input: { valueCents: 500, customer: { name: "Ana" }, metadata: "{}" }
     ) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }`);
@@ -246,14 +246,14 @@ describe('a dashboard token', () => {
     ).toEqual({ cardPayment: { customer: { name: 'Ana' }, metadata: '{}' } });
   });
 
-  test('is no key: the REST interface does not know it', async () => {
+  test('A dashboard token is refused by the REST interface', async () => {
     const { token } = await mint({ scopes: ['WALLET'] });
     expect((await app.rest(token).get('/wallet')).status).toBe(401);
   });
 });
 
 describe.each(SCOPES)('the scope %s', (scope) => {
-  test('opens exactly its own queries', async () => {
+  test('A scope opens exactly its own queries', async () => {
     const client = await holder(scope);
     const opened = await Promise.all(
       Object.entries(QUERIES).map(async ([field, { query }]) => {
@@ -264,7 +264,7 @@ describe.each(SCOPES)('the scope %s', (scope) => {
     expect(Object.fromEntries(opened)).toEqual(expected(QUERIES, scope));
   });
 
-  test('opens exactly its own subscriptions', async () => {
+  test('A scope opens exactly its own subscriptions', async () => {
     const client = await holder(scope);
     const opened = await Promise.all(
       Object.entries(SUBSCRIPTIONS).map(async ([field, { query }]) => {
@@ -279,7 +279,7 @@ describe.each(SCOPES)('the scope %s', (scope) => {
 });
 
 describe('all scopes together', () => {
-  test.each(Object.entries(MUTATIONS))('change nothing: %s', async (field, args) => {
+  test.each(Object.entries(MUTATIONS))('A token with all scopes changes nothing: %s', async (field, args) => {
     const { token } = await mint({ scopes: SCOPES.map((scope) => scope.toUpperCase()) });
     const before = await everything();
     const { body } = await app
@@ -289,7 +289,7 @@ describe('all scopes together', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test('are looked at for every field that there is', () => {
+  test('Every root field has a scope in these tests', () => {
     const fieldsOf = (type: ReturnType<typeof schema.getQueryType>) => Object.keys(type?.getFields() ?? {});
     expect(Object.keys(QUERIES).sort()).toEqual(fieldsOf(schema.getQueryType()).sort());
     expect(Object.keys(SUBSCRIPTIONS).sort()).toEqual(fieldsOf(schema.getSubscriptionType()).sort());
@@ -300,7 +300,7 @@ describe('all scopes together', () => {
 describe('what a dashboard token has opened', () => {
   const WALLET = 'subscription { walletUpdates { wallet { balanceCents } } }';
 
-  test('ends when it is revoked, and lets nobody in any more', async () => {
+  test('A dashboard token’s subscription ends when the token is revoked, and the token is refused', async () => {
     const { token } = await mint({ scopes: ['WALLET'] });
     const { closed } = await follow(token);
     expect((await app.live.request(REVOKE, { token })).revokeToken.__typename).toBe('RevokeTokenSuccess');
@@ -309,7 +309,7 @@ describe('what a dashboard token has opened', () => {
     expect((await app.live.request(REVOKE, { token })).revokeToken.__typename).toBe('NotFoundError');
   });
 
-  test('ends at the instant at which it expires', async () => {
+  test('A dashboard token’s subscription ends at the instant at which the token expires', async () => {
     const { token } = await mint({ scopes: ['WALLET'], expiresInSeconds: 60 });
     const { closed } = await follow(token);
     app.clock.advance(60_000);
@@ -317,7 +317,7 @@ describe('what a dashboard token has opened', () => {
     expect((await app.client(token).send('{ wallet { currency } }')).status).toBe(401);
   });
 
-  test('is not another account’s to revoke', async () => {
+  test('A dashboard token cannot be revoked by another account', async () => {
     const { token } = await mint({ scopes: ['WALLET'] });
     const stranger = app.client(await addKey(app, { accountId: await addAccount(app) }));
     for (const client of [stranger, app.sandbox])
@@ -339,7 +339,7 @@ function later(seconds: number): string {
   return new Date(app.clock.now().getTime() + seconds * 1_000).toISOString();
 }
 
-/** Of each field, whether a token with this scope alone is let in. */
+/** Tries each field with a token of this scope alone. */
 function expected(fields: Record<string, { scope: DashboardScope | null }>, scope: DashboardScope) {
   return Object.fromEntries(
     Object.entries(fields).map(([field, needed]) => [

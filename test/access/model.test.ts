@@ -11,29 +11,19 @@ import {
 } from '../../server/src/access/keys.ts';
 import {
   allowsOrigin,
+  assertMay,
   assertMayFollowAccount,
-  assertMayManageSubaccounts,
-  assertMayReadCardPayments,
-  assertMayReadPayouts,
-  assertMayReadProducts,
-  assertMayReadSubaccountPayouts,
-  assertMayReadSubaccounts,
-  assertMayReadWallet,
-  assertMayReadWebhooks,
-  assertMayRequestSubaccountPayouts,
   assertUnrestrictedKey,
   bearer,
   type Caller,
   type Credential,
-  createCheckoutTokenInput,
   createDashboardTokenInput,
   DASHBOARD_SCOPES,
   DEFAULT_SETTINGS,
-  decidePauseByMerchant,
-  decidePauseForDeclines,
   environmentOfKey,
   mayReadCardPayment,
   PAYMENT_TOKEN_MS,
+  type Right,
   rightsOf,
   seesCustomer,
   seesSubaccount,
@@ -76,6 +66,8 @@ function caller(credential: Credential, rest: Partial<Caller> = {}): Caller {
   };
 }
 
+const may = (right: Right) => (each: Caller) => assertMay(each, right);
+
 const letIn = (assertMay: (caller: Caller) => unknown) =>
   EVERYBODY.filter((who) => {
     try {
@@ -94,21 +86,21 @@ describe('who may', () => {
       assertMayFollowAccount,
       [...KEYS, 'manager', 'both', 'withdrawer', ...TOKENS_OF_THE_ACCOUNT],
     ],
-    ['read the wallet', assertMayReadWallet, [...KEYS, 'wallet']],
-    ['read all card payments', assertMayReadCardPayments, [...KEYS, 'card_payments']],
-    ['read payouts', assertMayReadPayouts, [...KEYS, 'payouts']],
-    ['read webhooks', assertMayReadWebhooks, [...KEYS, 'webhooks']],
-    ['read products', assertMayReadProducts, [...KEYS, 'products']],
-    ['open subaccounts and transfer to them', assertMayManageSubaccounts, [...KEYS, 'manager', 'both']],
-    ['read subaccounts', assertMayReadSubaccounts, [...KEYS, 'manager', 'both', 'subaccounts']],
+    ['read the wallet', may('wallet.read'), [...KEYS, 'wallet']],
+    ['read all card payments', may('card_payments.read'), [...KEYS, 'card_payments']],
+    ['read payouts', may('payouts.read'), [...KEYS, 'payouts']],
+    ['read webhooks', may('webhooks.read'), [...KEYS, 'webhooks']],
+    ['read products', may('products.read'), [...KEYS, 'products']],
+    ['open subaccounts and transfer to them', may('subaccounts.manage'), [...KEYS, 'manager', 'both']],
+    ['read subaccounts', may('subaccounts.read'), [...KEYS, 'manager', 'both', 'subaccounts']],
     [
       'request payouts of subaccounts',
-      assertMayRequestSubaccountPayouts,
+      may('subaccount_payouts.request'),
       [...KEYS, 'manager', 'both', 'withdrawer'],
     ],
     [
       'read payouts of subaccounts',
-      assertMayReadSubaccountPayouts,
+      may('subaccount_payouts.read'),
       [...KEYS, 'manager', 'both', 'withdrawer', 'subaccounts'],
     ],
     ['see whose a subaccount’s payout is', seesSubaccount, EVERYBODY.filter((who) => who !== 'withdrawer')],
@@ -119,11 +111,11 @@ describe('who may', () => {
       [...KEYS, 'payment', 'card_payments'],
     ],
     ['read the payment PSC-2', (each) => mayReadCardPayment(each, 'PSC-2'), [...KEYS, 'card_payments']],
-  ])('%s', (_, assertMay, expected) => {
+  ])('Only these credentials may %s', (_, assertMay, expected) => {
     expect(new Set(letIn(assertMay))).toEqual(new Set(expected));
   });
 
-  test('make up for what a key lacks is said with the refusal', () => {
+  test('A refusal lists the permissions that would grant the operation', () => {
     const refusal = (assertMay: (caller: Caller) => void, who: Who) => {
       try {
         assertMay(caller(CREDENTIALS[who]));
@@ -132,15 +124,15 @@ describe('who may', () => {
       }
       return 'none';
     };
-    expect(refusal(assertMayManageSubaccounts, 'withdrawer')).toEqual(['subcontas.gerenciar']);
+    expect(refusal(may('subaccounts.manage'), 'withdrawer')).toEqual(['subcontas.gerenciar']);
     const neither = caller({ kind: 'api_key', id: 'key_5', permissions: ['other' as never] });
-    expect(() => assertMayRequestSubaccountPayouts(neither)).toThrow(
+    expect(() => may('subaccount_payouts.request')(neither)).toThrow(
       expect.objectContaining({ requiresAnyOf: ['subcontas.gerenciar', 'subcontas.sacar'] }),
     );
-    expect(refusal(assertMayReadWallet, 'manager')).toEqual([]);
+    expect(refusal(may('wallet.read'), 'manager')).toEqual([]);
   });
 
-  test('do what no permission covers is known by the key’s id', () => {
+  test('An unrestricted key is identified by its id', () => {
     expect(assertUnrestrictedKey(caller(CREDENTIALS.key))).toBe('key_1');
   });
 });
@@ -158,7 +150,7 @@ describe('a page’s origin', () => {
     [[SHOP], null, false],
     [[SHOP], undefined, false],
     [[SHOP], 'null', false],
-  ])('where %j are allowed, of %j: %s', (allowedOrigins, origin, allowed) => {
+  ])('A token for the origins %j on a page of %j is allowed: %s', (allowedOrigins, origin, allowed) => {
     expect(allowsOrigin(caller(CREDENTIALS.checkout, { allowedOrigins }), origin)).toBe(allowed);
   });
 });
@@ -166,7 +158,7 @@ describe('a page’s origin', () => {
 describe('callers see the same', () => {
   const of = (credential: Credential, rest: Partial<Caller> = {}) => rightsOf(caller(credential, rest));
 
-  test('where their account, environment, rights and origins are the same', () => {
+  test('Callers with the same account, environment, rights and origins share a key', () => {
     expect(of({ ...CREDENTIALS.key, id: 'key_9' })).toBe(of(CREDENTIALS.key));
     expect(of({ ...CREDENTIALS.wallet, id: 'tok_9' })).toBe(of(CREDENTIALS.wallet));
     expect(of({ ...CREDENTIALS.wallet, scopes: ['wallet', 'payouts'] })).toBe(
@@ -174,7 +166,7 @@ describe('callers see the same', () => {
     );
   });
 
-  test('and nowhere else', () => {
+  test('Callers that differ in account, environment, rights, origins or payer share no key', () => {
     const all = [
       ...EVERYBODY.filter((who) => who !== 'key of a service that does not tell').map((who) =>
         of(CREDENTIALS[who]),
@@ -191,7 +183,7 @@ describe('callers see the same', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('and a list of scopes is not changed by asking', () => {
+  test('The scopes of a caller keep their order', () => {
     const scopes = ['wallet', 'payouts'] as const;
     of({ ...CREDENTIALS.wallet, scopes });
     expect(scopes).toEqual(['wallet', 'payouts']);
@@ -205,7 +197,7 @@ describe('an Authorization header', () => {
     ['Bearer   ps_live_a', 'ps_live_a'],
     ['Bearer a.b-c_d~e+f/g==', 'a.b-c_d~e+f/g=='],
     [`Bearer ${'a'.repeat(256)}`, 'a'.repeat(256)],
-  ])('%j carries %j', (header, credential) => {
+  ])('The header %j carries the credential %j', (header, credential) => {
     expect(bearer(header)).toBe(credential);
   });
 
@@ -225,7 +217,7 @@ describe('an Authorization header', () => {
     'Bearer a=b',
     'Bearer ps_live_\n',
     `Bearer ${'a'.repeat(257)}`,
-  ])('%j carries none', (header) => {
+  ])('The header %j carries no credential', (header) => {
     expect(() => bearer(header)).toThrow(UnauthenticatedError);
   });
 
@@ -238,7 +230,7 @@ describe('an Authorization header', () => {
     ['a_ps_live_', null],
     ['a_ps_test_', null],
     ['', null],
-  ])('a credential %j is a key of %s', (secret, environment) => {
+  ])('The credential %j is a key of %s', (secret, environment) => {
     expect(environmentOfKey(secret)).toBe(environment);
   });
 });
@@ -251,54 +243,7 @@ function wrong(result: {
   return result.success ? null : [...new Set(result.error!.issues.map(({ path }) => path.join('.')))];
 }
 
-describe('a checkout token', () => {
-  const input = (rest: Record<string, unknown>) => ({ amount: { fixedCents: 500 }, ...rest });
-  const PRODUCT = 'a'.repeat(24);
-  test.each<[string[] | null, Record<string, unknown>]>([
-    [null, input({})],
-    [null, input({ expiresInSeconds: null, reusable: null, allowedOrigins: null })],
-    [null, input({ expiresInSeconds: 60, reusable: true, description: 'Caneca' })],
-    [null, input({ expiresInSeconds: 31_536_000 })],
-    [null, { amount: { range: { minCents: 100, maxCents: 100 } } }],
-    [null, { amount: { range: { minCents: 100, maxCents: 101 }, fixedCents: null, productId: null } }],
-    [null, { amount: { productId: PRODUCT } }],
-    [null, input({ allowedOrigins: [] })],
-    [null, input({ allowedOrigins: Array(20).fill('https://shop.example') })],
-    [['allowedOrigins'], input({ allowedOrigins: Array(21).fill('https://shop.example') })],
-    [['allowedOrigins.0'], input({ allowedOrigins: ['https://shop.example/page'] })],
-    [['expiresInSeconds'], input({ expiresInSeconds: 59 })],
-    [['expiresInSeconds'], input({ expiresInSeconds: 60.5 })],
-    [['expiresInSeconds'], input({ expiresInSeconds: 31_536_001 })],
-    [['reusable'], input({ reusable: 'yes' })],
-    [['description'], input({ description: '' })],
-    [['amount.range.maxCents'], { amount: { range: { minCents: 101, maxCents: 100 } } }],
-    [['amount.range.minCents'], { amount: { range: { minCents: 79, maxCents: 100 } } }],
-    [['amount.range.maxCents'], { amount: { range: { minCents: 80, maxCents: 10_000_000_001 } } }],
-    [['amount.fixedCents'], { amount: { fixedCents: 79 } }],
-    [['amount.productId'], { amount: { productId: 'x' } }],
-    [['amount'], { amount: {} }],
-    [['amount'], { amount: { fixedCents: null, range: null, productId: null } }],
-    [['amount'], { amount: { fixedCents: 500, productId: PRODUCT } }],
-    [['amount'], { amount: { fixedCents: 500, range: { minCents: 100, maxCents: 200 } } }],
-    [['amount'], { amount: { productId: PRODUCT, range: { minCents: 100, maxCents: 200 } } }],
-    [['amount'], {}],
-  ])('is refused for %j: %j', (fields, asked) => {
-    expect(wrong(createCheckoutTokenInput.safeParse(asked))).toEqual(fields);
-  });
-
-  test('keeps what is asked', () => {
-    const asked = {
-      amount: { range: { minCents: 100, maxCents: 200 } },
-      reusable: true,
-      expiresInSeconds: 60,
-      allowedOrigins: ['https://shop.example'],
-      description: 'Caneca',
-    };
-    expect(createCheckoutTokenInput.parse(asked)).toEqual(asked);
-  });
-});
-
-test('a payer comes back with a payment token for seven days', () => {
+test('A payment token lives for seven days', () => {
   expect(PAYMENT_TOKEN_MS).toBe(7 * 24 * 3_600_000);
 });
 
@@ -318,11 +263,11 @@ describe('a dashboard token', () => {
     [['expiresInSeconds'], { scopes: ['wallet'], expiresInSeconds: 61.5 }],
     [['expiresInSeconds'], { scopes: ['wallet'], expiresInSeconds: 86_401 }],
     [['allowedOrigins.0'], { scopes: ['wallet'], allowedOrigins: ['shop.example'] }],
-  ])('is refused for %j: %j', (fields, asked) => {
+  ])('A dashboard token’s input is refused for %j: %j', (fields, asked) => {
     expect(wrong(createDashboardTokenInput.safeParse(asked))).toEqual(fields);
   });
 
-  test('keeps what is asked', () => {
+  test('A dashboard token’s input is kept as it was given', () => {
     const asked = { scopes: ['wallet'], expiresInSeconds: 60, allowedOrigins: ['https://shop.example'] };
     expect(createDashboardTokenInput.parse(asked)).toEqual(asked);
   });
@@ -393,11 +338,11 @@ describe('what is asked about keys and accounts', () => {
     [[''], updateAccountInput, { id: 'acc_1', name: undefined, cardReleaseDays: undefined }],
     [['id'], updateAccountInput, { name: 'Padaria' }],
     [[''], updateAccountInput, { id: 'acc_1', name: 'Padaria', other: 1 }],
-  ])('is refused for %j: %# %j', (fields, schema, asked) => {
+  ])('An input about keys or accounts is refused for %j: %# %j', (fields, schema, asked) => {
     expect(wrong(schema.safeParse(asked))).toEqual(fields);
   });
 
-  test('is kept, a permission that is named twice once', () => {
+  test('An input is kept as it was given, without repeated permissions', () => {
     const settings = {
       name: 'Padaria',
       cardPaymentsEnabled: false,
@@ -412,7 +357,7 @@ describe('what is asked about keys and accounts', () => {
     ).toEqual(['subcontas.sacar']);
   });
 
-  test('is settled as the service begins with, where nothing is asked', () => {
+  test('An account without settings has the service’s defaults', () => {
     expect(DEFAULT_SETTINGS).toEqual({
       cardPaymentsEnabled: true,
       cardReleaseDays: 14,
@@ -421,50 +366,12 @@ describe('what is asked about keys and accounts', () => {
     });
   });
 
-  test('is one key too many at ten', () => {
+  test('The eleventh active key is refused', () => {
     expect(() => assertMayHaveAnotherKey(MAX_ACTIVE_KEYS - 1)).not.toThrow();
     for (const active of [MAX_ACTIVE_KEYS, MAX_ACTIVE_KEYS + 1])
       expect(() => assertMayHaveAnotherKey(active)).toThrow(
         expect.objectContaining({ constructor: UnavailableError, code: 'LIMIT_REACHED' }),
       );
     expect(MAX_ACTIVE_KEYS).toBe(10);
-  });
-});
-
-describe('a pause of a checkout token', () => {
-  const MINUTE = 60_000;
-  const at = (minutes: number) => new Date(Date.UTC(2026, 2, 2, 12) + minutes * MINUTE);
-
-  test('for its declined cards lasts 5 minutes, and twice as long each time that it comes soon again', () => {
-    const lengths: number[] = [];
-    let now = 0;
-    let pause = decidePauseForDeclines(null, at(now));
-    for (let time = 0; time < 6; time += 1) {
-      const { pausedAt, pausedUntil } = pause!;
-      lengths.push((pausedUntil!.getTime() - pausedAt.getTime()) / MINUTE);
-      expect(decidePauseForDeclines(pause, new Date(pausedUntil!.getTime() - 1))).toBeNull();
-      now += lengths.at(-1)! + 59;
-      pause = decidePauseForDeclines(pause, at(now));
-    }
-    expect(lengths).toEqual([5, 10, 20, 40, 60, 60]);
-    expect(decidePauseForDeclines(pause, new Date(pause!.pausedUntil!.getTime() + 60 * MINUTE))).toEqual({
-      reason: 'declines',
-      pausedAt: new Date(pause!.pausedUntil!.getTime() + 60 * MINUTE),
-      pausedUntil: new Date(pause!.pausedUntil!.getTime() + 65 * MINUTE),
-    });
-  });
-
-  test('by the merchant is longer than any for declined cards, and is followed by a short one', () => {
-    const open = decidePauseByMerchant(null, at(0));
-    expect(open).toEqual({ reason: 'merchant', pausedAt: at(0), pausedUntil: null });
-    expect(decidePauseForDeclines(open, at(100_000))).toBeNull();
-    const ended = decidePauseByMerchant(600, at(0));
-    expect(ended.pausedUntil).toEqual(at(10));
-    expect(decidePauseForDeclines(ended, at(9))).toBeNull();
-    expect(decidePauseForDeclines(ended, at(10))?.pausedUntil).toEqual(at(15));
-  });
-
-  test.each([0, -1, 1.5, Number.NaN, 31_536_001])('lasts from 1 second to a year: not %d', (seconds) => {
-    expect(() => decidePauseByMerchant(seconds, at(0))).toThrow('seconds: must lie from 1 to 31536000');
   });
 });

@@ -39,7 +39,7 @@ function start({ expiresAt = null }: { expiresAt?: Date | null } = {}) {
   return { clock, state, callers, ask, caller, networks };
 }
 
-test('a caller who was let in is known for a second, by the same credential alone', async () => {
+test('An authenticated caller is cached for a second, under the same credential alone', async () => {
   const { clock, state, ask, caller } = start();
   for (const credential of ['a', 'a', 'b', 'a']) expect(await ask(credential)).toBe(caller);
   expect(state.asked).toBe(2);
@@ -51,7 +51,7 @@ test('a caller who was let in is known for a second, by the same credential alon
   expect(state.asked).toBe(3);
 });
 
-test('a change of the tenant ends it at once, another’s does not', async () => {
+test('A change of the tenant invalidates a cached caller at once, another tenant’s does not', async () => {
   const { clock, state, callers, ask } = start();
   await ask();
   callers.changed('acc_1/sandbox');
@@ -68,7 +68,7 @@ test('a change of the tenant ends it at once, another’s does not', async () =>
   expect(state.asked).toBe(4);
 });
 
-test('what was told before a change is not remembered after it', async () => {
+test('A result from before a change is not cached after it', async () => {
   const { state, callers, ask } = start();
   for (const key of [KEY, null]) {
     const answered = deferred();
@@ -84,7 +84,7 @@ test('what was told before a change is not remembered after it', async () => {
   }
 });
 
-test('a refusal is remembered for a second, with its message, and no longer', async () => {
+test('A refusal is cached for a second, with its message, and no longer', async () => {
   const { clock, state, callers, ask, caller } = start();
   state.refused = true;
   await expect(ask()).rejects.toThrow('Invalid API key');
@@ -100,7 +100,7 @@ test('a refusal is remembered for a second, with its message, and no longer', as
   expect(await ask()).toBe(caller);
 });
 
-test('refusals are remembered in a bounded place: the first of six thousand is asked for again', async () => {
+test('The cache of refusals is bounded: the first of six thousand is looked up again', async () => {
   const { state, callers } = start();
   state.refused = true;
   const ask = async (credential: string) => callers.authenticate(credential);
@@ -110,7 +110,7 @@ test('refusals are remembered in a bounded place: the first of six thousand is a
   expect(state.asked).toBe(6_001);
 });
 
-test('a network is counted for requests without a credential and with an unknown one, and for no known caller', async () => {
+test('A network is counted for requests without a credential and with an unknown one, and not for a known caller', async () => {
   const { clock, state, callers, networks } = start();
   await callers.admit(undefined, 'one');
   await callers.admit('', 'one');
@@ -132,7 +132,7 @@ test('a network is counted for requests without a credential and with an unknown
   expect(networks).toHaveLength(4);
 });
 
-test('a token that expires is asked for again at its instant', async () => {
+test('A cached token is looked up again at the instant of its expiry', async () => {
   const { clock, state, ask } = start({ expiresAt: new Date(createManualClock().now().getTime() + 10) });
   await ask();
   clock.advance(9);
@@ -143,7 +143,7 @@ test('a token that expires is asked for again at its instant', async () => {
   expect(state.asked).toBe(2);
 });
 
-test('who comes by the connection of another is not taken for that one', async () => {
+test('Two credentials on one connection are not confused', async () => {
   const clock = createManualClock();
   const callers = createRecentCallers({
     clock,

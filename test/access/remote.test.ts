@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bootstrapRemote, createAdministration } from '../../server/src/access/administration.ts';
 import { ModeError } from '../../server/src/access/mode.ts';
-import { bootstrap, createAccessService } from '../../server/src/access/service.ts';
+import { bootstrap, createAccessService, createTokenMint } from '../../server/src/access/service.ts';
 import { selectMode } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -16,7 +16,6 @@ import { createLogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tai
 import { PermissionError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
-import { createProductService } from '../../server/src/products/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openOlderAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
@@ -37,11 +36,11 @@ interface Keys {
 /** A start in front of the service with these keys, as far as access is concerned. */
 async function start(database: Database, keys: Keys, url = SERVICE) {
   const clock = createManualClock();
-  const told: Promise<void>[] = [];
+  const notified: Promise<void>[] = [];
   const committer = createCommitter({
     database,
     clock,
-    onCommit: (tenant) => told.push(database.notify(STREAM_CHANNEL, tenantKey(tenant))),
+    onCommit: (tenant) => notified.push(database.notify(STREAM_CHANNEL, tenantKey(tenant))),
   });
   const started = await bootstrapRemote({
     database,
@@ -49,16 +48,13 @@ async function start(database: Database, keys: Keys, url = SERVICE) {
     clock,
     upstream: { url, keys },
   });
-  await Promise.all(told);
-  const products = createProductService({ database, committer });
+  await Promise.all(notified);
   return {
     ...started,
     clock,
     tenant: { accountId: started.accountId, environment: 'live' as const },
-    access: createAccessService({
-      ...{ database, committer, products, clock, configuredKeys: keys },
-      privateAddresses: false,
-    }),
+    access: createAccessService({ database, committer, clock, configuredKeys: keys }),
+    mint: createTokenMint({ database, clock }),
     administration: createAdministration({ database, committer, clock }),
   };
 }
@@ -69,14 +65,13 @@ async function refused({ access }: Started, credential: string): Promise<void> {
   await expect(access.authenticate(`Bearer ${credential}`)).rejects.toBeInstanceOf(UnauthenticatedError);
 }
 
-function tokenOf({ access, tenant }: Started, keyId: string | null): Promise<string> {
-  return access
-    .createCheckoutToken(tenant, keyId, { amount: { fixedCents: 500 }, reusable: true })
-    .then(({ token }) => token);
+function tokenOf({ mint, tenant }: Started, keyId: string | null): Promise<string> {
+  const grant = { amount: { kind: 'fixed', cents: 500 }, reusable: true };
+  return mint(tenant, { kind: 'checkout', grant, mintedBy: keyId, allowedOrigins: [], expiresAt: null });
 }
 
 describeOnDatabase('in front of a service', (open) => {
-  test('its keys, and no others, let in', async () => {
+  test('Only the configured keys are valid in front of a service', async () => {
     const database = await open();
     const server = await start(database, { live: LIVE, sandbox: SANDBOX });
     for (const [key, environment] of [
@@ -92,7 +87,7 @@ describeOnDatabase('in front of a service', (open) => {
       await refused(server, other);
   });
 
-  test('a key that only the database knows lets nobody in', async () => {
+  test('A key that only the database contains is refused', async () => {
     const database = await open();
     const server = await start(database, { live: LIVE });
     await database.sql
@@ -112,7 +107,7 @@ describeOnDatabase('in front of a service', (open) => {
     await refused(server, OTHER);
   });
 
-  test('keys are kept hashed, and are the same after a restart', async () => {
+  test('Configured keys are stored hashed, and keep their ids after a restart', async () => {
     const database = await open();
     const first = await start(database, { live: LIVE, sandbox: 'ps_test_short' });
     const rows = await database.sql.selectFrom('api_key').selectAll().orderBy('environment').execute();
@@ -132,7 +127,7 @@ describeOnDatabase('in front of a service', (open) => {
     expect(await database.sql.selectFrom('event').select('kind').execute()).toEqual([]);
   });
 
-  test('a key that is no longer configured ends with its tokens, and comes back with them', async () => {
+  test('A key that is no longer configured ends with its tokens, and returns with them', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE });
     const { credential } = await before.access.authenticate(`Bearer ${LIVE}`);
@@ -151,7 +146,7 @@ describeOnDatabase('in front of a service', (open) => {
     await refused(mended, OTHER);
   });
 
-  test('what a key holds open on another instance is closed when it is no longer configured', async () => {
+  test('A key that is no longer configured closes its connections on another instance', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE });
     const onFault = () => undefined;
@@ -167,7 +162,7 @@ describeOnDatabase('in front of a service', (open) => {
     await tailer.close();
   });
 
-  test('an environment without a key lets nobody in, by an older token neither', async () => {
+  test('An environment without a key refuses every credential, older tokens included', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE, sandbox: SANDBOX });
     const token = await tokenOf(before, null);
@@ -177,7 +172,7 @@ describeOnDatabase('in front of a service', (open) => {
     await after.access.authenticate(`Bearer ${SANDBOX}`);
   });
 
-  test('keys and accounts are not managed here, only listed', async () => {
+  test('Keys and accounts are listed in front of a service, and cannot be changed', async () => {
     const { administration, accountId } = await start(await open(), { live: LIVE });
     const { keys } = await administration.listKeys({ revokedToo: false });
     expect(keys).toMatchObject([{ accountId, environment: 'live', name: 'PSA_UPSTREAM_LIVE_KEY' }]);
@@ -192,7 +187,7 @@ describeOnDatabase('in front of a service', (open) => {
     expect(await administration.listKeys({ revokedToo: true })).toEqual({ keys });
   });
 
-  test('a database is of one mode and of one service', async () => {
+  test('A database belongs to one mode and one service', async () => {
     const clock = createManualClock();
     const embedded = async (database: Database) => bootstrap({ database, clock, name: 'Loja', keys: {} });
     const [ours, theirs] = [await open(), await open()];
@@ -217,8 +212,8 @@ describeOnDatabase('in front of a service', (open) => {
 
 describe('a database from before there was another mode', () => {
   test.each([
-    ['with an account is an embedded service’s', true, { kind: 'embedded' }],
-    ['that nothing has started on may become either', false, null],
+    ['An older database with an account becomes an embedded service’s', true, { kind: 'embedded' }],
+    ['An older database without an account may become either mode’s', false, null],
   ])('%s', async (_, started, mode) => {
     const clock = createManualClock();
     const database = await openPostgres({
@@ -239,7 +234,7 @@ describe('a database from before there was another mode', () => {
 });
 
 describe('two instances that start at once in front of a service', () => {
-  test('make one account, with each key once', async () => {
+  test('Two instances that start at once create one account, with each key once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));

@@ -80,7 +80,7 @@ async function declineMany({ start }: Awaited<ReturnType<typeof shop>>, count: n
 }
 
 describe('cards that are tried from one network', () => {
-  test('are five at once; then its payer waits, on the page and for another payment, and nobody else does', async () => {
+  test('After five declined cards of one network its payer waits, on the page and for another payment, and nobody else does', async () => {
     const { start } = await shop();
     const [thief, payer] = [visitor(), visitor()];
     const first = await start(thief);
@@ -110,7 +110,7 @@ describe('cards that are tried from one network', () => {
     expect((await post(second.cardPayment.orderCode, DECLINED, thief)).retryAfter).toBe('16');
   });
 
-  test('let a payer through whose next card is good, and the next payers of the same network', async () => {
+  test('A payer whose next card is approved, and the next payers of its network, do not wait', async () => {
     const { start } = await shop();
     const network = visitor();
     for (let payer = 0; payer < 6; payer += 1) {
@@ -124,7 +124,7 @@ describe('cards that are tried from one network', () => {
 });
 
 describe('the reason of a refusal', () => {
-  test('is the merchant’s: the payer reads a neutral sentence, and no token of a browser shows it', async () => {
+  test('The reason of a decline is the merchant’s: the payer reads a neutral sentence, and no token of a browser shows it', async () => {
     const { live, start } = await shop();
     const address = visitor();
     const { cardPayment, paymentToken } = await start(address);
@@ -153,7 +153,7 @@ describe('the reason of a refusal', () => {
     expect(update.cardPaymentUpdates.cardPayment.failureReason).toBeNull();
   });
 
-  test('is known to the merchant of a payment that stays open too', async () => {
+  test('The merchant sees the reason of a decline of a payment that stays open too', async () => {
     const { live, start } = await shop();
     const address = visitor();
     const { cardPayment, paymentToken } = await start(address);
@@ -168,7 +168,7 @@ describe('the reason of a refusal', () => {
     expect(await asked(app.client(paymentToken))).toEqual({ ...open, declineReason: null });
   });
 
-  test('is on no page with the form, whatever test cards it lists', async () => {
+  test('No page with the form shows the reason of a decline, whatever test cards it lists', async () => {
     const { start } = await shop();
     const { cardPayment } = await start(visitor());
     expect(await (await fetch(`${app.url}/checkout/${cardPayment.orderCode}`)).text()).not.toMatch(
@@ -178,7 +178,7 @@ describe('the reason of a refusal', () => {
 });
 
 describe('a token that cards are tested with', () => {
-  test('is paused, with a webhook to its merchant, ends by itself, and stops no payer', async () => {
+  test('A token that cards are tested with is paused with a webhook, until the pause ends, and stops no payer', async () => {
     const own = await shop();
     const { live, start } = own;
     const receiver = await startReceiver();
@@ -233,7 +233,7 @@ describe('a token that cards are tested with', () => {
 });
 
 describe('pauseToken', () => {
-  test('stops a token and the payments that it has started, until the merchant resumes it', async () => {
+  test('pauseToken stops a token and the payments that it has started, until the merchant resumes it', async () => {
     const { live, token, start } = await shop();
     const address = visitor();
     const { cardPayment } = await start(address);
@@ -261,7 +261,7 @@ describe('pauseToken', () => {
     expect((await start(address)).__typename).toBe('StartCheckoutSuccess');
   });
 
-  test('ends by itself where that is said, and can be changed meanwhile', async () => {
+  test('A pause with a limit ends by itself, and can be changed before', async () => {
     const { live, token, start } = await shop();
     await live.request(PAUSE, { token });
     const { pause } = (await live.request(PAUSE, { token, seconds: 90 })).pauseToken;
@@ -272,7 +272,7 @@ describe('pauseToken', () => {
     expect((await start(visitor())).__typename).toBe('StartCheckoutSuccess');
   });
 
-  test('holds on a socket that was open before, and so does its end', async () => {
+  test('A pause and its end take effect on a socket that was open before', async () => {
     const { live, token } = await shop();
     const socket = openRawSocket(app.url);
     await socket.init(token);
@@ -295,7 +295,7 @@ describe('pauseToken', () => {
     for (const { socket: open } of [socket, later]) open.close();
   });
 
-  test('refuses what is none of the merchant’s checkout tokens, and seconds that are no time', async () => {
+  test('pauseToken refuses foreign tokens, other kinds of tokens, and invalid seconds', async () => {
     const { live, token } = await shop();
     const other = await shop();
     const notFound = { __typename: 'NotFoundError', code: 'NOT_FOUND', message: 'Token not found' };

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  type CardPaymentStatus,
-  type CheckoutGrant,
-  RESOLVE_AFTER_MS,
-  type StoredCardPayment,
+import { RESOLVE_AFTER_MS } from '../../server/src/card-payments/decisions.ts';
+import type {
+  CardPaymentStatus,
+  CheckoutGrant,
+  StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
@@ -39,7 +39,7 @@ describeOnDatabase('card payments', (open) => {
   describePort(embedded(() => database));
 
   describe('paid by card', () => {
-    test('are declined card by card, and fail at the fifth', async () => {
+    test('A payment is declined card by card, and fails at the fifth', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       for (let count = 1; count < 5; count += 1)
@@ -51,11 +51,11 @@ describeOnDatabase('card payments', (open) => {
       expect(await core.cardPayments.pay(orderCode, declined())).toMatchObject({ kind: 'failed' });
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
       await core.pass(SESSION);
-      expect(await told(core, orderCode)).toEqual(['pending', 'failed']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'failed']);
       expect(await core.balances()).toEqual(NO_BALANCES);
     });
 
-    test('whose charge never arrived are not paid, and the payer may try again', async () => {
+    test('A payment whose charge never arrived is not paid, and the payer may try again', async () => {
       let lost = true;
       const core = await startCore({
         database,
@@ -74,7 +74,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await taken(core)).toBe(4990);
     });
 
-    test('are open to whoever has the order code, under the merchant’s name', async () => {
+    test('A payment is open to everybody with its order code, under the merchant’s name', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       expect(await core.cardPayments.open(orderCode)).toMatchObject({
@@ -86,7 +86,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.cardPayments.cardRefusal('4929123456789012')).toMatch(/cartões de teste/);
     });
 
-    test('are charged once, though the payer clicks sixteen times', async () => {
+    test('A payment is charged once for sixteen clicks of the payer', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       const clicks = await Promise.all(
@@ -95,12 +95,12 @@ describeOnDatabase('card payments', (open) => {
       expect(clicks.filter(({ kind }) => kind === 'paid')).toHaveLength(1);
       for (const { kind } of clicks) expect(['paid', 'in_progress', 'not_payable']).toContain(kind);
       expect(await taken(core)).toBe(4990);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
   });
 
   describe('that nobody pays', () => {
-    test('expire though the server sleeps: no card is taken meanwhile, and the next start tells it', async () => {
+    test('A payment expires while the server is down: no card is charged, and the next start announces it', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);
       core.clock.advance(SESSION);
@@ -114,7 +114,7 @@ describeOnDatabase('card payments', (open) => {
   });
 
   describe('whose money', () => {
-    test('is released into the balance when its days are over, also by a server that slept through them', async () => {
+    test('A sale is released into the balance after its days, also by a server that was down', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 2 } });
       const orderCode = await paid(core);
       await core.pass(2 * DAY - 1);
@@ -131,17 +131,17 @@ describeOnDatabase('card payments', (open) => {
       core.clock.advance(9 * DAY);
       await core.work.settled();
       expect(await wallet(core)).toMatchObject({ balanceCents: 9980, pendingReleaseCents: 0 });
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
-    test('is free at once for an account without days to wait', async () => {
+    test('A sale is released at once for an account without release days', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 0 } });
       await paid(core);
       await core.work.settled();
       expect(await wallet(core)).toMatchObject({ balanceCents: 4990, pendingReleaseCents: 0 });
     });
 
-    test('goes back to the payer before its release, and is not released after that', async () => {
+    test('A sale that is refunded before its release is not released', async () => {
       const core = await startCore({ database });
       const orderCode = await paid(core);
       await core.cardPayments.refund(core.tenant, orderCode);
@@ -153,11 +153,11 @@ describeOnDatabase('card payments', (open) => {
       });
       await core.pass(20 * DAY);
       expect(await core.balances()).toEqual(NO_BALANCES);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
       expect(await taken(core)).toBe(0);
     });
 
-    test('goes back to the payer once, however often that is asked', async () => {
+    test('A sale is refunded once, however often that is requested', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 0 } });
       const orderCode = await paid(core);
       await core.work.settled();
@@ -169,10 +169,10 @@ describeOnDatabase('card payments', (open) => {
       expect(await core.cardPayments.refund(core.tenant, orderCode)).toBe(false);
       await core.work.settled();
       expect(await core.balances()).toEqual(NO_BALANCES);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid', 'refunded']);
     });
 
-    test('that was never taken is not asked back', async () => {
+    test('A payment that was never charged is not refunded at the acquirer', async () => {
       const asked: string[] = [];
       const core = await startCore({
         database,
@@ -191,11 +191,11 @@ describeOnDatabase('card payments', (open) => {
       await core.cardPayments.refund(core.tenant, expired);
       await core.work.settled();
       expect(asked).toEqual([]);
-      expect(await told(core, expired)).toEqual(['pending', 'expired']);
+      expect(await announcedStatuses(core, expired)).toEqual(['pending', 'expired']);
       expect(core.faults).toEqual([]);
     });
 
-    test('that was withdrawn and goes back to the payer is owed, and the next release settles it first', async () => {
+    test('A refund of withdrawn money becomes a debt, which the next release covers first', async () => {
       const core = await startCore({ database, account: { cardReleaseDays: 1 } });
       const first = await paid(core, 5000);
       await core.pass(DAY);
@@ -219,7 +219,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('is asked back again where the acquirer did not answer', async () => {
+    test('A refund is retried where the acquirer did not answer', async () => {
       let away = true;
       const core = await startCore({
         database,
@@ -243,7 +243,7 @@ describeOnDatabase('card payments', (open) => {
   });
 
   describe('started with a token', () => {
-    test('are each visitor’s own, where it is reusable', async () => {
+    test('A reusable token starts a payment for each visitor', async () => {
       const core = await startCore({ database });
       const token = await mint(core, { reusable: true });
       const visits = await Promise.all(
@@ -261,7 +261,7 @@ describeOnDatabase('card payments', (open) => {
       ['the first approved late', approvedLate],
       ['the first approved soon', approvedSoon],
     ])(
-      'and paid twice in one attempt are refunded for the second, and both told: %s',
+      'Two paid payments of one attempt are announced, and the second is refunded: %s',
       async (_, lateCard) => {
         const core = await startCore({ database });
         const token = await mint(core, { reusable: true });
@@ -278,8 +278,13 @@ describeOnDatabase('card payments', (open) => {
         });
         expect(await core.cardPayments.pay(second.orderCode, approved())).toMatchObject({ kind: 'paid' });
         await core.pass(15 * MINUTE);
-        expect(await told(core, first.orderCode)).toEqual(['pending', 'expired', 'paid', 'refunded']);
-        expect(await told(core, second.orderCode)).toEqual(['pending', 'paid']);
+        expect(await announcedStatuses(core, first.orderCode)).toEqual([
+          'pending',
+          'expired',
+          'paid',
+          'refunded',
+        ]);
+        expect(await announcedStatuses(core, second.orderCode)).toEqual(['pending', 'paid']);
         expect(await taken(core)).toBe(4990);
         expect(await wallet(core)).toMatchObject({ pendingReleaseCents: 4990 });
 
@@ -302,7 +307,7 @@ describeOnDatabase('card payments', (open) => {
       expect((await core.balances()).merchant_pending).toBe(status === 'paid' ? 4990 : 0);
     }
 
-    test('before it was asked for are not paid, and can be', async () => {
+    test('A crash before the charge leaves the payment unpaid and payable', async () => {
       const core = await startCore({ database, acquirer: faulty({ charge: 'before' }) });
       const orderCode = await create(core);
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'processing' });
@@ -310,18 +315,18 @@ describeOnDatabase('card payments', (open) => {
       await settled(core, orderCode, 'pending');
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
       expect(core.faults).toHaveLength(1);
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
-    test('after it was approved are paid, once', async () => {
+    test('A crash after the approval leaves the payment paid once', async () => {
       const core = await startCore({ database, acquirer: faulty({ charge: 'after' }) });
       const orderCode = await create(core);
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'processing' });
       await settled(core, orderCode, 'paid');
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
     });
 
-    test('that the whole process does not survive are settled by the next one', async () => {
+    test('A charge that outlives its process is resolved by the next one', async () => {
       const asked = deferred();
       const core = await startCore({
         database,
@@ -342,7 +347,7 @@ describeOnDatabase('card payments', (open) => {
       await settled(next, orderCode, 'paid', core);
     });
 
-    test('and whose look-up fails too are looked up again', async () => {
+    test('A charge whose lookup fails too is looked up again', async () => {
       const core = await startCore({ database, acquirer: faulty({ charge: 'after', resolve: 'after' }) });
       const orderCode = await create(core);
       await core.cardPayments.pay(orderCode, approved());
@@ -350,7 +355,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.faults).toHaveLength(2);
     });
 
-    test('and whose request arrives after the charge was made void take nothing', async () => {
+    test('A request that arrives after its charge was made void takes no money', async () => {
       const asked = deferred();
       const arrive = deferred();
       const core = await startCore({
@@ -378,7 +383,7 @@ describeOnDatabase('card payments', (open) => {
       expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
     });
 
-    test('are not made void by the task of a card that was declined before', async () => {
+    test('The task of a declined card does not void the charge after it', async () => {
       const asked = deferred();
       const arrive = deferred();
       let isSlow = false;
@@ -410,7 +415,7 @@ describeOnDatabase('card payments', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('and whose answer comes twice, or when it is settled already, are paid once', async () => {
+    test('A repeated or late answer does not pay a payment twice', async () => {
       const charged = deferred();
       const answer = deferred();
       const core = await startCore({
@@ -431,7 +436,7 @@ describeOnDatabase('card payments', (open) => {
       await settled(core, orderCode, 'paid');
       answer.resolve();
       expect(await slow).toMatchObject({ kind: 'paid' });
-      expect(await told(core, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'paid']);
       await settled(core, orderCode, 'paid');
     });
   });
@@ -472,7 +477,7 @@ describeOnDatabase('card payments', (open) => {
       failed: [],
     };
 
-    test('keep every law', async () => {
+    test('Card payments keep every law in any order of events', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { minLength: 5, maxLength: 25 }),
@@ -516,7 +521,7 @@ describeOnDatabase('card payments', (open) => {
                   if (!(error instanceof RangeError)) throw error;
                 });
             }
-            // Long enough for every look-up, repetition and release to have come to its end.
+            // Enough time for every lookup, retry and release to end.
             await core.pass(4 * DAY);
             await lawsHold(core);
             await core.close();
@@ -582,7 +587,7 @@ describeOnDatabase('card payments', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
-  test('take one charge of a payer who clicks on both, and settle it once', async () => {
+  test('Two instances charge a payer who clicks on both once, and record it once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
@@ -609,7 +614,7 @@ describe('two instances on one PostgreSQL', () => {
     clock.advance(5 * SECOND);
     await Promise.all([one.work.settled(), two.work.settled()]);
     await Promise.all([one.work.settled(), two.work.settled()]);
-    expect(await told(one, orderCode)).toEqual(['pending', 'paid']);
+    expect(await announcedStatuses(one, orderCode)).toEqual(['pending', 'paid']);
     expect(await taken(one, two)).toBe(4990);
     expect([...one.faults, ...two.faults]).toEqual([]);
   });
@@ -641,7 +646,7 @@ async function mint(
   given: Partial<CheckoutGrant> = {},
 ): Promise<{ id: string; grant: CheckoutGrant }> {
   const { amount, reusable } = grant(given);
-  const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+  const { token } = await core.checkoutTokens.create(core.tenant, null, {
     reusable,
     amount: amountInput(amount),
   });
@@ -670,8 +675,8 @@ async function events(core: Core): Promise<StoredEvent[]> {
   return (await readAfter(core.database.sql, core.tenant, { after: 0, limit: 10_000 })).events;
 }
 
-/** Every status that subscribers were told, in order. */
-async function told(core: Core, orderCode: string): Promise<CardPaymentStatus[]> {
+/** Lists every status that subscribers were notified of, in order. */
+async function announcedStatuses(core: Core, orderCode: string): Promise<CardPaymentStatus[]> {
   return (await events(core))
     .filter(({ resourceId }) => resourceId === orderCode)
     .map(({ snapshot }) => (snapshot as StoredCardPayment).status);
@@ -681,7 +686,7 @@ function wallet(core: Core) {
   return core.wallet.read(core.tenant);
 }
 
-/** What the acquirer holds for this merchant by its own books, and not by ours. */
+/** The money that the acquirer holds for this merchant, by its own books. */
 async function taken(...cores: Core[]): Promise<number> {
   const [core] = cores as [Core];
   const chargeIds = cores.flatMap((each) => [...each.chargeIds]);

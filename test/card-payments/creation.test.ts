@@ -29,7 +29,7 @@ describe('a card payment that may not be created', () => {
     ['successUrl', { valueCents: 80, successUrl: 'javascript:alert(1)' }],
     ['customer.email', { valueCents: 80, customer: { email: 'x' } }],
     ['idempotencyKey', { valueCents: 80, idempotencyKey: 'a b' }],
-  ])('is refused by the name of its %s, and changes nothing', async (field, input) => {
+  ])('A card payment is refused by the name of its %s, and changes nothing', async (field, input) => {
     const head = (await app.live.request('{ updatesCursor }')).updatesCursor;
     const { createCardPayment: refused } = await app.live.request(CREATE, { input });
     expect(refused).toMatchObject({ __typename: 'ValidationError', code: 'VALIDATION' });
@@ -41,7 +41,7 @@ describe('a card payment that may not be created', () => {
   });
 
   test.each([{}, { valueCents: null }, { valueCents: 80.5 }, { valueCents: '80' }, { valueCents: 2 ** 53 }])(
-    'is refused where its amount is none: %j',
+    'A card payment with an invalid amount is refused: %j',
     async (input) => {
       const { status, body } = await app.live.send(CREATE, { input });
       expect(status).toBe(200);
@@ -50,7 +50,7 @@ describe('a card payment that may not be created', () => {
     },
   );
 
-  test('is refused with a test key', async () => {
+  test('A card payment is refused with a test key', async () => {
     expect(
       (await app.sandbox.request(CREATE, { input: { valueCents: 80 } })).createCardPayment,
     ).toMatchObject({

@@ -4,11 +4,13 @@ import {
   type CardPayment,
   type CardPaymentStatus,
   canFollow,
-  mergeUpstreamCardPayment,
-  pollInterval,
   statusSince,
-  type UpstreamCardPayment,
 } from '../../server/src/card-payments/model.ts';
+import { pollInterval } from '../../server/src/card-payments/remote/poll-interval.ts';
+import {
+  mergeUpstreamCardPayment,
+  type UpstreamCardPayment,
+} from '../../server/src/card-payments/upstream-card-payment.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { generated } from '../support/scale.ts';
@@ -24,7 +26,7 @@ const claim = (rest: Partial<UpstreamCardPayment> = {}): UpstreamCardPayment => 
 });
 const known = (rest: Partial<UpstreamCardPayment> = {}) =>
   mergeUpstreamCardPayment(null, claim(rest), NOW)!.payment;
-/** Pending at first, and then as told. */
+/** A payment that is pending at first, and then has each status in turn. */
 const seenAs = (...statuses: (CardPaymentStatus | 'unknown')[]): CardPayment =>
   statuses.reduce<CardPayment>(
     (payment, status) => mergeUpstreamCardPayment(payment, claim({ status }), NOW)?.payment ?? payment,
@@ -38,13 +40,16 @@ describe('what is known of a payment, held against what is said', () => {
     ['paid', ['refunded']],
     ['refunded', []],
     ['failed', []],
-  ] as const)('from %s comes what the document lets follow, unseen steps included', (from, to) => {
-    expect(STATUSES.filter((status) => canFollow(from, status))).toEqual(
-      STATUSES.filter((status) => (to as readonly string[]).includes(status)),
-    );
-  });
+  ] as const)(
+    'From %s a payment reaches the statuses that the document allows, over unobserved steps',
+    (from, to) => {
+      expect(STATUSES.filter((status) => canFollow(from, status))).toEqual(
+        STATUSES.filter((status) => (to as readonly string[]).includes(status)),
+      );
+    },
+  );
 
-  test('never goes back, whatever comes in whatever order, and keeps what is known', () => {
+  test('A payment never goes back, whatever claims arrive in whatever order, and keeps what is known', () => {
     const instant = fc.option(
       fc.integer({ min: 0, max: 100 }).map((minutes) => plusMs(NOW, minutes * 60_000)),
     );
@@ -96,7 +101,7 @@ describe('what is known of a payment, held against what is said', () => {
     );
   });
 
-  test('is paid late after it has expired, or where it was confirmed after its expiry', () => {
+  test('A payment is paid late after it has expired, or where it was confirmed after its expiry', () => {
     expect(seenAs('expired', 'paid')).toMatchObject({ status: 'paid', paidLate: true });
     expect(seenAs('expired', 'refunded')).toMatchObject({ status: 'refunded', paidLate: true });
     expect(seenAs('paid')).toMatchObject({ paidLate: false });
@@ -106,32 +111,32 @@ describe('what is known of a payment, held against what is said', () => {
     ).toBe(true);
   });
 
-  test('passes on a word that the document does not have, and goes on from where it was', () => {
+  test('A payment with an unknown status continues from its last known one', () => {
     expect(seenAs('unknown')).toMatchObject({ status: 'unknown', lastStatus: 'pending' });
     expect(seenAs('paid', 'unknown', 'pending')).toMatchObject({ status: 'unknown', lastStatus: 'paid' });
     expect(seenAs('paid', 'unknown', 'refunded')).toMatchObject({ status: 'refunded' });
     expect(seenAs('failed', 'unknown')).toMatchObject({ status: 'failed' });
   });
 
-  test('derives the expiry that nobody tells, until somebody does', () => {
+  test('A payment’s expiry is derived until the service shows it', () => {
     const first = known({ status: 'paid', paidAt: NOW });
     expect(first).toMatchObject({
       expiresAt: plusMs(NOW, 30 * 60_000),
       expiryDerived: true,
       createdAt: null,
     });
-    const told = mergeUpstreamCardPayment(first, claim({ expiresAt: plusMs(NOW, 60_000) }), NOW)!;
-    expect(told.changed).toBeNull();
-    expect(told.payment).toMatchObject({
+    const merged = mergeUpstreamCardPayment(first, claim({ expiresAt: plusMs(NOW, 60_000) }), NOW)!;
+    expect(merged.changed).toBeNull();
+    expect(merged.payment).toMatchObject({
       status: 'paid',
       version: 2,
       expiresAt: plusMs(NOW, 60_000),
       createdAt: plusMs(NOW, -29 * 60_000),
     });
-    expect(told.payment.expiryDerived).toBeUndefined();
+    expect(merged.payment.expiryDerived).toBeUndefined();
   });
 
-  test('is not paid by another amount, which is kept and shown until its own arrives', () => {
+  test('A payment is not paid by another amount, which is stored and shown until its own arrives', () => {
     const other = claim({ status: 'paid', amountCents: 80, paidAt: NOW, paidLate: true });
     const seen = mergeUpstreamCardPayment(known(), other, NOW)!;
     expect(seen).toMatchObject({
@@ -164,7 +169,7 @@ describe('what is known of a payment, held against what is said', () => {
     cancelUrl: 'https://shop.example/no',
   };
 
-  test('is what was said first, and what was said later of the rest', () => {
+  test('A payment keeps the first values and takes later ones for the rest', () => {
     expect(known(TEXTS)).toMatchObject(TEXTS);
     const nothing = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, null]));
     expect(known()).toMatchObject(nothing);
@@ -177,7 +182,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(mergeUpstreamCardPayment(known(), claim({ amountCents: null }), NOW)).toBeNull();
   });
 
-  test('of a customer is put together', () => {
+  test('A customer’s details are merged', () => {
     const ana = known({ customer: { name: 'Ana' } });
     expect(ana.customer).toEqual({ name: 'Ana' });
     const more = mergeUpstreamCardPayment(
@@ -196,7 +201,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(known().customer).toBeNull();
   });
 
-  test('of its end is taken with that end alone', () => {
+  test('The details of an end are taken with that end alone', () => {
     const ends = { paidAt: NOW, refundedAt: NOW, failureReason: 'no funds' };
     const seen = (status: CardPaymentStatus) =>
       mergeUpstreamCardPayment(known(), claim({ status, ...ends }), NOW)?.payment ?? known();
@@ -217,13 +222,13 @@ describe('what is known of a payment, held against what is said', () => {
     [-1, false],
     [0, true],
     [1, true],
-  ])('as confirmed %d ms after its expiry is paid late: %s', (ms, paidLate) => {
+  ])('A payment confirmed %d ms after its expiry in the mirror is paid late: %s', (ms, paidLate) => {
     const expiresAt = plusMs(NOW, 60_000);
     const paid = claim({ status: 'paid', paidAt: plusMs(expiresAt, ms) });
     expect(mergeUpstreamCardPayment(known({ expiresAt }), paid, NOW)!.payment.paidLate).toBe(paidLate);
   });
 
-  test('as late where the service says so, and not where nobody knows when it was', () => {
+  test('A payment is late where the service says so, and not where its time is unknown', () => {
     expect(known({ status: 'paid', paidLate: true }).paidLate).toBe(true);
     expect(
       mergeUpstreamCardPayment(seenAs('expired'), claim({ status: 'paid', paidLate: false }), NOW),
@@ -233,7 +238,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(known({ status: 'pending', paidAt: NOW, expiresAt: NOW }).paidLate).toBe(false);
   });
 
-  test('by a word of nobody’s remembers what it was, and by none at all is unknown', () => {
+  test('An unknown word keeps the last status, and a missing one is unknown', () => {
     expect(known({ status: null })).toMatchObject({ status: 'unknown', lastStatus: null });
     expect(known({ status: 'paid' })).not.toHaveProperty('lastStatus');
     expect(mergeUpstreamCardPayment(seenAs('paid'), claim({ status: null }), NOW)).toBeNull();
@@ -246,28 +251,28 @@ describe('what is known of a payment, held against what is said', () => {
     expect(seenAs('paid', 'unknown', 'expired')).toMatchObject({ status: 'unknown', lastStatus: 'paid' });
   });
 
-  test('derives its expiry from its creation as soon as that is told, and else keeps to what it derived', () => {
+  test('An expiry is derived from the creation as soon as that is known, and stays otherwise', () => {
     const LATER = plusMs(NOW, 600_000);
     const first = known();
     expect(mergeUpstreamCardPayment(first, claim(), LATER)).toBeNull();
     const described = mergeUpstreamCardPayment(first, claim({ description: 'Caneca' }), LATER)!.payment;
     expect(described).toMatchObject({ expiresAt: first.expiresAt, expiryDerived: true });
     const created = plusMs(NOW, -60_000);
-    const told = mergeUpstreamCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
-    expect(told).toMatchObject({
+    const merged = mergeUpstreamCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
+    expect(merged).toMatchObject({
       createdAt: created,
       expiresAt: plusMs(created, 30 * 60_000),
       expiryDerived: true,
     });
-    // Told of anew, it is not derived anew.
+    // A second claim does not derive the expiry again.
     expect(
-      mergeUpstreamCardPayment(told, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
-    ).toMatchObject({ createdAt: created, expiresAt: told.expiresAt });
+      mergeUpstreamCardPayment(merged, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
+    ).toMatchObject({ createdAt: created, expiresAt: merged.expiresAt });
     const certain = known({ expiresAt: LATER });
     expect(mergeUpstreamCardPayment(certain, claim({ expiresAt: NOW }), NOW)).toBeNull();
   });
 
-  test('since when, is the newest that anybody has told', () => {
+  test('The time of a status is the newest known instant', () => {
     const at = (minutes: number) => plusMs(NOW, minutes * 60_000);
     const payment = known({ expiresAt: at(30) });
     const none = { createdAt: null, paidAt: null, refundedAt: null };
@@ -277,13 +282,13 @@ describe('what is known of a payment, held against what is said', () => {
     expect(statusSince({ ...payment, createdAt: at(1), paidAt: at(2), refundedAt: at(3) })).toEqual(at(3));
   });
 
-  test('is nothing where the first that is heard has no amount', () => {
+  test('A first claim without an amount records nothing', () => {
     expect(mergeUpstreamCardPayment(null, claim({ amountCents: null }), NOW)).toBeNull();
   });
 });
 
 describe('what the service writes', () => {
-  test('is read by the names that the document shows', () => {
+  test('A service’s payment is read by the names of the document', () => {
     const body = {
       ...{ orderCode: 'PSC-1', status: 'pending', amountCents: 820, currency: 'BRL' },
       ...{ checkoutUrl: 'https://pay.example/1', expiresAt: '2026-03-02T12:30:00.000Z', more: [1] },
@@ -294,7 +299,7 @@ describe('what the service writes', () => {
     });
   });
 
-  test('is read by its shape where the document shows no name', () => {
+  test('A service’s payment is read by form where the document shows no name', () => {
     const record = {
       ...{ orderCode: 'PEDIDO1', status: 'paid', amount: 8.2, cliente: { name: 'Ana' } },
       ...{ criadoEm: '2026-03-02T12:00:00.000Z', confirmadoEm: '2026-03-02T12:01:00.000Z' },
@@ -315,7 +320,7 @@ describe('what the service writes', () => {
     [{ orderCode: 'P1', status: 'estornado', amount: 1 }, 'unknown'],
     [{ orderCode: 'P1', event: 'card_payment.chargeback' }, 'unknown'],
     [{ orderCode: 'P1' }, null],
-  ])('of a status that nobody knows makes none', (body, status) => {
+  ])('An unknown status of the service is not invented', (body, status) => {
     expect(cardPaymentEventFromWire(body)?.status).toBe(status);
   });
 
@@ -327,12 +332,12 @@ describe('what the service writes', () => {
     { orderCode: 7 },
     { orderCode: '../wallet' },
     { data: { orderCode: '' } },
-  ])('is no card payment: %j', (body) => {
+  ])('No card payment is read from %j', (body) => {
     expect(cardPaymentFromWire(body)).toBeNull();
     expect(cardPaymentEventFromWire(body)).toBeNull();
   });
 
-  test('never breaks the reading', () => {
+  test('Any body of the service can be read without an error', () => {
     fc.assert(
       fc.property(
         fc.object({ key: fc.constantFrom('orderCode', 'status', 'amount', 'customer', 'x') }),
@@ -345,7 +350,7 @@ describe('what the service writes', () => {
   });
 });
 
-test('a payment is asked for seldomer the longer it waits, and not for ever', () => {
+test('A payment is polled less often the longer it waits, and not for ever', () => {
   const created = known({ expiresAt: plusMs(NOW, 30 * 60_000) });
   const minutes = (payment: CardPayment, passed: number) =>
     pollInterval(payment, plusMs(NOW, passed * 60_000));

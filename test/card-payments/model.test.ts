@@ -1,15 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { assertTokenFree, checkoutAmount, grantAtStart } from '../../server/src/card-payments/checkout.ts';
 import {
-  assertCardsAvailable,
-  assertTokenFree,
   type CardPaymentChange,
-  CHECKOUT_SESSION_MS,
   type ChargeOutcome,
-  cardPaymentFromJson,
-  checkoutAmount,
-  createCardPaymentInput,
-  customerOf,
   decideCharge,
   decideCreate,
   decideExpire,
@@ -17,13 +11,19 @@ import {
   decideRefund,
   decideRelease,
   fitsBalances,
-  grantAtStart,
+  RESOLVE_AFTER_MS,
+} from '../../server/src/card-payments/decisions.ts';
+import {
+  assertCardsAvailable,
+  CHECKOUT_SESSION_MS,
+  cardPaymentFromJson,
+  createCardPaymentInput,
+  customerOf,
   isAnyOrderCode,
   isFinal,
   isOrderCode,
   MAX_DECLINED_CHARGES,
   newOrderCode,
-  RESOLVE_AFTER_MS,
   type StoredCardPayment,
   startCheckoutInput,
 } from '../../server/src/card-payments/model.ts';
@@ -90,7 +90,7 @@ describe('a request for a card payment', () => {
     ['a customer of whom little is known', { valueCents: 80, customer: { externalId: 'c-1' } }],
     ['an idempotency key of 128 characters', { valueCents: 80, idempotencyKey: `a.b-c_d:${long(120)}` }],
     ['text beyond the basic plane', { valueCents: 80, description: 'Café 🥐', metadata: '"🥐"' }],
-  ])('may have %s', (_, input) => {
+  ])('A request for a card payment may have %s', (_, input) => {
     expect(createCardPaymentInput.safeParse(input)).toEqual({ success: true, data: input });
   });
 
@@ -181,20 +181,23 @@ describe('a request for a card payment', () => {
     'https://[fd00::1]:8443',
     'https://１２７.０.０.１',
     'https://127.0.0.1.',
-  ])('may call back on a laptop alone: %s', (callbackUrl) => {
+  ])('A callback URL is accepted on a development machine alone: %s', (callbackUrl) => {
     expect(createCardPaymentInput.safeParse({ valueCents: 80, callbackUrl }).success).toBe(true);
     expect(() => assertCallbackUrl(callbackUrl, false)).toThrow(
       /^input\.callbackUrl: must be a public https URL$/,
     );
   });
 
-  test.each(cases)('is refused for its %s: %j', (field, value, input = { [field]: value }) => {
-    const result = createCardPaymentInput.safeParse({ valueCents: 80, ...input });
-    expect(result.success).toBe(false);
-    expect([...new Set(result.error!.issues.map(({ path }) => path.join('.')))]).toEqual([field]);
-  });
+  test.each(cases)(
+    'A request for a card payment is refused for its %s: %j',
+    (field, value, input = { [field]: value }) => {
+      const result = createCardPaymentInput.safeParse({ valueCents: 80, ...input });
+      expect(result.success).toBe(false);
+      expect([...new Set(result.error!.issues.map(({ path }) => path.join('.')))]).toEqual([field]);
+    },
+  );
 
-  test('names every field that is wrong, not only the first', () => {
+  test('A refusal names every wrong field of a card payment', () => {
     const result = createCardPaymentInput.safeParse({
       valueCents: 79,
       metadata: 'x',
@@ -208,7 +211,7 @@ describe('a request for a card payment', () => {
   });
 
   test.each(['x'.repeat(22), 'aZ09_-'.repeat(21), `${'x'.repeat(128)}.2`, `${'x'.repeat(22)}.123`])(
-    'may name its attempt %j',
+    'A checkout may have the attempt id %j',
     (attemptId) => {
       expect(startCheckoutInput.safeParse({ attemptId }).success).toBe(true);
     },
@@ -223,7 +226,7 @@ describe('a request for a card payment', () => {
     `${'x'.repeat(22)}.1234`,
     `${'x'.repeat(22)}.a`,
     `${'x'.repeat(22)}\n`,
-  ])('is refused for an attempt id that can be guessed or is none: %j', (attemptId) => {
+  ])('A checkout is refused for a guessable or malformed attempt id: %j', (attemptId) => {
     expect(startCheckoutInput.safeParse({ attemptId }).success).toBe(false);
   });
 });
@@ -237,7 +240,7 @@ describe('a token’s amount', () => {
     [fixed, 500, 500],
     [range, 100, 100],
     [range, 200, 200],
-  ] as const)('of %j with %s asked is %s', (grant, asked, cents) => {
+  ] as const)('The amount of a token of %j with %s asked is %s', (grant, asked, cents) => {
     expect(checkoutAmount(grant, asked)).toBe(cents);
   });
   test.each([
@@ -247,7 +250,7 @@ describe('a token’s amount', () => {
     [range, undefined],
     [range, 99],
     [range, 201],
-  ] as const)('of %j is not %s', (grant, asked) => {
+  ] as const)('The amount of a token of %j is not %s', (grant, asked) => {
     expect(() => checkoutAmount(grant, asked)).toThrow(
       expect.objectContaining({
         constructor: ValidationError,
@@ -260,32 +263,32 @@ describe('a token’s amount', () => {
 describe('a token’s product', () => {
   const grant = { amount: { kind: 'product', productId: 'a' }, reusable: true } as const;
 
-  test('gives its price, and its name where the token has no description', () => {
+  test('A token’s product gives its price, and its name where the token has no description', () => {
     expect(grantAtStart(grant, { name: 'Caneca', priceCents: 500 })).toEqual({
       amount: { kind: 'fixed', cents: 500 },
       reusable: true,
       description: 'Caneca',
     });
-    const told = { ...grant, description: 'Para Ana' };
-    expect(grantAtStart(told, { name: 'Caneca', priceCents: 500 })).toMatchObject({
+    const described = { ...grant, description: 'Para Ana' };
+    expect(grantAtStart(described, { name: 'Caneca', priceCents: 500 })).toMatchObject({
       description: 'Para Ana',
     });
   });
 
-  test('is not sold where it was deleted, or nobody knows its price', () => {
+  test('A token’s product is not sold where it was deleted or its price is unknown', () => {
     expect(() => grantAtStart(grant, null)).toThrow(NotFoundError);
     expect(() => grantAtStart(grant, { name: 'Caneca', priceCents: null })).toThrow(
       expect.objectContaining({ constructor: UpstreamError, retryable: false, moneyMayHaveMoved: false }),
     );
   });
 
-  test('is looked at only where the token names one', () => {
+  test('A product is read only where the token names one', () => {
     const fixed = { amount: { kind: 'fixed', cents: 700 }, reusable: false } as const;
     expect(grantAtStart(fixed, null)).toEqual(fixed);
   });
 });
 
-test('a single-use token is free again when its last payment has expired or failed', () => {
+test('A single-use token is free again when its last payment has expired or failed', () => {
   expect(() => assertTokenFree(null)).not.toThrow();
   for (const status of ['expired', 'failed'] as const)
     expect(() => assertTokenFree({ status })).not.toThrow();
@@ -295,7 +298,7 @@ test('a single-use token is free again when its last payment has expired or fail
     );
 });
 
-test('cards are taken live, where the account takes them', () => {
+test('Cards are accepted live, where the account accepts them', () => {
   expect(() => assertCardsAvailable('live', ACCOUNT)).not.toThrow();
   for (const [environment, account, code] of [
     ['sandbox', ACCOUNT, 'NOT_IN_SANDBOX'],
@@ -306,7 +309,7 @@ test('cards are taken live, where the account takes them', () => {
     );
 });
 
-test('order codes are 120 random bits, and any service’s are of plain letters', () => {
+test('Order codes are 120 random bits, and those of any service are plain letters', () => {
   const codes = Array.from({ length: 100 }, newOrderCode);
   expect(new Set(codes).size).toBe(100);
   for (const code of codes) expect([isOrderCode(code), isAnyOrderCode(code)]).toEqual([true, true]);
@@ -318,14 +321,14 @@ test('order codes are 120 random bits, and any service’s are of plain letters'
     expect(isAnyOrderCode(other)).toBe(false);
 });
 
-test('of a customer only what is known is kept', () => {
+test('Only the given details of a customer are stored', () => {
   for (const nothing of [null, undefined, {}, { name: null }, { name: undefined, email: null }])
     expect(customerOf(nothing)).toBeNull();
   expect(customerOf({ name: 'Ana', email: null })).toEqual({ name: 'Ana' });
 });
 
 describe('a card payment', () => {
-  test('begins with what was asked, and without what was not', () => {
+  test('A card payment begins with the given details alone', () => {
     const asked = {
       valueCents: 5000,
       description: 'Caneca',
@@ -346,12 +349,12 @@ describe('a card payment', () => {
     });
   });
 
-  test('comes back from JSON as it was', () => {
+  test('A card payment is read back from JSON unchanged', () => {
     for (const payment of [create().payment, pay(create().payment), { ...create().payment, releasedAt: NOW }])
       expect(cardPaymentFromJson(JSON.parse(JSON.stringify(payment)))).toEqual(payment);
   });
 
-  test('is charged while what it brings can still be counted', () => {
+  test('A card payment is charged while the ledger can count its amount', () => {
     const { payment } = create();
     const half = Math.floor(Number.MAX_SAFE_INTEGER / 2);
     const held = (cents: number) => ({ ...NO_BALANCES, acquirer: 0 - cents });
@@ -360,7 +363,7 @@ describe('a card payment', () => {
     expect(fitsBalances(payment, held(half - payment.amountCents + 1))).toBe(false);
   });
 
-  test('that is paid sells what it cost, is released after the account’s days, and given back where its attempt was paid', () => {
+  test('A paid payment posts its amount, is released after the account’s days, and is refunded where its attempt was paid', () => {
     const settled = (siblings: StoredCardPayment[]) =>
       decideOutcome(open(create().payment), {
         ...{ chargeId: 'chg', outcome: APPROVED, siblings, account: ACCOUNT, now: NOW },
@@ -381,12 +384,12 @@ describe('a card payment', () => {
     expect(settled([unpaid, paidOne]).due).toEqual([release, { kind: 'card_payment.refund', at: NOW }]);
   });
 
-  test('that goes where it never goes is a fault', () => {
+  test('A transition that does not exist is a fault', () => {
     const failed = { ...open(create().payment), status: 'failed' as const };
     expect(() => settle(failed, APPROVED)).toThrow(RangeError);
   });
 
-  test('leaves nothing due but what its step asks for', () => {
+  test('A step schedules its own tasks alone', () => {
     const { payment } = create();
     for (const change of [
       settle(open(payment), { status: 'void' }),
@@ -405,12 +408,12 @@ describe('a card payment', () => {
     );
   });
 
-  test('that is over cannot be charged, were its window open or not', () => {
+  test('A finished payment cannot be charged, even before its expiry', () => {
     for (const status of ['paid', 'expired', 'refunded', 'failed'] as const)
       expect(decideCharge({ ...create().payment, status }, charge(NOW))).toBe('not_payable');
   });
 
-  test('begins pending, for 30 minutes', () => {
+  test('A card payment begins pending, for 30 minutes', () => {
     const { payment, due, announced, transaction } = create();
     expect(payment).toMatchObject({ status: 'pending', version: 1, expiresAt: EXPIRY, paidLate: false });
     expect(due).toEqual([{ kind: 'card_payment.expire', at: EXPIRY }]);
@@ -418,7 +421,7 @@ describe('a card payment', () => {
     expect(transaction).toBeNull();
   });
 
-  test('can be charged until the millisecond before its expiry', () => {
+  test('A card payment can be charged until the millisecond before its expiry', () => {
     const { payment } = create();
     expect(decideCharge(payment, charge(plusMs(EXPIRY, -1)))).toMatchObject({
       payment: { openChargeId: 'chg', status: 'pending', version: 1 },
@@ -428,7 +431,7 @@ describe('a card payment', () => {
     expect(decideCharge(payment, charge(EXPIRY))).toBe('not_payable');
   });
 
-  test('expires at its instant and not a millisecond before, an open charge or not', () => {
+  test('A card payment expires at its instant and not a millisecond before, with or without an open charge', () => {
     for (const payment of [create().payment, open(create().payment)]) {
       expect(decideExpire(payment, plusMs(EXPIRY, -1))).toBeNull();
       expect(decideExpire(payment, EXPIRY)).toMatchObject({ payment: { status: 'expired', version: 2 } });
@@ -440,12 +443,12 @@ describe('a card payment', () => {
     [-1, false],
     [0, true],
     [1, true],
-  ])('confirmed %s ms after its expiry is paid late: %s', (ms, paidLate) => {
+  ])('A card payment confirmed %s ms after its expiry is paid late: %s', (ms, paidLate) => {
     const at = plusMs(EXPIRY, ms);
     expect(pay(open(create().payment), at)).toMatchObject({ status: 'paid', paidAt: at, paidLate });
   });
 
-  test('is charged once at a time, and not where its attempt is paid already', () => {
+  test('A card payment has one charge at a time, and none where its attempt is paid already', () => {
     const { payment } = create();
     expect(decideCharge(open(payment), charge(NOW))).toBe('in_progress');
     expect(decideCharge(payment, { ...charge(NOW), siblings: [pay(create('other').payment)] })).toBe(
@@ -456,7 +459,7 @@ describe('a card payment', () => {
     );
   });
 
-  test('fails at the fifth declined card, or at a final refusal', () => {
+  test('A card payment fails at the fifth declined card, or at a final decline', () => {
     let { payment } = create();
     for (let count = 1; count < MAX_DECLINED_CHARGES; count += 1) {
       payment = settle(open(payment), DECLINED)!.payment;
@@ -474,7 +477,7 @@ describe('a card payment', () => {
     expect(settle(open(create().payment), { ...DECLINED, final: true })!.payment.status).toBe('failed');
   });
 
-  test('that has expired stays so when its last card is declined', () => {
+  test('An expired payment stays expired when its last card is declined', () => {
     const expired = decideExpire(open(create().payment), EXPIRY)!.payment;
     for (const outcome of [DECLINED, { ...DECLINED, final: true }])
       expect(settle(expired, outcome, EXPIRY)).toMatchObject({
@@ -484,7 +487,7 @@ describe('a card payment', () => {
   });
 
   test.each<ChargeOutcome>([APPROVED, DECLINED, { status: 'void' }, { status: 'pending', settlesAt: null }])(
-    'does not change by a word about a charge that is not open: %j',
+    'An outcome of a charge that is not open changes nothing: %j',
     (outcome) => {
       const { payment } = create();
       const settled = pay(payment);
@@ -498,20 +501,20 @@ describe('a card payment', () => {
     ['soon, where it does not say', null, plusMs(NOW, RESOLVE_AFTER_MS)],
     ['soon, where that has passed already', plusMs(NOW, -1), plusMs(NOW, RESOLVE_AFTER_MS)],
     ['soon, where that is this very instant', NOW, plusMs(NOW, RESOLVE_AFTER_MS)],
-  ])('whose charge is not decided is looked up again %s', (_, settlesAt, at) => {
+  ])('An undecided charge is looked up again %s', (_, settlesAt, at) => {
     expect(settle(open(create().payment), { status: 'pending', settlesAt })).toMatchObject({
       due: [{ kind: 'card_payment.resolve', at }],
       announced: false,
     });
   });
 
-  test('can be charged again when its charge was made void', () => {
+  test('A card payment can be charged again when its charge was made void', () => {
     const { payment } = settle(open(create().payment), { status: 'void' })!;
     expect(payment).toMatchObject({ status: 'pending', openChargeId: null, declinedCharges: 0 });
     expect(typeof decideCharge(payment, charge(NOW))).toBe('object');
   });
 
-  test('is final when refunded or failed, and in no other state', () => {
+  test('A card payment is final when refunded or failed, and in no other state', () => {
     expect(
       (['pending', 'paid', 'expired', 'refunded', 'failed'] as const).filter((status) => isFinal(status)),
     ).toEqual(['refunded', 'failed']);
@@ -522,7 +525,7 @@ describe('the money of a sale', () => {
   const SALE = pay(create().payment);
   const RELEASED = { ...SALE, releasedAt: NOW };
 
-  test('is released into the balance once, and what the merchant owes is settled first', () => {
+  test('A sale is released into the balance once, after the merchant’s debt is covered', () => {
     const pending: Balances = { ...NO_BALANCES, merchant_pending: 5000, acquirer: -5000 };
     const { payment, transaction, announced } = decideRelease(SALE, pending, NOW)!;
     expect(applyToBalances(pending, transaction!)).toMatchObject({
@@ -564,7 +567,7 @@ describe('the money of a sale', () => {
       {},
       { merchant_balance: 0, merchant_receivable: -5000 },
     ],
-  ])('is given back %s', (_, payment, before, after) => {
+  ])('A sale is refunded %s', (_, payment, before, after) => {
     const balances = { ...NO_BALANCES, acquirer: -5000, ...before };
     const change = decideRefund(payment, balances, NOW)!;
     const refunded = applyToBalances(balances, change.transaction!);
@@ -579,7 +582,7 @@ describe('the money of a sale', () => {
     expect(decideRelease(change.payment, refunded, NOW)).toBeNull();
   });
 
-  test('of a payment that is not paid is neither released nor given back', () => {
+  test('An unpaid payment is neither released nor refunded', () => {
     for (const payment of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
       expect(decideRelease(payment, NO_BALANCES, NOW)).toBeNull();
       expect(decideRefund(payment, NO_BALANCES, NOW)).toBeNull();
@@ -618,7 +621,7 @@ describe('whatever happens to a card payment, in any order', () => {
     failed: [],
   };
 
-  test('it goes along its transitions, counts each, and moves its money once', () => {
+  test('A card payment follows its transitions, counts each, and moves its money once', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         let now = NOW;

@@ -17,7 +17,7 @@ function errorsOf(...args: Parameters<typeof parse>) {
 }
 
 describe('the card form', () => {
-  it('reads a card as it is typed', () => {
+  it('The card form reads a card as it is typed', () => {
     expect(parse({ holder: '  maria   da silva ' })).toMatchObject({
       ok: true,
       card: {
@@ -30,7 +30,7 @@ describe('the card form', () => {
     });
   });
 
-  it.each(Object.keys(TEST_CARDS))('takes the number of the test card %s', (number) => {
+  it.each(Object.keys(TEST_CARDS))('The card form accepts the number of the test card %s', (number) => {
     expect(errorsOf({ number })).toEqual({});
   });
 
@@ -43,7 +43,7 @@ describe('the card form', () => {
     ['4242 4242 4242 424x', MESSAGES.number.invalid],
     ['٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢', MESSAGES.number.invalid],
     ['4111 1111 1111 1111', REFUSED],
-  ])('answers the number "%s" with "%s"', (number, message) => {
+  ])('The card form answers the number "%s" with "%s"', (number, message) => {
     expect(errorsOf({ number })).toEqual({ number: message });
   });
 
@@ -52,7 +52,7 @@ describe('the card form', () => {
     '4242.4242.4242.4242',
     ' 4242424242424242 ',
     '4242\u00a04242\u00a04242\u00a04242',
-  ])('takes the number typed as "%s"', (number) => expect(errorsOf({ number })).toEqual({}));
+  ])('The card form accepts the number typed as "%s"', (number) => expect(errorsOf({ number })).toEqual({}));
 
   it.each([
     ['', MESSAGES.holder.missing],
@@ -60,13 +60,16 @@ describe('the card form', () => {
     ['4242424242424242', MESSAGES.holder.invalid],
     ['Maria\u0000Silva', MESSAGES.holder.invalid],
     ['x'.repeat(61), MESSAGES.holder.invalid],
-  ])('answers the name "%s" with "%s"', (holder, message) => {
+  ])('The card form answers the name "%s" with "%s"', (holder, message) => {
     expect(errorsOf({ holder })).toEqual({ holder: message });
   });
 
-  it.each(['José D’Ávila', "ANA O'NEIL", 'João P. Souza-Lima', '王小明'])('takes the name "%s"', (holder) => {
-    expect(errorsOf({ holder })).toEqual({});
-  });
+  it.each(['José D’Ávila', "ANA O'NEIL", 'João P. Souza-Lima', '王小明'])(
+    'The card form accepts the name "%s"',
+    (holder) => {
+      expect(errorsOf({ holder })).toEqual({});
+    },
+  );
 
   it.each([
     ['', MESSAGES.expiry.missing],
@@ -76,18 +79,18 @@ describe('the card form', () => {
     ['12/1929', MESSAGES.expiry.invalid],
     ['12/99', MESSAGES.expiry.invalid],
     ['02/26', 'Este cartão está vencido. Use outro.'],
-  ])('answers the expiry "%s" with "%s"', (expiry, message) => {
+  ])('The card form answers the expiry "%s" with "%s"', (expiry, message) => {
     expect(errorsOf({ expiry })).toEqual({ expiry: message });
   });
 
   it.each(['03/26', '0326', '03 / 26', '03/2026', '032026'])(
-    'takes the expiry "%s" in that month',
+    'The card form accepts the expiry "%s" in that month',
     (expiry) => {
       expect(errorsOf({ expiry })).toEqual({});
     },
   );
 
-  it('takes a card to the last minute of its month in Brasília, and no longer', () => {
+  it('The card form accepts a card to the last minute of its month in Brasília, and no longer', () => {
     expect(errorsOf({ expiry: '03/26' }, new Date('2026-04-01T02:59:59.999Z'))).toEqual({});
     expect(errorsOf({ expiry: '03/26' }, new Date('2026-04-01T03:00:00.000Z'))).toHaveProperty('expiry');
     expect(errorsOf({ expiry: '12/26' }, new Date('2027-01-01T02:59:59.999Z'))).toEqual({});
@@ -99,15 +102,15 @@ describe('the card form', () => {
     ['1234', '4242424242424242', MESSAGES.cvv.invalid],
     ['123', '378282246310005', MESSAGES.cvv.invalid],
     ['12a', '4242424242424242', MESSAGES.cvv.invalid],
-  ])('answers the CVV "%s" of %s with "%s"', (cvv, number, message) => {
+  ])('The card form answers the CVV "%s" of %s with "%s"', (cvv, number, message) => {
     expect(errorsOf({ cvv, number })).toEqual({ cvv: message });
   });
 
-  it('takes four digits of an American Express', () => {
+  it('The card form accepts four digits of an American Express', () => {
     expect(errorsOf({ cvv: '1234', number: '3782 822463 10005' })).toEqual({});
   });
 
-  it('answers all wrong fields at once', () => {
+  it('The card form answers all wrong fields at once', () => {
     expect(Object.keys(errorsOf({ number: '', holder: '', expiry: '', cvv: '' }))).toEqual([
       'number',
       'holder',
@@ -116,7 +119,7 @@ describe('the card form', () => {
     ]);
   });
 
-  it('keeps name and expiry, unless a card number was typed into them', () => {
+  it('The card form keeps name and expiry, unless a card number was typed into them', () => {
     expect(parse({ cvv: '' }).kept).toEqual({ holder: 'Maria da Silva', expiry: '12/29' });
     expect(parse({ holder: 'Maria 4242424242424242', expiry: '4242424242424242' }).kept).toEqual({
       holder: '',
@@ -133,24 +136,24 @@ describe('the way back to the shop', () => {
     ['https://loja.example', 'https://loja.example/?psa_order_code=PSC-1'],
     ['https://loja.example/a?b=%20c+d#e', 'https://loja.example/a?b=%20c+d&psa_order_code=PSC-1#e'],
     ['https://loja.example/?psa_order_code=other&x=1', 'https://loja.example/?x=1&psa_order_code=PSC-1'],
-  ])('adds the order code to %s', (url, expected) => {
+  ])('The return URL adds the order code to %s', (url, expected) => {
     expect(returnUrl(url, code)).toBe(expected);
   });
 
-  it('says that the payer cancelled', () => {
+  it('The return URL says that the payer cancelled', () => {
     expect(returnUrl('http://localhost:3000/', { ...code, psa_cancelled: '1' })).toBe(
       'http://localhost:3000/?psa_order_code=PSC-1&psa_cancelled=1',
     );
   });
 
   it.each([null, 'javascript:alert(1)', 'data:text/html,x', '/relative', ''])(
-    'does not lead to %s',
+    'The return URL is none for %s',
     (url) => {
       expect(returnUrl(url, code)).toBeNull();
     },
   );
 
-  it('names the shop in the policy only where its host cannot add a directive to it', () => {
+  it('The policy names the shop only where its host cannot add a directive', () => {
     expect(cspSource('https://loja.example:8443/a')).toBe('https://loja.example:8443');
     expect(cspSource('https://a;sandbox/')).toBeNull();
     expect(cspSource('https://a,default-src/')).toBeNull();

@@ -10,7 +10,7 @@ function post(url: string, fields: Record<string, string> = GOOD_CARD, headers: 
 
 const get = (url: string) => fetch(url, { redirect: 'manual' });
 
-/** What is read on the page: no tags, and each run of white space one blank. */
+/** The text of the page: without tags, and with each run of white space as one blank. */
 async function textOf(response: Response): Promise<string> {
   const markup = (await response.text()).replace(/<title>.*?<\/title>/, '').replace(/<[^>]*>/g, ' ');
   return markup.replace(/[\s\u00a0]+/g, ' ');
@@ -41,7 +41,7 @@ describe('the page of each state', () => {
     refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
   };
 
-  it.each(Object.entries(PAGES))('%s', async (name, payment) => {
+  it.each(Object.entries(PAGES))('The page of the state %s has its texts', async (name, payment) => {
     await using served = await servePage({ payment });
     const response = await get(served.pageUrl);
     expect(response.status).toBe(200);
@@ -50,7 +50,7 @@ describe('the page of each state', () => {
     if (name !== 'form') expect(text).not.toContain('Número do cartão');
   });
 
-  it('an unknown order code: a page, not found', async () => {
+  it('An unknown order code is answered with a page and status 404', async () => {
     await using served = await servePage();
     for (const code of ['PSC-NONE', 'a%20b', '%00', '..%2f..', 'x'.repeat(200), 'assets']) {
       const response = await get(`${served.origin}/checkout/${code}`);
@@ -59,19 +59,19 @@ describe('the page of each state', () => {
     }
   });
 
-  it('a payment whose time is over is expired before anything has recorded it', async () => {
+  it('A payment past its expiry is shown as expired before a task has recorded it', async () => {
     await using served = await servePage({ payment: aPayment({ expiresAt: NOW }) });
     expect(await textOf(await get(served.pageUrl))).toContain('O tempo para pagar acabou');
   });
 
-  it('an open charge is being confirmed after the expiry too', async () => {
+  it('An open charge is shown as being confirmed after the expiry too', async () => {
     await using served = await servePage({
       payment: aPayment({ status: 'expired', expiresAt: NOW, openChargeId: 'charge' }),
     });
     expect(await textOf(await get(served.pageUrl))).toContain('Confirmando o pagamento');
   });
 
-  it('a payment that is being confirmed is looked at again without a script', async () => {
+  it('A page of a payment that is being confirmed reloads without a script', async () => {
     await using served = await servePage({ payment: PAGES.processing! });
     const path = new URL(served.pageUrl).pathname;
     expect(await (await get(served.pageUrl)).text()).toContain(
@@ -79,19 +79,19 @@ describe('the page of each state', () => {
     );
   });
 
-  it('says nothing of tests where real cards are taken', async () => {
+  it('The page does not mention tests where real cards are accepted', async () => {
     await using served = await servePage({ testCards: null });
     expect(await textOf(await get(served.pageUrl))).not.toMatch(/teste|4242/);
   });
 
-  it('leads back to the shop, which learns of which payment and that it was cancelled', async () => {
+  it('The cancel link leads to the shop with the order code and the cancellation', async () => {
     await using served = await servePage();
     expect(await (await get(served.pageUrl)).text()).toContain(
       'href="https://loja.example/carrinho?psa_order_code=PSC-0123456789ABCDEFGHJKMNPQ&amp;psa_cancelled=1"',
     );
   });
 
-  it('has no way back where the shop named none', async () => {
+  it('The page has no cancel link where the shop gave no address', async () => {
     await using served = await servePage({ payment: aPayment({ cancelUrl: null }) });
     expect(await (await get(served.pageUrl)).text()).toMatch(
       /<button class="cancel" type="button" data-close hidden>/,
@@ -100,7 +100,7 @@ describe('the page of each state', () => {
 });
 
 describe('paying', () => {
-  it('sends the payer to the shop with the order code', async () => {
+  it('A paid payment sends the payer to the shop with the order code', async () => {
     await using served = await servePage({
       payment: aPayment({ successUrl: 'https://loja.example/obrigado?pedido=7#topo' }),
     });
@@ -120,7 +120,7 @@ describe('paying', () => {
     ]);
   });
 
-  it('shows the receipt where the shop named no address', async () => {
+  it('A paid payment shows the receipt where the shop gave no address', async () => {
     await using served = await servePage();
     const response = await post(served.pageUrl);
     expect(response.status).toBe(303);
@@ -128,7 +128,7 @@ describe('paying', () => {
     expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
   });
 
-  it('follows a payment that the acquirer has not decided, to the shop once it is paid', async () => {
+  it('The page follows an undecided payment, and leads to the shop once it is paid', async () => {
     const successUrl = 'https://loja.example/obrigado';
     await using served = await servePage({ payment: aPayment({ successUrl }), answer: leaveOpen });
     const response = await post(served.pageUrl);
@@ -143,7 +143,7 @@ describe('paying', () => {
     expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
   });
 
-  it('shows the form again after a decline, without the reason, without number and CVV', async () => {
+  it('A decline shows the form again, without the reason, number and CVV', async () => {
     await using served = await servePage({ answer: decline });
     const response = await post(served.pageUrl);
     expect(response.status).toBe(422);
@@ -157,12 +157,12 @@ describe('paying', () => {
     expect(markup).toMatch(/<div class="alert" role="alert" tabindex="-1" autofocus/);
   });
 
-  it('says when a decline leaves one more try', async () => {
+  it('A decline says when one more try is left', async () => {
     await using served = await servePage({ payment: aPayment({ declinedCharges: 3 }), answer: decline });
     expect(await textOf(await post(served.pageUrl))).toContain('Esta é a última tentativa.');
   });
 
-  it('charges no second time when the same form is sent again', async () => {
+  it('The same form charges no second time', async () => {
     await using served = await servePage({ answer: decline });
     const form = { ...GOOD_CARD, attempt: '0' };
     expect((await post(served.pageUrl, form)).status).toBe(422);
@@ -174,7 +174,7 @@ describe('paying', () => {
     expect(served.state.charged).toHaveLength(2);
   });
 
-  it('answers wrong fields at each field and in a summary, and charges nothing', async () => {
+  it('Wrong fields are answered at each field and in a summary, and nothing is charged', async () => {
     await using served = await servePage();
     const response = await post(served.pageUrl, { ...GOOD_CARD, number: '4242 4242 4242 4241', cvv: '' });
     expect(response.status).toBe(422);
@@ -186,7 +186,7 @@ describe('paying', () => {
     expect(served.state.charged).toEqual([]);
   });
 
-  it('takes no real card where there are test cards alone, and repeats it nowhere', async () => {
+  it('A real card is refused where only test cards are accepted, and repeated nowhere', async () => {
     await using served = await servePage();
     const response = await post(served.pageUrl, {
       ...GOOD_CARD,
@@ -207,7 +207,7 @@ describe('paying', () => {
     ['failed', fail],
     ['processing', leaveOpen],
     ['paid', undefined],
-  ])('gives the card number back in no answer: %s', async (_name, answer) => {
+  ])('No answer contains the card number: %s', async (_name, answer) => {
     await using served = await servePage({ testCards: null, ...(answer && { answer }) });
     const response = await post(served.pageUrl, { ...GOOD_CARD, number: REAL_CARD, cvv: '987' });
     const seen = [
@@ -220,7 +220,7 @@ describe('paying', () => {
     expect(seen).not.toMatch(/value="987"/);
   });
 
-  it('shows a payment that failed for good', async () => {
+  it('The page shows a payment that failed for good', async () => {
     await using served = await servePage({ answer: fail });
     const response = await post(served.pageUrl);
     expect(response.status).toBe(303);
@@ -229,7 +229,7 @@ describe('paying', () => {
     );
   });
 
-  it('says that the purchase was paid elsewhere', async () => {
+  it('The page says that the purchase was paid elsewhere', async () => {
     await using served = await servePage({
       answer: async (payment) => ({ kind: 'paid_elsewhere', payment }),
     });
@@ -238,7 +238,7 @@ describe('paying', () => {
     expect(await textOf(response)).toContain('Esta compra já foi paga');
   });
 
-  it('shows the charge that is already on its way', async () => {
+  it('The page shows a charge that is already under way', async () => {
     const other: StoredCardPayment = aPayment({ openChargeId: 'other' });
     await using served = await servePage({ answer: async () => ({ kind: 'in_progress', payment: other }) });
     const response = await post(served.pageUrl);
@@ -249,7 +249,7 @@ describe('paying', () => {
   });
 
   it.each(['paid', 'failed', 'expired', 'refunded', 'processing'])(
-    'charges nothing when it is %s',
+    'A form charges nothing when the payment is %s',
     async (name) => {
       await using served = await servePage({ payment: PAGES[name]! });
       expect((await post(served.pageUrl)).status).toBe(303);
@@ -257,14 +257,14 @@ describe('paying', () => {
     },
   );
 
-  it('does not know the payment: a page, not found', async () => {
+  it('A form for an unknown payment is answered with a page and status 404', async () => {
     await using served = await servePage();
     const response = await post(`${served.origin}/checkout/PSC-NONE`);
     expect(response.status).toBe(404);
     expect(await textOf(response)).toContain('Pagamento não encontrado');
   });
 
-  it('shows a page when something breaks, and leaves the fault to the server', async () => {
+  it('A fault is answered with a page, and left to the server', async () => {
     const fault = new Error('the acquirer sent nonsense');
     await using served = await servePage({ answer: () => Promise.reject(fault) });
     const response = await post(served.pageUrl);
@@ -283,7 +283,7 @@ describe('whose form it is', () => {
     [{ origin: 'https://pay.example.evil.example' }],
     [{ 'sec-fetch-site': 'cross-site' }],
     [{ origin: 'https://pay.example', 'sec-fetch-site': 'cross-site' }],
-  ])('refuses %o', async (headers) => {
+  ])('A form with the headers %o is refused', async (headers) => {
     await using served = await servePage();
     const response = await post(served.pageUrl, GOOD_CARD, headers as Record<string, string>);
     expect(response.status).toBe(403);
@@ -291,7 +291,7 @@ describe('whose form it is', () => {
     expect(served.state.charged).toEqual([]);
   });
 
-  it('takes its own origin, by its public name and by the host that was asked', async () => {
+  it('A form of the page’s own origin is accepted, by its public name and by the requested host', async () => {
     await using served = await servePage({ answer: decline });
     for (const origin of ['https://pay.example', served.origin])
       expect(
@@ -300,7 +300,7 @@ describe('whose form it is', () => {
     expect(served.state.charged).toHaveLength(2);
   });
 
-  it('takes a form alone', async () => {
+  it('A body that is no form is refused', async () => {
     await using served = await servePage();
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x'])
       expect((await post(served.pageUrl, GOOD_CARD, { 'content-type': type })).status).toBe(415);
@@ -309,14 +309,14 @@ describe('whose form it is', () => {
     ).toBe(303);
   });
 
-  it('reads 8 kB and no more', async () => {
+  it('A form of more than 8 kB is refused', async () => {
     await using served = await servePage();
     const response = await post(served.pageUrl, { ...GOOD_CARD, holder: 'x'.repeat(8_200) });
     expect(response.status).toBe(413);
     expect(served.state.charged).toEqual([]);
   });
 
-  it.each(['PUT', 'DELETE', 'PATCH'])('does not know %s', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH'])('The method %s is refused', async (method) => {
     await using served = await servePage();
     const response = await fetch(served.pageUrl, { method });
     expect(response.status).toBe(405);
@@ -327,7 +327,7 @@ describe('whose form it is', () => {
 describe('what outsiders wrote', () => {
   const hostile = `"><img src=x onerror=alert(1)>'</script><script>alert(1)</script>&lt;`;
 
-  it('is text on every page, never markup', async () => {
+  it('Text from outside is text on every page, never markup', async () => {
     for (const [name, payment] of Object.entries(PAGES)) {
       await using served = await servePage({
         merchantName: hostile,
@@ -349,7 +349,7 @@ describe('what outsiders wrote', () => {
     }
   });
 
-  it('cannot make a link run or leave its attribute', async () => {
+  it('Text from outside cannot make a link run a script or leave its attribute', async () => {
     const cancelUrl = `https://loja.example/?q="><script>alert(1)</script>`;
     await using served = await servePage({ payment: aPayment({ cancelUrl }) });
     expect(await (await get(served.pageUrl)).text()).not.toMatch(/<script>/);
@@ -364,7 +364,7 @@ describe('what outsiders wrote', () => {
     }
   });
 
-  it('cannot add a header or a directive', async () => {
+  it('Text from outside cannot add a header or a directive', async () => {
     await using served = await servePage({ payment: aPayment({ successUrl: 'https://a;sandbox/' }) });
     expect((await get(served.pageUrl)).headers.get('content-security-policy')).toMatch(
       /form-action 'self'; base-uri/,
@@ -376,7 +376,7 @@ describe('what outsiders wrote', () => {
 });
 
 describe('headers', () => {
-  it('let nothing in from elsewhere, keep nothing, and tell nobody', async () => {
+  it('The headers load nothing from elsewhere, and forbid caches and referrers', async () => {
     const successUrl = 'https://loja.example:8443/obrigado';
     await using served = await servePage({ payment: aPayment({ successUrl }), answer: decline });
     for (const response of [
@@ -409,7 +409,7 @@ describe('headers', () => {
     }
   });
 
-  it('need no inline style or script', async () => {
+  it('No page needs an inline style or script', async () => {
     for (const payment of Object.values(PAGES)) {
       await using served = await servePage({ payment });
       const markup = await (await get(served.pageUrl)).text();
@@ -422,7 +422,7 @@ describe('headers', () => {
 });
 
 describe('the other addresses', () => {
-  it('tell the page how the payment stands', async () => {
+  it('The status address shows the status of the payment', async () => {
     await using served = await servePage({ payment: PAGES.processing! });
     const response = await get(`${served.pageUrl}/status`);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -436,7 +436,7 @@ describe('the other addresses', () => {
     expect((await get(`${served.origin}/checkout/PSC-NONE/status`)).status).toBe(404);
   });
 
-  it('give style and script, for good under the address that the page names', async () => {
+  it('Style and script are cached for ever under the addresses in the page', async () => {
     await using served = await servePage();
     const markup = await (await get(served.pageUrl)).text();
     for (const [file, type] of [
@@ -454,7 +454,7 @@ describe('the other addresses', () => {
     expect((await get(`${served.origin}/checkout/assets/routes.ts`)).status).toBe(404);
   });
 
-  it('stand below the path of a public address that has one', async () => {
+  it('Every address is below the path of the public address', async () => {
     await using served = await servePage({ publicUrl: 'https://example.com/pay/' });
     const markup = await (await get(served.pageUrl)).text();
     expect(markup).toContain('action="/pay/checkout/PSC-0123456789ABCDEFGHJKMNPQ"');
@@ -464,7 +464,7 @@ describe('the other addresses', () => {
     );
   });
 
-  it('answer HEAD', async () => {
+  it('The page answers HEAD', async () => {
     await using served = await servePage();
     const response = await fetch(served.pageUrl, { method: 'HEAD' });
     expect(response.status).toBe(200);

@@ -16,13 +16,13 @@ const CALLERS = scale('CALLERS');
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const SESSION = 30 * MINUTE;
-/** An answer is given again for so long to a payer, in front of a service. */
+/** The life of a response cached for a payer, in front of a service. */
 const KEPT = 10 * SECOND;
 
-/** What holds of card payments whichever implementation of their port is asked. Payers pay at the service. */
+/** The contract of card payments, for every implementation of their port. Payers pay at the service. */
 export function describePort(start: StartHarness): void {
   describe('created', () => {
-    test('are found again as they were given, by their merchant alone', async () => {
+    test('A card payment is found as it was given, by its merchant alone', async () => {
       const [merchant, other] = [await start(), await start()];
       const { cardPayments, tenant } = merchant;
       const details = {
@@ -49,7 +49,7 @@ export function describePort(start: StartHarness): void {
     });
 
     test.each(['', 'PSC-', 'nothing', `PSC-${'0'.repeat(24)}`, 'with \u0000', 'half \ud83e', `x' or '1'='1`])(
-      'under the code %j are none',
+      'No card payment is found under the code %j',
       async (orderCode) => {
         const { cardPayments, tenant, service } = await start();
         expect(await cardPayments.find(tenant, orderCode)).toBeNull();
@@ -61,7 +61,7 @@ export function describePort(start: StartHarness): void {
       },
     );
 
-    test('are found many at once in the order asked', async () => {
+    test('Several card payments are found in the order asked', async () => {
       const merchant = await start();
       const [first, second] = [await create(merchant), await create(merchant)];
       const codes = [second, 'nothing', first, second];
@@ -69,7 +69,7 @@ export function describePort(start: StartHarness): void {
       expect(found.map((payment) => payment?.orderCode)).toEqual([second, undefined, first, second]);
     });
 
-    test(`with the same key and input are one, though ${CALLERS} ask at once`, async () => {
+    test(`${CALLERS} concurrent creations with the same key and input make one card payment`, async () => {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const input = {
@@ -94,7 +94,7 @@ export function describePort(start: StartHarness): void {
       expect((await merchant.service.cardPayments.listPage(merchant.service.tenant, PAGE)).total).toBe(1);
     });
 
-    test('with a key are replayed as they are by then', async () => {
+    test('A repeated key returns the payment in its present state', async () => {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const input = { valueCents: 4990, idempotencyKey: 'pedido-1' };
@@ -106,15 +106,15 @@ export function describePort(start: StartHarness): void {
       });
     });
 
-    test('with a test key, or where they are not configured, are refused and change nothing', async () => {
+    test('Card payments are refused with a test key or where they are not configured, and change nothing', async () => {
       const live = await start({ cardPaymentsEnabled: false });
       const token = { id: `tok_${objectId()}`, grant: grant() };
       for (const [merchant, code] of [
         [live, 'CARD_PAYMENTS_NOT_CONFIGURED'],
         [live.inSandbox(), 'NOT_IN_SANDBOX'],
       ] as const) {
-        const { cardPayments, access, tenant } = merchant;
-        const minted = () => access.createCheckoutToken(tenant, null, { amount: { fixedCents: 4990 } });
+        const { cardPayments, checkoutTokens, tenant } = merchant;
+        const minted = () => checkoutTokens.create(tenant, null, { amount: { fixedCents: 4990 } });
         const refused = {
           create: () => cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
           start: () => cardPayments.startCheckout(tenant, token, { attemptId: attempt() }),
@@ -131,7 +131,7 @@ export function describePort(start: StartHarness): void {
       }
     });
 
-    test('are listed newest first, page by page, none twice though others come', async () => {
+    test('Card payments are listed newest first, page by page, none twice while others are created', async () => {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const codes: string[] = [];
@@ -143,7 +143,7 @@ export function describePort(start: StartHarness): void {
       expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
     });
 
-    test('are listed by their number too, with how many there are in all', async () => {
+    test('Card payments are listed by offset too, with the total', async () => {
       const merchant = await start();
       const codes: string[] = [];
       for (let count = 0; count < 3; count += 1) codes.unshift(await create(merchant));
@@ -156,7 +156,7 @@ export function describePort(start: StartHarness): void {
       expect(await page(100, Number.MAX_SAFE_INTEGER)).toEqual({ codes: [], total: 3 });
     });
 
-    test('are listed and counted by status', async () => {
+    test('Card payments are listed and counted by status', async () => {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const [pending, paid, failed] = [
@@ -180,7 +180,7 @@ export function describePort(start: StartHarness): void {
   });
 
   describe('paid by card', () => {
-    test('are paid, pending release, and told once', async () => {
+    test('A card payment is paid, pending release, and announced once', async () => {
       const merchant = await start();
       const orderCode = await create(merchant);
       expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'paid' });
@@ -191,13 +191,13 @@ export function describePort(start: StartHarness): void {
       expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({
         ...{ balanceCents: 0, pendingReleaseCents: 4990, withdrawableCents: 0 },
       });
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid']);
       expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'not_payable' });
       await later(merchant, orderCode);
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'paid']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid']);
     });
 
-    test('are declined card by card, and fail at the fifth', async () => {
+    test('A card payment is declined card by card, and fails at the fifth', async () => {
       const merchant = await start();
       const orderCode = await create(merchant);
       for (let count = 1; count < 5; count += 1)
@@ -214,10 +214,10 @@ export function describePort(start: StartHarness): void {
         failureReason: 'Cartão recusado pelo banco emissor',
       });
       await merchant.pass(SESSION);
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'failed']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'failed']);
     });
 
-    test('fail at once where no other try makes sense, and are paid after a declined one otherwise', async () => {
+    test('A final decline fails a payment at once, and after another decline it can be paid', async () => {
       const merchant = await start();
       const [failing, paying] = [await create(merchant), await create(merchant)];
       expect(await pay(merchant, failing, declinedForGood())).toMatchObject({ kind: 'failed' });
@@ -227,7 +227,7 @@ export function describePort(start: StartHarness): void {
       expect(await later(merchant, failing)).toMatchObject({ status: 'failed' });
     });
 
-    test('are processing until the acquirer has decided', async () => {
+    test('A card payment is processing until the acquirer has decided', async () => {
       const merchant = await start();
       const orderCode = await create(merchant);
       expect(await pay(merchant, orderCode, approvedSoon())).toMatchObject({ kind: 'processing' });
@@ -240,7 +240,7 @@ export function describePort(start: StartHarness): void {
   });
 
   describe('that nobody pays', () => {
-    test('expire at their instant, not a millisecond before', async () => {
+    test('A card payment expires at its instant, not a millisecond before', async () => {
       const merchant = await start();
       const orderCode = await create(merchant);
       const { service } = merchant;
@@ -254,10 +254,10 @@ export function describePort(start: StartHarness): void {
         status: 'expired',
         ...merchant.exact({ version: 2 }),
       });
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'expired']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'expired']);
     });
 
-    test('are paid late when the acquirer approves after that', async () => {
+    test('A card payment is paid late when the acquirer approves after the expiry', async () => {
       const merchant = await start();
       const orderCode = await create(merchant);
       expect(await pay(merchant, orderCode, approvedLate())).toMatchObject({ kind: 'processing' });
@@ -268,12 +268,12 @@ export function describePort(start: StartHarness): void {
         ...{ status: 'paid', paidLate: true },
         ...merchant.exact({ version: 3 }),
       });
-      expect(await told(merchant, orderCode)).toEqual(['pending', 'expired', 'paid']);
+      expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'expired', 'paid']);
       expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 4990 });
     });
   });
 
-  test('that go back to the payer are refunded, and told so', async () => {
+  test('A refunded card payment is announced as refunded', async () => {
     const merchant = await start();
     const { service } = merchant;
     const orderCode = await create(merchant);
@@ -286,12 +286,12 @@ export function describePort(start: StartHarness): void {
       ...{ status: 'refunded', refundedAt: merchant.clock.now() },
       ...merchant.exact({ version: 3 }),
     });
-    expect(await told(merchant, orderCode)).toEqual(['pending', 'paid', 'refunded']);
+    expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid', 'refunded']);
     expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 0 });
   });
 
   describe('started with a token', () => {
-    test('are one for sixteen clicks at once', async () => {
+    test('Sixteen clicks at once start one payment', async () => {
       const { cardPayments, tenant, ...merchant } = await start();
       const token = await mint({ tenant, ...merchant });
       const attemptId = attempt();
@@ -305,7 +305,7 @@ export function describePort(start: StartHarness): void {
       ).rejects.toBeInstanceOf(IdempotencyError);
     });
 
-    test('are one for sixteen visitors at once, where it is for a single use', async () => {
+    test('A single-use token starts one payment for sixteen visitors at once', async () => {
       const { cardPayments, tenant, ...merchant } = await start();
       const token = await mint({ tenant, ...merchant });
       const started = await Promise.allSettled(
@@ -317,7 +317,7 @@ export function describePort(start: StartHarness): void {
       expect(await cardPayments.count(tenant, {})).toBe(1);
     });
 
-    test('begin anew only when the last has expired or failed', async () => {
+    test('A single-use token starts another payment only when the last has expired or failed', async () => {
       const merchant = await start();
       const { cardPayments, tenant, service } = merchant;
       const token = await mint(merchant);
@@ -341,7 +341,7 @@ export function describePort(start: StartHarness): void {
       await expect(begin()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
     });
 
-    test('are each visitor’s own, where it is reusable', async () => {
+    test('A reusable token starts a payment for each visitor', async () => {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const token = await mint(merchant, { reusable: true });
@@ -356,7 +356,7 @@ export function describePort(start: StartHarness): void {
       expect(await merchant.service.balances()).toMatchObject({ merchant_pending: 3 * 4990 });
     });
 
-    test('cost what it says, or what the payer chooses inside its range', async () => {
+    test('A token’s payment costs its amount, or the payer’s choice inside its range', async () => {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const range = await mint(merchant, {
@@ -385,7 +385,7 @@ async function create({ cardPayments, tenant }: Harness, valueCents = 4990): Pro
   return (await cardPayments.create(tenant, { valueCents })).payment.orderCode;
 }
 
-/** By the payer, at the service; and what comes of it has been told. */
+/** Pays at the service as the payer, and waits until the result is announced. */
 async function pay({ service, settled }: Harness, orderCode: string, details: CardDetails) {
   const result = await service.cardPayments.pay(orderCode, details);
   await settled();
@@ -402,8 +402,8 @@ async function later(merchant: Harness, orderCode: string): Promise<CardPayment>
   return find(merchant, orderCode);
 }
 
-/** Every status that subscribers were told, in order. */
-async function told(merchant: Harness, orderCode: string): Promise<string[]> {
+/** Lists every status that subscribers were notified of, in order. */
+async function announcedStatuses(merchant: Harness, orderCode: string): Promise<string[]> {
   const events = await merchant.events('card_payment');
   return events
     .filter(({ resourceId }) => resourceId === orderCode)
@@ -416,12 +416,12 @@ function grant(given: Partial<CheckoutGrant> = {}): CheckoutGrant {
 
 /** A checkout token as a page presents it. */
 async function mint(
-  { access, tenant }: Pick<Harness, 'access' | 'tenant'>,
+  { access, checkoutTokens, tenant }: Pick<Harness, 'access' | 'checkoutTokens' | 'tenant'>,
   given: Partial<CheckoutGrant> = {},
 ): Promise<{ id: string; grant: CheckoutGrant }> {
   const { amount, reusable } = grant(given);
   if (amount.kind === 'product') throw new TypeError('products have tests of their own');
-  const { token } = await access.createCheckoutToken(tenant, null, {
+  const { token } = await checkoutTokens.create(tenant, null, {
     reusable,
     amount: amount.kind === 'fixed' ? { fixedCents: amount.cents } : { range: amount },
   });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   database = await openFreshDatabase();
 });
 
-/** A service that creates payments as the document says, in front of which a facade stands. */
+/** A service that creates payments as documented, with a facade in front. */
 async function start({ product = null }: { product?: SoldProduct | null } = {}) {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
@@ -84,7 +84,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
 }
 
 describe('a card payment, created at the service', () => {
-  test('is asked for as the document says, with our own callbackUrl; the merchant’s stays here', async () => {
+  test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s stays in the facade', async () => {
     const { person, script, tenant, page, facade, events, clock } = await start();
     const given = {
       ...{
@@ -118,7 +118,7 @@ describe('a card payment, created at the service', () => {
     expect(await person.count(tenant, { status: ['paid'] })).toBe(0);
   });
 
-  test('is one for a key, and its state is today’s', async () => {
+  test('A key has one card payment, which is returned in its present state', async () => {
     const { person, script, tenant, webhook } = await start();
     const input = { valueCents: 80, idempotencyKey: 'order-1' };
     const [first, second] = await Promise.all([person.create(tenant, input), person.create(tenant, input)]);
@@ -131,7 +131,7 @@ describe('a card payment, created at the service', () => {
     expect(script.asked).toHaveLength(1);
   });
 
-  test('does not run in sandbox, and nobody is asked', async () => {
+  test('A card payment is refused in sandbox without a request', async () => {
     const { person, script, tenant } = await start();
     const sandbox = { ...tenant, environment: 'sandbox' as const };
     await expect(person.create(sandbox, { valueCents: 80 })).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe('a card payment, created at the service', () => {
     [409, { code: 'CARD_PAYMENTS_NOT_CONFIGURED' }],
     [422, { code: 'CARD_PAYMENTS_NOT_CONFIGURED' }],
     [418, { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: false }],
-  ])('is refused by status %i, and the key may be used again', async (status, error) => {
+  ])('Status %i refuses a card payment, and its key may be used again', async (status, error) => {
     const { person, script, tenant } = await start();
     let refuses = true;
     script.on('POST', PATH, () =>
@@ -161,7 +161,7 @@ describe('a card payment, created at the service', () => {
   });
 
   test.each([404, 405])(
-    'has no endpoint by status %i, which is remembered for ten minutes',
+    'Status %i means that the service has no such endpoint, which is cached for ten minutes',
     async (status) => {
       const { person, script, tenant, clock } = await start();
       script.on('POST', PATH, () => refused(status, 'Not found'));
@@ -200,7 +200,7 @@ describe('a creation whose answer was lost', () => {
     return { ...service, made };
   }
 
-  test('is found in the list where there is one, by what it is like', async () => {
+  test('A lost creation is found in the list by its details', async () => {
     const { person, tenant, made, script, page } = await startLost({ listed: true });
     const { payment, replayed } = await person.create(tenant, {
       ...{ valueCents: 4990, metadata: '{"order":7}', callbackUrl: 'https://shop.example/hook' },
@@ -215,8 +215,8 @@ describe('a creation whose answer was lost', () => {
   });
 
   test.each([
-    ['is found behind all that were created since', { pages: true, looks: 3 }],
-    ['stays in doubt where the list shows no more than its front', { pages: false, looks: 2 }],
+    ['A lost creation is found behind all later payments of the list', { pages: true, looks: 3 }],
+    ['A lost creation stays in doubt where the list shows its first page alone', { pages: false, looks: 2 }],
   ])('%s', async (_, { pages, looks }) => {
     const { person, tenant, script, create, made, clock, facade, cards } = await startLost({ listed: false });
     script.on('GET', LIST, timeout);
@@ -235,7 +235,7 @@ describe('a creation whose answer was lost', () => {
     expect(script.paths).toHaveLength(looks);
   });
 
-  test('is not taken for another that is like it but was there before', async () => {
+  test('A lost creation is not confused with a similar older payment', async () => {
     const { person, tenant, clock, script } = await start();
     const old = { orderCode: 'P1', status: 'pending', amountCents: 80, createdAt: clock.now().toISOString() };
     clock.advance(MINUTE);
@@ -248,7 +248,7 @@ describe('a creation whose answer was lost', () => {
     await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject(UNANSWERED);
   });
 
-  test('without a list is unknown, and the same key makes another: on the first nobody can pay', async () => {
+  test('Without a list a lost creation is unknown, and its key makes another payment, for nobody can pay on the first', async () => {
     const { person, tenant, made, script } = await startLost({ listed: false });
     const input = { valueCents: 80, idempotencyKey: 'order-1' };
     await expect(person.create(tenant, input)).rejects.toMatchObject(UNANSWERED);
@@ -261,7 +261,7 @@ describe('a creation whose answer was lost', () => {
     expect(script.paths).toEqual([`POST ${PATH}`, `GET ${PATH}`, `POST ${PATH}`]);
   });
 
-  test('is asked for in the background until whatever was made has expired', async () => {
+  test('A lost creation is looked up in the background until the payment must have expired', async () => {
     const { person, tenant, clock, facade } = await startLost({ listed: false });
     await expect(person.create(tenant, { valueCents: 80, idempotencyKey: 'k' })).rejects.toMatchObject(
       UNANSWERED,
@@ -290,7 +290,7 @@ describe('a creation whose answer was lost', () => {
     );
   });
 
-  test('is not guessed while another like it is being sent', async () => {
+  test('A lost creation is unclear while a similar one is under way', async () => {
     const { person, tenant, clock, script } = await start();
     const [sent, answer] = [deferred(), deferred()];
     const made: object[] = [];
@@ -324,7 +324,7 @@ describe('a checkout token in front of the service', () => {
   });
   const token = (rest?: Partial<CheckoutGrant>) => ({ id: `tok_${objectId()}`, grant: grant(rest) });
 
-  test('starts one payment for an attempt, in the payers’ class and with its token as subject', async () => {
+  test('A token starts one payment for an attempt, with the payers’ priority and the token as subject', async () => {
     const { payer, tenant, script } = await start();
     const given = token({ description: 'Caneca', callbackUrl: 'https://shop.example/hook' });
     const service = payer(given.id);
@@ -341,7 +341,7 @@ describe('a checkout token in front of the service', () => {
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
   });
 
-  test('is used by one of two attempts at once, and free again when that has expired', async () => {
+  test('One of two concurrent attempts uses a token, which is free again when that payment has expired', async () => {
     const { payer, tenant, kept, clock } = await start();
     const given = token();
     const service = payer(given.id);
@@ -361,7 +361,7 @@ describe('a checkout token in front of the service', () => {
     expect(next.orderCode).not.toBe(only!.orderCode);
   });
 
-  test('in doubt is looked for on the payer’s own account, however often they ask', async () => {
+  test('Lookups of an attempt in doubt count as the payer’s, however often it asks', async () => {
     const { payer, tenant, script, facade } = await start();
     const given = token();
     script.on('POST', PATH, timeout);
@@ -376,7 +376,7 @@ describe('a checkout token in front of the service', () => {
     expect(facade.faults).toEqual([]);
   });
 
-  test('is free again when the service has refused, and not while nobody knows', async () => {
+  test('A token is free again when the service has refused, and not while the outcome is unknown', async () => {
     const { payer, tenant, script, clock } = await start();
     const given = token();
     const service = payer(given.id);
@@ -403,7 +403,7 @@ describe('a checkout token in front of the service', () => {
     expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).status).toBe('pending');
   });
 
-  test('sends nobody to a page that has expired: an attempt that comes again is asked for', async () => {
+  test('A repeated attempt is looked up, so that no payer is sent to an expired page', async () => {
     const { payer, tenant, kept, script, clock } = await start();
     const given = token({ reusable: true });
     const service = payer(given.id);
@@ -422,7 +422,7 @@ describe('a checkout token in front of the service', () => {
     expect(script.asked).toHaveLength(asked + 2);
   });
 
-  test('that is reusable starts as many as there are attempts', async () => {
+  test('A reusable token starts a payment for each attempt', async () => {
     const { payer, tenant, kept } = await start();
     const given = token({ reusable: true, amount: { kind: 'range', minCents: 100, maxCents: 200 } });
     const service = payer(given.id);
@@ -437,7 +437,7 @@ describe('a checkout token in front of the service', () => {
   test.each([
     [null, { code: 'NOT_FOUND' }],
     [{ name: 'Caneca', priceCents: null }, { code: 'UPSTREAM_UNAVAILABLE' }],
-  ])('sells no product %j', async (product, error) => {
+  ])('A token sells no product %j', async (product, error) => {
     const { payer, tenant, script } = await start({ product });
     const given = token({ amount: { kind: 'product', productId: objectId() } });
     await expect(payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject(
@@ -446,7 +446,7 @@ describe('a checkout token in front of the service', () => {
     expect(script.asked).toEqual([]);
   });
 
-  test('sells a product by its price and name', async () => {
+  test('A token sells a product by its price and name', async () => {
     const { payer, tenant } = await start({ product: { name: 'Caneca', priceCents: 700 } });
     const given = token({ amount: { kind: 'product', productId: objectId() } });
     expect(await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).toMatchObject({
@@ -456,7 +456,7 @@ describe('a checkout token in front of the service', () => {
 });
 
 describe('a card payment, looked up', () => {
-  test('is asked for once for all who ask, and again after two seconds', async () => {
+  test('A payment is looked up once for concurrent callers, and again after two seconds', async () => {
     const { person, tenant, create, script, clock, saw, kept, events } = await start();
     const { orderCode } = create(820);
     const codes = [orderCode, orderCode, 'none'];
@@ -474,14 +474,14 @@ describe('a card payment, looked up', () => {
     expect((await events()).map(([kind]) => kind)).toEqual(['card_payment.pending', 'card_payment.paid']);
   });
 
-  test('is not asked for where it can be none, and its code is one part of the path', async () => {
+  test('A text that is no order code is not looked up, and a code is one segment of the path', async () => {
     const { person, tenant, script } = await start();
     for (const code of ['', '../wallet', 'a b', 'a\u0000', 'x'.repeat(65), 'ü'])
       expect(await person.find(tenant, code)).toBeNull();
     expect(script.asked).toEqual([]);
   });
 
-  test('is never older than what a webhook has told', async () => {
+  test('A payment is never older than the last webhook', async () => {
     const { person, payer, tenant, create, webhook } = await start();
     const { orderCode } = create(820);
     expect(await payer('t').find(tenant, orderCode)).toMatchObject({ status: 'pending' });
@@ -493,7 +493,7 @@ describe('a card payment, looked up', () => {
       });
   });
 
-  test('is asked for no more when nothing can change', async () => {
+  test('A final payment is not looked up again', async () => {
     const { person, tenant, create, script, clock } = await start();
     const { orderCode } = create(820, 'refunded');
     await person.find(tenant, orderCode);
@@ -506,7 +506,7 @@ describe('a card payment, looked up', () => {
     ['the budget is spent', () => new RateLimitError('120 a minute', 7), 'RATE_LIMITED'],
     ['the service does not answer', timeout, 'UPSTREAM_UNAVAILABLE'],
     ['the service has no such lookup', () => refused(405, 'no'), 'UPSTREAM_UNAVAILABLE'],
-  ])('is told as it was seen where %s', async (_, answer, code) => {
+  ])('The last known payment is shown where %s', async (_, answer, code) => {
     const { person, tenant, script, saw, clock } = await start();
     const { payment } = await person.create(tenant, { valueCents: 80 });
     const seenAt = clock.now();
@@ -517,14 +517,14 @@ describe('a card payment, looked up', () => {
     await expect(person.find(tenant, 'OTHER')).rejects.toMatchObject({ code });
   });
 
-  test('that the service does not find any more is not gone', async () => {
+  test('A payment that the service no longer finds is still shown', async () => {
     const { person, tenant, kept } = await start();
     const { payment } = await person.create(tenant, { valueCents: 80 });
     kept.clear();
     expect(await person.find(tenant, payment.orderCode)).toEqual(payment);
   });
 
-  test('is followed from what was seen, without asking', async () => {
+  test('A subscription begins with the known payment, without a request', async () => {
     const { person, tenant, script, create } = await start();
     const { payment } = await person.create(tenant, { valueCents: 80 });
     expect(await person.findWithVersion(tenant, payment.orderCode)).toEqual({ version: 1, payment });
@@ -538,7 +538,7 @@ describe('a card payment, looked up', () => {
 });
 
 describe('a webhook of a card payment', () => {
-  test('is a claim about whatever has an order code, and says nothing twice', async () => {
+  test('A webhook is read by its order code, and a repeated one changes nothing', async () => {
     const { cards, webhook, events, person, tenant } = await start();
     expect(cards.readWebhook({ event: 'withdrawal.completed', withdrawalId: '1' })).toBeNull();
     const paid = { tipo: 'card_payment.paid', orderCode: 'P1', amount: 8.2, situacao: 'paid' };
@@ -552,7 +552,7 @@ describe('a webhook of a card payment', () => {
     });
   });
 
-  test('does not make it paid with another amount: the amount is shown, and the service is asked', async () => {
+  test('A webhook with another amount does not pay a payment: the amount is shown, and the service is read', async () => {
     const { cards, person, tenant, create, webhook, events, kept, clock } = await start();
     const { orderCode } = create(820);
     await person.find(tenant, orderCode);
@@ -575,7 +575,7 @@ describe('a webhook of a card payment', () => {
     expect(paid!.otherPaidCents).toBeUndefined();
   });
 
-  test('is not confirmed by a service that goes on saying something older', async () => {
+  test('A webhook’s state is not confirmed by an older response', async () => {
     const { cards, person, tenant, webhook, clock } = await start();
     const { payment } = await person.create(tenant, { valueCents: 80 });
     const [{ orderCode }, paidAt] = [payment, clock.now()];
@@ -586,7 +586,7 @@ describe('a webhook of a card payment', () => {
     expect(known).toMatchObject({ status: 'paid', observedAt: paidAt });
   });
 
-  test('is checked when there is room', async () => {
+  test('A webhook is verified when the budget has room', async () => {
     const { cards, tenant, create, events, script } = await start();
     const { orderCode } = create(820, 'paid');
     await cards.refresh(tenant, [orderCode, '../x'], { priority: 'lookup' });
@@ -600,7 +600,7 @@ describe('a webhook of a card payment', () => {
 });
 
 describe('what somebody follows', () => {
-  test('is asked for when it is due, a few at a time, the longest unseen first', async () => {
+  test('Followed payments are polled when they are due, a few at a time, the longest unseen first', async () => {
     const { cards, person, tenant, script, clock, kept } = await start();
     const codes: string[] = [];
     for (let count = 0; count < 3; count += 1) {
@@ -631,7 +631,7 @@ describe('what somebody follows', () => {
     ).toEqual([codes[2], codes[0]]);
   });
 
-  test('is asked for by one of several instances', async () => {
+  test('A followed payment is polled by one of several instances', async () => {
     const { facade, cards, person, tenant, script, clock } = await start();
     const other = createRemoteCardPayments({
       ...{ ...facade, callbackUrl: null, privateAddresses: false },
@@ -644,7 +644,7 @@ describe('what somebody follows', () => {
     expect(script.asked).toHaveLength(1);
   });
 
-  test('is let be where nothing can come, or the service cannot be asked', async () => {
+  test('A payment is not polled where nothing can change or the service cannot be reached', async () => {
     const { cards, person, tenant, script, clock, kept } = await start();
     expect(await cards.poll(tenant, { all: true, ids: [] })).toBeNull();
     expect(await cards.poll({ ...tenant, environment: 'sandbox' }, { all: true, ids: [] })).toBeNull();
@@ -659,7 +659,7 @@ describe('what somebody follows', () => {
     expect(await cards.poll(tenant, only)).toBeNull();
   });
 
-  test('stays inside the share of all polling, two hundred of them as well', async () => {
+  test('Polling of two hundred payments stays inside the share of all polling', async () => {
     const { cards, person, tenant, script, clock } = await start();
     await Promise.all(Array.from({ length: 200 }, () => person.create(tenant, { valueCents: 80 })));
     script.asked.length = 0;

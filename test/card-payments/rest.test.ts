@@ -23,7 +23,7 @@ const rest = (key: string) => app.rest(key, `http://127.0.0.1:${app.port}`);
 const pay = (orderCode: string, details = approved()) => app.cardPayments.pay(orderCode, details);
 
 describe('creating a card payment (section 4.2)', () => {
-  test('answers what the payer is sent to, and nothing else (2.3)', async () => {
+  test('A creation over REST is answered with the checkout URL, and nothing more than 2.3 shows', async () => {
     const shop = await merchant();
     const { status, body } = await shop.post('/card-payments', { valueCents: 14990 });
     expect(status).toBe(201);
@@ -37,7 +37,7 @@ describe('creating a card payment (section 4.2)', () => {
     });
   });
 
-  test('takes every field, and gives it back when it is looked up', async () => {
+  test('A creation over REST accepts every field, which a lookup returns', async () => {
     const shop = await merchant();
     const given = {
       description: 'Pão de queijo 🧀',
@@ -68,7 +68,7 @@ describe('creating a card payment (section 4.2)', () => {
     });
   });
 
-  test('below R$ 0,80 is refused, and says so', async () => {
+  test('An amount below R$ 0,80 is refused in words over REST', async () => {
     const shop = await merchant();
     expect((await shop.post('/card-payments', { valueCents: 80 })).status).toBe(201);
     expect(await shop.post('/card-payments', { valueCents: 79 })).toMatchObject({
@@ -105,7 +105,7 @@ describe('creating a card payment (section 4.2)', () => {
     [{ valueCents: 100, metadata: JSON.stringify('x'.repeat(2_047)) }, /^metadata: must have at most 2048/],
     [{ valueCents: 100, idempotencyKey: 'two words' }, /^idempotencyKey: must be 1 to 128 of/],
     [{ valueCents: 1, description: 1, metadata: 1 }, /^description: .*; metadata: .*; valueCents: /],
-  ])('with %.70j is refused in words, and makes nothing', async (body, error) => {
+  ])('A creation over REST with %.70j is refused in words, and makes nothing', async (body, error) => {
     const shop = await merchant();
     const answer = await shop.post('/card-payments', body);
     expect(answer).toMatchObject({ status: 400, body: { error: expect.stringMatching(error) } });
@@ -113,7 +113,7 @@ describe('creating a card payment (section 4.2)', () => {
     expect((await shop.get('/card-payments')).body.total).toBe(0);
   });
 
-  test('with an idempotency key makes one payment, and refuses another input', async () => {
+  test('An idempotency key makes one payment over REST, and refuses another input', async () => {
     const shop = await merchant();
     const body = { valueCents: 100, idempotencyKey: 'order-1' };
     const [first, again] = [
@@ -128,14 +128,14 @@ describe('creating a card payment (section 4.2)', () => {
     expect((await shop.get('/card-payments')).body.total).toBe(1);
   });
 
-  test('is not for the sandbox', async () => {
+  test('A creation over REST is refused in sandbox', async () => {
     expect(await rest(TEST_KEY).post('/card-payments', { valueCents: 100 })).toMatchObject({
       status: 403,
       body: { error: 'Card payments are not available in sandbox' },
     });
   });
 
-  test('is not for an account without cards', async () => {
+  test('A creation over REST is refused for an account without cards', async () => {
     const shop = await merchant({ cardPaymentsEnabled: false });
     expect(await shop.post('/card-payments', { valueCents: 100 })).toMatchObject({
       status: 409,
@@ -143,7 +143,7 @@ describe('creating a card payment (section 4.2)', () => {
     });
   });
 
-  test('is for an unrestricted key alone, and for no token', async () => {
+  test('A creation over REST needs an unrestricted key, and refuses every token', async () => {
     await merchant();
     const restricted = rest(await addKey(app, { accountId, permissions: ['subcontas.gerenciar'] }));
     for (const ask of [
@@ -168,7 +168,7 @@ describe('looking a card payment up (section 4.5)', () => {
   const created = async (shop: RestClient) =>
     (await shop.post('/card-payments', { valueCents: 1990 })).body.orderCode as string;
 
-  test('shows what has become of it', async () => {
+  test('A lookup over REST shows the present state of a payment', async () => {
     const shop = await merchant();
     const [paid, failed, expired] = [await created(shop), await created(shop), await created(shop)];
     const late = await created(shop);
@@ -199,7 +199,7 @@ describe('looking a card payment up (section 4.5)', () => {
     '..%2Fwallet',
     'x'.repeat(5_000),
     `${encodeURIComponent('😀')}`,
-  ])('with %.40s finds nothing', async (orderCode) => {
+  ])('A lookup over REST with %.40s finds nothing', async (orderCode) => {
     const shop = await merchant();
     expect(await shop.get(`/card-payments/${orderCode}`)).toMatchObject({
       status: 404,
@@ -207,7 +207,7 @@ describe('looking a card payment up (section 4.5)', () => {
     });
   });
 
-  test('finds none of another account or environment', async () => {
+  test('A lookup over REST finds no payment of another account or environment', async () => {
     const orderCode = await created(await merchant());
     for (const other of [
       await merchant(),
@@ -221,7 +221,7 @@ describe('looking a card payment up (section 4.5)', () => {
 });
 
 describe('listing card payments', () => {
-  test('goes page by page, newest first', async () => {
+  test('A list over REST goes page by page, newest first', async () => {
     const shop = await merchant();
     expect((await shop.get('/card-payments')).body).toEqual({
       cardPayments: [],
@@ -246,7 +246,7 @@ describe('listing card payments', () => {
   });
 });
 
-test('no answer tells a card’s number, a charge or a hash', async () => {
+test('No REST response contains a card’s number, a charge or a hash', async () => {
   const shop = await merchant();
   const { orderCode } = (await shop.post('/card-payments', { valueCents: 100 })).body;
   await pay(orderCode, card('4242424242424242'));

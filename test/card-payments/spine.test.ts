@@ -19,28 +19,35 @@ describe('a card payment, from its creation to paid', () => {
   });
   afterAll(() => app.close());
 
-  test.each(['ws', 'sse'] as const)('is pushed to a subscriber over %s', async (transport) => {
-    const before = (await app.live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents;
-    const { createCardPayment } = await app.live.request(
-      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
-    );
-    const { orderCode } = createCardPayment.cardPayment;
-    const updates = app.live[transport](UPDATES, { orderCode });
-    const first = (await updates.data()).cardPaymentUpdates;
-    expect(first).toMatchObject({ previousStatus: null, cardPayment: { status: 'PENDING', version: 1 } });
+  test.each(['ws', 'sse'] as const)(
+    'A card payment is pushed to a subscriber over %s, from its creation to paid',
+    async (transport) => {
+      const before = (await app.live.request('{ wallet { pendingReleaseCents } }')).wallet
+        .pendingReleaseCents;
+      const { createCardPayment } = await app.live.request(
+        'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      );
+      const { orderCode } = createCardPayment.cardPayment;
+      const updates = app.live[transport](UPDATES, { orderCode });
+      const first = (await updates.data()).cardPaymentUpdates;
+      expect(first).toMatchObject({ previousStatus: null, cardPayment: { status: 'PENDING', version: 1 } });
 
-    await app.cardPayments.pay(orderCode, CARD);
+      await app.cardPayments.pay(orderCode, CARD);
 
-    const second = (await updates.data()).cardPaymentUpdates;
-    expect(second).toMatchObject({ previousStatus: 'PENDING', cardPayment: { status: 'PAID', version: 2 } });
-    expect(await updates.next()).toEqual({ done: true, value: undefined });
-    expect((await app.live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents).toBe(
-      before + 4990,
-    );
+      const second = (await updates.data()).cardPaymentUpdates;
+      expect(second).toMatchObject({
+        previousStatus: 'PENDING',
+        cardPayment: { status: 'PAID', version: 2 },
+      });
+      expect(await updates.next()).toEqual({ done: true, value: undefined });
+      expect((await app.live.request('{ wallet { pendingReleaseCents } }')).wallet.pendingReleaseCents).toBe(
+        before + 4990,
+      );
 
-    const resumed = app.live[transport](UPDATES, { orderCode, after: first.cursor });
-    expect((await resumed.data()).cardPaymentUpdates.cardPayment.status).toBe('PAID');
-    expect((await resumed.next()).done).toBe(true);
-    expect(app.faults).toEqual([]);
-  });
+      const resumed = app.live[transport](UPDATES, { orderCode, after: first.cursor });
+      expect((await resumed.data()).cardPaymentUpdates.cardPayment.status).toBe('PAID');
+      expect((await resumed.next()).done).toBe(true);
+      expect(app.faults).toEqual([]);
+    },
+  );
 });

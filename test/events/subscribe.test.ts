@@ -678,7 +678,7 @@ function countListeners(signal: AbortSignal): () => number {
 
 /** A checkout token, in the place of a dashboard's, that expires in a minute; and what looks after it. */
 async function dashboard(core: Core) {
-  const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+  const { token } = await core.checkoutTokens.create(core.tenant, null, {
     amount: { fixedCents: 4990 },
     expiresInSeconds: 60,
   });

@@ -120,7 +120,7 @@ const operations: RestOperation[] = [
     operationId: 'getPart',
     summary: 'Get a part',
     tag: 'Things',
-    permissions: ['subcontas.gerenciar', 'subcontas.sacar'],
+    right: 'subaccount_payouts.request',
     params: z.object({
       id: z.string().regex(/^[0-9a-f]{4}$/, 'must be 4 hex digits'),
       partId: z.string(),

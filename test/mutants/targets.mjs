@@ -40,13 +40,19 @@ export const ROOMS = [
   },
   {
     group: 'tokens',
-    mutate: ['access/service.ts'],
-    tests: ['access/contract.test.ts'],
+    mutate: ['access/service.ts', 'card-payments/tokens/model.ts', 'card-payments/tokens/service.ts'],
+    tests: ['access/contract.test.ts', 'card-payments/tokens.test.ts'],
     database: true,
   },
   {
     group: 'state machines',
-    mutate: ['card-payments/model.ts'],
+    mutate: [
+      'card-payments/model.ts',
+      'card-payments/checkout.ts',
+      'card-payments/decisions.ts',
+      'card-payments/upstream-card-payment.ts',
+      'card-payments/remote/poll-interval.ts',
+    ],
     tests: ['card-payments/model.test.ts', 'card-payments/mirror.test.ts'],
   },
   {

@@ -16,7 +16,7 @@ describeOnDatabase('products', (open) => {
 
   describePort(embedded(() => database));
 
-  test('of one instant are listed in the order in which they came', async () => {
+  test('Products of one instant are listed in the order of their creation', async () => {
     const { products, tenant } = await startCore({ database });
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.unshift((await products.create(tenant, MUG)).id);
@@ -25,7 +25,7 @@ describeOnDatabase('products', (open) => {
     expect([...first.items, ...second.items].map(({ product }) => product.id)).toEqual(ids);
   });
 
-  test('of one account, deleted and created in one group of commands, are never too many', async () => {
+  test('Deletions and creations in one group of commands never exceed the limit of products', async () => {
     const core = await startCore({ database });
     const create = () => core.products.create(core.tenant, MUG);
     const ids = await Promise.all(Array.from({ length: MAX_PRODUCTS }, create));
@@ -55,7 +55,7 @@ describe('the input of a product', () => {
     [{ ...MUG, priceCents: 79 }, 'priceCents'],
     [{ ...MUG, priceCents: 10_000_000_001 }, 'priceCents'],
     [{ ...MUG, priceCents: 100.5 }, 'priceCents'],
-  ])('%j is refused for %s', (input, field) => {
+  ])('The input %j of a product is refused for %s', (input, field) => {
     const { error } = createProductInput.safeParse(input);
     expect(error?.issues.map(({ path }) => path.join('.'))).toEqual([field]);
   });
@@ -63,11 +63,11 @@ describe('the input of a product', () => {
   test.each([
     [80, 'x'],
     [10_000_000_000, 'x'.repeat(200)],
-  ])('takes %d cents and its longest name', (priceCents, name) => {
+  ])('A product accepts %d cents and the longest name', (priceCents, name) => {
     expect(createProductInput.safeParse({ name, priceCents }).success).toBe(true);
   });
 
-  test('takes an id in either case', () => {
+  test('A product id is accepted in either case', () => {
     expect(productIdText.parse('AB'.repeat(12))).toBe('ab'.repeat(12));
     for (const wrong of ['ab'.repeat(11), 'gg'.repeat(12), `${'ab'.repeat(12)}\n`])
       expect(productIdText.safeParse(wrong).success).toBe(false);

@@ -36,7 +36,7 @@ const remove = async (productId: string, client: GraphQLClient = app.live) =>
 const anotherKey = async () => addKey(app, { accountId: await addAccount(app) });
 
 describe('over GraphQL', () => {
-  test('a product is created, found by its number and its id, and deleted', async () => {
+  test('A product is created, found by its number and its node id, and deleted over GraphQL', async () => {
     const { product } = await create();
     expect(product).toEqual({
       ...MUG,
@@ -63,7 +63,7 @@ describe('over GraphQL', () => {
     });
   });
 
-  test('what is no product is none, and the deletion of what is no id names it', async () => {
+  test('An unknown product is null, and the deletion of a malformed id names the field', async () => {
     for (const productId of ['', 'x', 'ab'.repeat(12), 'with \u0000'])
       expect(await app.live.request(ONE, { productId })).toEqual({ product: null });
     expect(await remove('x')).toMatchObject({
@@ -72,7 +72,7 @@ describe('over GraphQL', () => {
     });
   });
 
-  test('another account and the other environment see none of it', async () => {
+  test('Another account and the other environment do not see a product', async () => {
     const { product } = await create();
     for (const stranger of [app.sandbox, app.client(await anotherKey())]) {
       expect(await stranger.request(ONE, product)).toEqual({ product: null });
@@ -81,7 +81,7 @@ describe('over GraphQL', () => {
     }
   });
 
-  test('a list goes on behind its cursor', async () => {
+  test('A list of products continues behind its cursor', async () => {
     const client = app.client(await anotherKey());
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.unshift((await create(MUG, client)).product.productId);
@@ -100,14 +100,14 @@ describe('over GraphQL', () => {
       expect((await client.send(LIST, wrong)).body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  test('every field that is wrong is named', async () => {
+  test('A refusal names every wrong field of a product', async () => {
     expect(await create({ name: '', description: 'x'.repeat(2001), priceCents: 79 })).toMatchObject({
       __typename: 'ValidationError',
       fields: ['name', 'description', 'priceCents'].map((field) => ({ path: `input.${field}` })),
     });
   });
 
-  test('a restricted key neither reads nor changes the catalogue', async () => {
+  test('A restricted key neither reads nor changes the catalogue', async () => {
     const restricted = app.client(await addKey(app, { permissions: ['subcontas.gerenciar'] }));
     const { product } = await create();
     expect(await create(MUG, restricted)).toMatchObject({ __typename: 'PermissionError' });
@@ -116,7 +116,7 @@ describe('over GraphQL', () => {
       expect((await restricted.send(query, product)).body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
-  test('a checkout token for a product starts a payment of its price', async () => {
+  test('A checkout token for a product starts a payment of its price', async () => {
     const { product } = await create();
     const { createCheckoutToken } = await app.live.request(
       `mutation ($productId: String!) { createCheckoutToken(input: { amount: { productId: $productId } }) {
@@ -140,7 +140,7 @@ describe('over GraphQL', () => {
 });
 
 describe('over REST', () => {
-  test('a product is created, found, and deleted', async () => {
+  test('A product is created, found and deleted over REST', async () => {
     const created = await app.rest().post('/products', { ...MUG, id: 'mine' });
     expect(created).toMatchObject({
       status: 201,
@@ -157,18 +157,21 @@ describe('over REST', () => {
       expect(gone).toMatchObject({ status: 404, body: { error: 'Product not found' } });
   });
 
-  test.each(['x', 'ab'.repeat(13), 'gg'.repeat(12), '%00'])('%s is an invalid id', async (id) => {
-    for (const answer of [
-      await app.rest().get(`/products/${id}`),
-      await app.rest().delete(`/products/${id}`),
-    ])
-      expect(answer).toMatchObject({
-        status: 400,
-        body: { error: expect.stringContaining('invalid product ID format') },
-      });
-  });
+  test.each(['x', 'ab'.repeat(13), 'gg'.repeat(12), '%00'])(
+    'The product id %s is invalid over REST',
+    async (id) => {
+      for (const answer of [
+        await app.rest().get(`/products/${id}`),
+        await app.rest().delete(`/products/${id}`),
+      ])
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { error: expect.stringContaining('invalid product ID format') },
+        });
+    },
+  );
 
-  test('a page has its place in the whole', async () => {
+  test('A page of products shows its offset and the total', async () => {
     const rest = app.rest(await anotherKey());
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.unshift((await rest.post('/products', MUG)).body.id);
@@ -183,7 +186,7 @@ describe('over REST', () => {
       expect((await rest.get(`/products?${query}`)).status).toBe(400);
   });
 
-  test('what is wrong is named', async () => {
+  test('A refusal over REST names the wrong field', async () => {
     for (const [body, field] of [
       [{ priceCents: 100 }, 'name'],
       [{ name: 'x' }, 'priceCents'],
@@ -197,7 +200,7 @@ describe('over REST', () => {
       });
   });
 
-  test('nobody else gets to it', async () => {
+  test('Other accounts and environments cannot reach a product over REST', async () => {
     const { body } = await app.rest().post('/products', MUG);
     const path = `/products/${body.id}`;
     for (const key of [await anotherKey(), await addKey(app, { environment: 'sandbox' })]) {

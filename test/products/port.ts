@@ -7,9 +7,9 @@ import type { Harness, StartHarness } from '../support/port-fixture.ts';
 
 const MUG = { name: 'Caneca', description: 'De cerâmica 🍵', priceCents: 4990 };
 
-/** What holds of products whichever implementation of their port is asked. */
+/** The contract of products, for every implementation of their port. */
 export function describePort(startMerchant: StartHarness): void {
-  test('are found as they were given, by their account in their environment alone', async () => {
+  test('Products are found as they were given, by their account in their environment alone', async () => {
     const [merchant, other] = [await startMerchant(), await startMerchant()];
     const { products, tenant } = merchant;
     const product = await products.create(tenant, MUG);
@@ -31,7 +31,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   test.each(['', 'nothing', 'ab'.repeat(12), 'ab'.repeat(13), 'with \u0000', 'half \ud83e', `x' or '1'='1`])(
-    'under the id %j are none',
+    'No product is found under the id %j',
     async (id) => {
       const { products, tenant } = await startMerchant();
       await products.create(tenant, MUG);
@@ -40,7 +40,7 @@ export function describePort(startMerchant: StartHarness): void {
     },
   );
 
-  test('are given many at once in the order asked, one twice, none for what is not there', async () => {
+  test('Several products are found in the order asked, repeated ones twice, and null for unknown ones', async () => {
     const { products, tenant } = await startMerchant();
     const [one, two] = [
       await products.create(tenant, MUG),
@@ -51,7 +51,7 @@ export function describePort(startMerchant: StartHarness): void {
     expect(await products.findMany(tenant, asked)).toEqual([two, null, one, two]);
   });
 
-  test('are deleted for good, once, though several ask at once', async () => {
+  test('A product is deleted permanently, once, by several concurrent requests', async () => {
     const { products, tenant, service } = await startMerchant();
     const { id } = await products.create(tenant, MUG);
     const deleted = await Promise.allSettled([1, 2, 3].map(() => products.delete(tenant, id)));
@@ -61,7 +61,7 @@ export function describePort(startMerchant: StartHarness): void {
     expect(rows).toEqual([]);
   });
 
-  test('are listed newest first, page by page, none twice though others come and go', async () => {
+  test('Products are listed newest first, page by page, none twice while others are created and deleted', async () => {
     const { products, tenant, clock } = await startMerchant();
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
@@ -83,7 +83,7 @@ export function describePort(startMerchant: StartHarness): void {
     expect(await products.listPage(tenant, { limit: 2, offset: 5 })).toEqual({ items: [], total: 5 });
   });
 
-  test('are at most 500 an account and environment, however many are created at once', async () => {
+  test('An account has at most 500 products per environment, however many are created at once', async () => {
     const merchant = await startMerchant();
     const { products, tenant } = merchant;
     const create = () => products.create(tenant, MUG);
@@ -114,7 +114,7 @@ export function describePort(startMerchant: StartHarness): void {
   });
 
   describe('sold by a checkout token', () => {
-    test('cost their price, and are what is paid where the token does not say', async () => {
+    test('A token for a product charges its price, and shows its name where it has no description', async () => {
       const merchant = await startMerchant();
       const { id } = await merchant.products.create(merchant.tenant, MUG);
       const plain = await start(merchant, await mint(merchant, id));
@@ -125,7 +125,7 @@ export function describePort(startMerchant: StartHarness): void {
       });
     });
 
-    test('take their price where the payer names it, and nothing else', async () => {
+    test('A token for a product accepts its price from the payer, and no other amount', async () => {
       const merchant = await startMerchant();
       const { id } = await merchant.products.create(merchant.tenant, MUG);
       const token = await mint(merchant, id, { reusable: true });
@@ -133,7 +133,7 @@ export function describePort(startMerchant: StartHarness): void {
       await expect(start(merchant, token, 4989)).rejects.toBeInstanceOf(ValidationError);
     });
 
-    test('are sold no more once they are deleted, while what was started goes on', async () => {
+    test('A deleted product is no longer sold, while a started payment continues', async () => {
       const merchant = await startMerchant();
       const { products, cardPayments, tenant } = merchant;
       const { id } = await products.create(tenant, MUG);
@@ -147,7 +147,7 @@ export function describePort(startMerchant: StartHarness): void {
       await expect(mint(merchant, id)).rejects.toBeInstanceOf(NotFoundError);
     });
 
-    test('are the account’s own, and of its environment', async () => {
+    test('A token sells only products of its account and environment', async () => {
       const [merchant, other] = [await startMerchant(), await startMerchant()];
       const foreign = await other.products.create(other.tenant, MUG);
       const sandbox = merchant.inSandbox();
@@ -159,11 +159,11 @@ export function describePort(startMerchant: StartHarness): void {
 }
 
 async function mint(
-  { access, tenant }: Harness,
+  { access, checkoutTokens, tenant }: Harness,
   productId: string,
   details: { description?: string; reusable?: boolean } = {},
 ) {
-  const { token } = await access.createCheckoutToken(tenant, null, {
+  const { token } = await checkoutTokens.create(tenant, null, {
     amount: { productId: productIdText.parse(productId) },
     ...details,
   });

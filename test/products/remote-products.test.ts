@@ -59,7 +59,7 @@ async function start({ looksUp = true }: { looksUp?: boolean } = {}) {
 }
 
 describe('a product at the service', () => {
-  test('is created, listed and deleted, and what was read before is read again', async () => {
+  test('A product is created, listed and deleted at the service, and cached lists are read again', async () => {
     const { products, tenant, script, clock } = await start();
     expect(await products.list(tenant, { first: 10 })).toEqual({ items: [], hasNextPage: false });
     const created = await products.create(tenant, { ...BREAD, description: null });
@@ -74,7 +74,7 @@ describe('a product at the service', () => {
     await expect(products.delete(tenant, created.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('is known by the shape of its id where the service names everything otherwise', async () => {
+  test('A product is recognized by the form of its id where the service names its fields differently', async () => {
     const { products, tenant, script } = await start();
     const _id = objectId();
     const record = { _id, titulo: 'Pão', precoCents: 100, versao: 3 };
@@ -93,13 +93,13 @@ describe('a product at the service', () => {
     [403, { code: 'PERMISSION_DENIED', message: 'no' }],
     [404, { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
     [409, { code: 'LIMIT_REACHED', message: 'no' }],
-  ])('is not created by status %i', async (status, error) => {
+  ])('Status %i means that no product was created', async (status, error) => {
     const { products, tenant, script } = await start();
     script.on('POST', PATH, () => refused(status, 'no'));
     await expect(products.create(tenant, BREAD)).rejects.toMatchObject(error);
   });
 
-  test('may be there where the answer was lost, and is not sent again; a deletion may be', async () => {
+  test('A creation whose response was lost is not repeated, and a deletion is', async () => {
     const { products, tenant, script } = await start();
     script.on('POST', PATH, timeout);
     script.on('DELETE', PATH, timeout);
@@ -113,7 +113,7 @@ describe('a product at the service', () => {
   test.each([
     [400, { code: 'VALIDATION', fields: [{ path: 'productId', message: 'Invalid product ID format' }] }],
     [405, { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
-  ])('is not deleted by status %i', async (status, error) => {
+  ])('Status %i means that no product was deleted', async (status, error) => {
     const { products, tenant, script } = await start();
     script.on('DELETE', PATH, () => refused(status, 'Invalid product ID format'));
     await expect(products.delete(tenant, objectId())).rejects.toMatchObject(error);
@@ -121,7 +121,7 @@ describe('a product at the service', () => {
 });
 
 describe('a product, looked up', () => {
-  test('is asked for by its id, and not where that is none', async () => {
+  test('A product is looked up by its id, and a malformed id is not', async () => {
     const { products, tenant, add, script } = await start();
     const { id } = add();
     expect(await products.find(tenant, id.toUpperCase())).toMatchObject({ id, ...BREAD });
@@ -135,16 +135,19 @@ describe('a product, looked up', () => {
     [404, false],
     [405, false],
     [501, false],
-  ])('is found in the list where the service has no lookup (%i), and no more asked for', async (status) => {
-    const { products, tenant, add, script } = await start({ looksUp: false });
-    if (status !== 404) script.on('GET', `${PATH}/`, () => refused(status, 'no'));
-    const { id } = add();
-    expect(await products.find(tenant, id)).toMatchObject({ id });
-    expect(await products.find(tenant, objectId())).toBeNull();
-    expect(script.paths).toEqual([`GET ${PATH}/${id}`, `GET ${PATH}`]);
-  });
+  ])(
+    'A product is found in the list where the service has no lookup (%i), which is not tried again',
+    async (status) => {
+      const { products, tenant, add, script } = await start({ looksUp: false });
+      if (status !== 404) script.on('GET', `${PATH}/`, () => refused(status, 'no'));
+      const { id } = add();
+      expect(await products.find(tenant, id)).toMatchObject({ id });
+      expect(await products.find(tenant, objectId())).toBeNull();
+      expect(script.paths).toEqual([`GET ${PATH}/${id}`, `GET ${PATH}`]);
+    },
+  );
 
-  test('with many others is one request', async () => {
+  test('Many products are looked up with one request', async () => {
     const { products, tenant, add, script } = await start();
     const ids = Array.from({ length: 20 }, () => add().id);
     const found = await products.findMany(tenant, [...ids, 'x', objectId()]);
@@ -154,7 +157,7 @@ describe('a product, looked up', () => {
 });
 
 describe('the catalogue', () => {
-  test('is read whole, at most five pages of it, and kept for five seconds', async () => {
+  test('The catalogue is read completely, at most five pages, and cached for five seconds', async () => {
     const { products, tenant, add, script, clock } = await start();
     for (let count = 0; count < 250; count += 1) {
       add();
@@ -171,7 +174,7 @@ describe('the catalogue', () => {
     expect(script.asked).toHaveLength(8);
   });
 
-  test('is told as it was where the service cannot be asked', async () => {
+  test('The last known catalogue is shown where the service cannot be reached', async () => {
     const { products, tenant, add, script, saw, clock } = await start();
     add();
     await products.count(tenant);
@@ -181,7 +184,7 @@ describe('the catalogue', () => {
     expect(saw).toEqual([{ stale: false }, { stale: true }]);
   });
 
-  test('is paged by places that stay whatever is created and deleted', async () => {
+  test('Positions in the catalogue stay whatever is created and deleted', async () => {
     const { products, tenant, add, catalogue, clock } = await start();
     const ids = Array.from({ length: 6 }, () => {
       clock.advance(1);
@@ -203,7 +206,7 @@ describe('the catalogue', () => {
     expect(rest.hasNextPage).toBe(false);
   });
 
-  test('has one place for each product, newest first', () => {
+  test('Each product has one position, newest first', () => {
     const product = fc.record({
       id: fc.stringMatching(/^[0-9a-f]{20}00[01]{2}$/),
       createdAt: fc.option(
@@ -240,7 +243,7 @@ describe('a test payment at the service', () => {
     };
   }
 
-  test('is sent as it is given, whatever is answered, and the wallet is looked at', async () => {
+  test('A test payment is sent as it was given, whatever the response, and the wallet is read', async () => {
     const { service, script, tenant, facade } = await startSandbox();
     script.on('POST', '/v1/sandbox/payments', () => ok('made'));
     await service.createTestPayment(tenant, { valueCents: 4990, pending: true });
@@ -252,7 +255,7 @@ describe('a test payment at the service', () => {
     expect(facade.nudged).toEqual(['wallet', 'wallet']);
   });
 
-  test('is for test keys alone, and nobody is asked', async () => {
+  test('A test payment is refused with a live key, without a request', async () => {
     const { service, script, live } = await startSandbox();
     await expect(service.createTestPayment(live, { valueCents: 1 })).rejects.toMatchObject({
       code: 'ONLY_IN_SANDBOX',
@@ -265,7 +268,7 @@ describe('a test payment at the service', () => {
     [refused(409, 'no'), { code: 'LIMIT_REACHED' }],
     [refused(404, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
     [timeout(), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
-  ])('is refused as %j', async (answer, error) => {
+  ])('A test payment is refused as %j', async (answer, error) => {
     const { service, script, tenant } = await startSandbox();
     script.on('POST', '/v1/sandbox/payments', () => answer);
     await expect(service.createTestPayment(tenant, { valueCents: 1 })).rejects.toMatchObject(error);

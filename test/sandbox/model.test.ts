@@ -19,7 +19,7 @@ function make(valueCents: number, pending?: boolean | null, before: Balances = N
 }
 
 describe('a test payment', () => {
-  test.each([false, undefined, null])('is paid at once (pending: %s)', (pending) => {
+  test.each([false, undefined, null])('A test payment is paid at once (pending: %s)', (pending) => {
     const { payment, transaction } = make(500, pending);
     expect(payment).toEqual({ id: 'test_1', valueCents: 500, status: 'paid', createdAt: NOW, paidAt: NOW });
     expect(transaction.id).toBe('test_payment.created:test_1');
@@ -29,7 +29,7 @@ describe('a test payment', () => {
     expect(decideSettle(payment, LATER)).toBeNull();
   });
 
-  test('that is pending is so until it is settled, once', () => {
+  test('A pending test payment is marked as paid once', () => {
     const { payment, transaction } = make(500, true);
     expect(payment).toMatchObject({ status: 'pending', createdAt: NOW, paidAt: null });
     const held = applyToBalances(NO_BALANCES, transaction);
@@ -44,14 +44,14 @@ describe('a test payment', () => {
     expect(decideSettle(settled.payment, LATER)).toBeNull();
   });
 
-  test('is taken until half of what can be counted', () => {
+  test('A test payment is accepted up to half of what can be counted', () => {
     expect(() => make(5, false, balances({ received: 5 - HALF }))).not.toThrow();
     expect(() => make(5, false, balances({ received: 4 - HALF }))).toThrow(
       expect.objectContaining({ constructor: UnavailableError, code: 'LIMIT_REACHED' }),
     );
   });
 
-  test('is for test keys alone', () => {
+  test('A test payment is for test keys alone', () => {
     expect(() => assertSandbox('sandbox')).not.toThrow();
     expect(() => assertSandbox('live')).toThrow(
       expect.objectContaining({ constructor: UnavailableError, code: 'ONLY_IN_SANDBOX' }),
@@ -65,7 +65,7 @@ describe('a test payment', () => {
     ['test_0123456789abcdef0123456g', false],
     ['xtest_0123456789abcdef01234567', false],
     ['test_0123456789abcdef01234567x', false],
-  ])('may be called %j: %s', (id, may) => {
+  ])('A test payment may have the id %j: %s', (id, may) => {
     expect(isTestPaymentId(id)).toBe(may);
   });
 });
@@ -76,7 +76,7 @@ describe('a request for a test payment', () => {
     { valueCents: 10_000_000_000, pending: true },
     { valueCents: 5, pending: false },
     { valueCents: 5, pending: null },
-  ])('may be %j', (input) => {
+  ])('A request for a test payment may be %j', (input) => {
     expect(createTestPaymentInput.parse(input)).toEqual(input);
   });
 
@@ -88,7 +88,7 @@ describe('a request for a test payment', () => {
     ['valueCents', { valueCents: '5' }],
     ['valueCents', { valueCents: 10_000_000_001 }],
     ['pending', { valueCents: 5, pending: 'yes' }],
-  ])('is refused for its %s: %j', (field, input) => {
+  ])('A request for a test payment is refused for its %s: %j', (field, input) => {
     const { error } = createTestPaymentInput.safeParse(input);
     expect([...new Set(error!.issues.map(({ path }) => path.join('.')))]).toEqual([field]);
   });

@@ -4,11 +4,11 @@ import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { post } from '../../server/src/ledger/store.ts';
 import type { StartHarness } from '../support/port-fixture.ts';
 
-/** What holds of test payments whichever implementation of their port is asked. They are settled at the service. */
+/** The contract of test payments, for every implementation of their port. The service marks them as paid. */
 export function describePort(start: StartHarness): void {
   const sandbox = async () => (await start()).inSandbox();
 
-  test('feed the sandbox balance at once, or wait as pending until they are settled', async () => {
+  test('Test payments add to the sandbox balance at once, or stay pending until they are marked as paid', async () => {
     const merchant = await sandbox();
     const { tenant, service, clock } = merchant;
     const paid = await merchant.sandbox.createTestPayment(tenant, { valueCents: 4990 });
@@ -39,7 +39,7 @@ export function describePort(start: StartHarness): void {
     expect(await service.controls.listTestPayments(service.tenant, { limit: 1 })).toEqual([settled]);
   });
 
-  test('are their account’s alone, and leave the live wallet alone', async () => {
+  test('Test payments belong to their account alone, and do not change the live wallet', async () => {
     const [live, other] = [await start(), await sandbox()];
     const { sandbox: payments, tenant, service } = live.inSandbox();
     await payments.createTestPayment(tenant, { valueCents: 80, pending: true });
@@ -50,14 +50,14 @@ export function describePort(start: StartHarness): void {
     expect(await live.wallet.read(live.tenant)).toMatchObject({ balanceCents: 0, pendingReleaseCents: 0 });
   });
 
-  test('are none with a live key', async () => {
+  test('Test payments are refused with a live key', async () => {
     const merchant = await start();
     const refused = merchant.sandbox.createTestPayment(merchant.tenant, { valueCents: 80 });
     await expect(refused).rejects.toBeInstanceOf(UnavailableError);
     await expect(refused).rejects.toMatchObject({ code: 'ONLY_IN_SANDBOX' });
   });
 
-  test('are refused where their sum could not be counted any more', async () => {
+  test('Test payments are refused where their sum could not be counted', async () => {
     const { sandbox: payments, tenant, service } = await sandbox();
     const amount = Math.floor(Number.MAX_SAFE_INTEGER / 2) - 100;
     const much = ledgerTransaction('much', [{ from: 'received', to: 'merchant_balance', amount }]);

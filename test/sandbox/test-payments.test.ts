@@ -18,7 +18,7 @@ describeOnDatabase('test payments', (open) => {
 
   describePort(embedded(() => database));
 
-  test('are settled once, though several ask at once', async () => {
+  test('A test payment is marked as paid once by several concurrent requests', async () => {
     const { core, tenant } = await sandbox();
     const { id } = await core.sandbox.createTestPayment(tenant, { valueCents: 80, pending: true });
     const settled = await Promise.all([1, 2, 3].map(() => core.controls.settleTestPayment(tenant, id)));
@@ -26,10 +26,13 @@ describeOnDatabase('test payments', (open) => {
     expect(await core.wallet.read(tenant)).toMatchObject({ balanceCents: 80, pendingReleaseCents: 0 });
   });
 
-  test.each(['', 'x', `test_${'ab'.repeat(12)}`, 'with \u0000'])('under the id %j are none', async (id) => {
-    const { core, tenant } = await sandbox();
-    await expect(core.controls.settleTestPayment(tenant, id)).rejects.toBeInstanceOf(NotFoundError);
-  });
+  test.each(['', 'x', `test_${'ab'.repeat(12)}`, 'with \u0000'])(
+    'No test payment is found under the id %j',
+    async (id) => {
+      const { core, tenant } = await sandbox();
+      await expect(core.controls.settleTestPayment(tenant, id)).rejects.toBeInstanceOf(NotFoundError);
+    },
+  );
 
   async function sandbox(): Promise<{ core: Core; tenant: Core['tenant'] }> {
     const core = await startCore({ database });
@@ -38,11 +41,11 @@ describeOnDatabase('test payments', (open) => {
 });
 
 describe('the input of a test payment', () => {
-  test.each([0, -1, 1.5, 10_000_000_001, '80', null])('%j is no amount', (valueCents) => {
+  test.each([0, -1, 1.5, 10_000_000_001, '80', null])('A test payment of %j is refused', (valueCents) => {
     expect(createTestPaymentInput.safeParse({ valueCents }).success).toBe(false);
   });
 
-  test.each([1, 10_000_000_000])('%d is one', (valueCents) => {
+  test.each([1, 10_000_000_000])('A test payment of %d is accepted', (valueCents) => {
     expect(createTestPaymentInput.safeParse({ valueCents, pending: null }).success).toBe(true);
   });
 });
@@ -64,7 +67,7 @@ describe('the sandbox', () => {
   const create = async (client: GraphQLClient, input: object) =>
     (await client.request(CREATE, { input })).createTestPayment;
 
-  test('answers a test payment with the wallet that it has fed', async () => {
+  test('A test payment is answered with the wallet after it', async () => {
     const client = app.client(await testKey());
     expect(await create(client, { valueCents: 500 })).toEqual({
       __typename: 'WalletSuccess',
@@ -75,7 +78,7 @@ describe('the sandbox', () => {
     });
   });
 
-  test('refuses live keys, restricted keys and what is no amount', async () => {
+  test('A test payment refuses live keys, restricted keys and invalid amounts', async () => {
     expect(await create(app.live, { valueCents: 500 })).toEqual({
       __typename: 'UnavailableError',
       code: 'ONLY_IN_SANDBOX',
@@ -92,7 +95,7 @@ describe('the sandbox', () => {
     expect((await app.sandbox.request('{ wallet { balanceCents } }')).wallet.balanceCents).toBe(0);
   });
 
-  test('takes them over REST too, with the balance in its wallet', async () => {
+  test('A test payment over REST changes the wallet', async () => {
     const rest = app.rest(await testKey());
     expect(await rest.post('/sandbox/payments', { valueCents: 1990 })).toMatchObject({
       status: 201,

@@ -43,7 +43,7 @@ test('a sum that no balance can hold is not taken: what the acquirer holds can a
 
 test('an attempt that was paid and given back is not paid again by a charge that the acquirer approves late', async () => {
   const core = await startCore({ database });
-  const { token } = await core.access.createCheckoutToken(core.tenant, null, {
+  const { token } = await core.checkoutTokens.create(core.tenant, null, {
     amount: { fixedCents: 4990 },
   });
   const { credential } = await core.access.authenticate(`Bearer ${token}`);

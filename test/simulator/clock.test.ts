@@ -7,7 +7,7 @@ import { createPostgresDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { silent } from '../support/templates.ts';
 
-test('is put forward on every instance, and what falls due there is done', async () => {
+test('The simulated clock advances on every instance, and due tasks run there', async () => {
   const databaseUrl = await createPostgresDatabase();
   const base = createManualClock();
   const [one, other] = await Promise.all([open(), open()]);

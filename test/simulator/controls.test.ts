@@ -91,13 +91,13 @@ async function sellPaid(): Promise<string> {
   return orderCode;
 }
 
-describe('who may pull a lever', () => {
+describe('who may use the controls', () => {
   test.each([
     ['a page of another site', { origin: 'https://loja.example' }],
     ['a page of another program on this machine', { origin: 'http://localhost:1' }],
     ['a page that hides its origin', { origin: 'null' }],
     ['a foreign name that leads here', { host: 'loja.example' }],
-  ])('not %s', async (_, headers) => {
+  ])('The controls are refused to %s', async (_, headers) => {
     const before = await walletOf();
 
     const refused = await rawPost('/simulator/credit', {
@@ -109,23 +109,23 @@ describe('who may pull a lever', () => {
     expect(await walletOf()).toEqual(before);
   });
 
-  test('not a program that does not say so', async () => {
+  test('The controls are refused to a program without the headers of a page', async () => {
     expect(await rawPost('/simulator/credit', {})).toBe(403);
     expect(await rawPost('/simulator/credit', { 'x-psa-action': '1' })).toBe(200);
   });
 
-  test('not a form', async () => {
+  test('The controls are refused to a form', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await pull('credit', { amountCents: 1 }, headers)).status).toBe(400);
   });
 
-  test('and no page of another host sees the state', async () => {
+  test('The state is refused to a page of another host', async () => {
     const response = await rawGet('/simulator/state', { host: 'loja.example' });
     expect(response).toBe(403);
     expect(await rawGet('/simulator/', { host: 'loja.example' })).toBe(403);
   });
 
-  test('nobody where the demonstration is off', async () => {
+  test('The simulator does not exist without the demo', async () => {
     const closed = await startApp({ environment: { PSA_DEMO: 'off' } });
     try {
       const answers = await Promise.all(
@@ -141,7 +141,7 @@ describe('who may pull a lever', () => {
 });
 
 describe('credits', () => {
-  test('fill the wallet, in reais and in LTC', async () => {
+  test('Credits add to the wallet, in reais and in LTC', async () => {
     const before = await walletOf();
 
     const { status, body } = await pull('credit', { amountCents: 100_000 });
@@ -154,7 +154,7 @@ describe('credits', () => {
     expect(Number(after.cryptoBalanceLtc)).toBe(Number(before.cryptoBalanceLtc) + 0.5);
   });
 
-  test('go to the account and the environment that are named', async () => {
+  test('Credits go to the named account and environment', async () => {
     const account = await addAccount(app);
     const other = app.client(await addKey(app, { accountId: account }));
 
@@ -174,14 +174,14 @@ describe('credits', () => {
     ['a text', { amountCents: '100' }, 'amountCents'],
     ['too much', { amountCents: 1_000_000_001 }, 'amountCents'],
     ['an environment that is none', { amountCents: 1, environment: 'moon' }, 'environment'],
-  ])('name the field that is wrong: %s', async (_, input, path) => {
+  ])('A refused credit names the wrong field: %s', async (_, input, path) => {
     const { status, body } = await pull('credit', input);
 
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
   });
 
-  test('are not for the sandbox, nor for an account that is not there', async () => {
+  test('Credits are refused for the sandbox and for an unknown account', async () => {
     expect((await pull('credit', { amountCents: 1, environment: 'sandbox' })).status).toBe(403);
     expect((await pull('credit', { amountCents: 1, account: 'acc_none' })).status).toBe(404);
     expect((await state('?account=acc_none')).status).toBe(404);
@@ -192,7 +192,7 @@ describe('credits', () => {
 describe('transfers', () => {
   beforeEach(() => pull('credit', { amountCents: 100_000 }));
 
-  test('on their way are listed, with what may be shown of their destination', async () => {
+  test('Unfinished transfers are listed with a masked destination', async () => {
     const id = await payOut();
 
     const { body } = await state();
@@ -203,7 +203,7 @@ describe('transfers', () => {
     await pull(`transfers/${id}/settle`);
   });
 
-  test('are settled at once, and then are no longer on their way', async () => {
+  test('A transfer is completed at once, and is no longer listed', async () => {
     const id = await payOut();
 
     expect((await pull(`transfers/${id}/settle`)).status).toBe(200);
@@ -213,7 +213,7 @@ describe('transfers', () => {
     expect((await pull(`transfers/${id}/deny`)).status).toBe(409);
   });
 
-  test('are denied with a reason, and the amount comes back', async () => {
+  test('A transfer is denied with a reason, and the amount returns', async () => {
     const before = await walletOf();
     const id = await payOut();
     expect((await walletOf()).balanceCents).toBe(before.balanceCents - 5_000);
@@ -225,7 +225,7 @@ describe('transfers', () => {
   });
 
   test.each(['com \u0000', 'meio \ud83e'])(
-    'are not denied for %j, which no database keeps',
+    'A transfer is not denied for %j, which no database stores',
     async (reason) => {
       const id = await payOut();
       const refused = await pull(`transfers/${id}/deny`, { reason });
@@ -236,7 +236,7 @@ describe('transfers', () => {
     },
   );
 
-  test('are put off', async () => {
+  test('A transfer is postponed', async () => {
     const id = await payOut();
 
     await pull(`transfers/${id}/delay`, { seconds: 3_600 });
@@ -249,7 +249,7 @@ describe('transfers', () => {
     expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('of subaccounts are settled and denied as well', async () => {
+  test('Transfers of subaccounts are completed and denied as well', async () => {
     const { createSubaccount } = await app.live.request(
       'mutation { createSubaccount(input: { name: "Ateliê" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
     );
@@ -279,7 +279,7 @@ describe('transfers', () => {
     expect(subaccount.payouts.nodes).toEqual([{ status: 'FAILED' }, { status: 'COMPLETED' }]);
   });
 
-  test('that are not there, or another account’s, are not found', async () => {
+  test('Transfers that do not exist or are another account’s are not found', async () => {
     const id = await payOut();
     const account = await addAccount(app);
 
@@ -294,7 +294,7 @@ describe('transfers', () => {
 });
 
 describe('card payments', () => {
-  test('that are paid are refunded, once', async () => {
+  test('A paid card payment is refunded once', async () => {
     const orderCode = await sellPaid();
     expect((await state()).body.cardPayments[0]).toMatchObject({ orderCode, amountCents: 4_990 });
 
@@ -311,7 +311,7 @@ describe('card payments', () => {
     expect((await pull('card-payments/PSC-NONE/refund')).status).toBe(404);
   });
 
-  test('that are refunded by two at once are refunded by one of them', async () => {
+  test('A card payment that is refunded by two requests at once is refunded once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const orderCode = await sellPaid();
       const refunds = await Promise.all([1, 2, 3].map(() => pull(`card-payments/${orderCode}/refund`)));
@@ -319,7 +319,7 @@ describe('card payments', () => {
     }
   });
 
-  test('whose refund the acquirer has not given yet are not refunded again', async () => {
+  test('A card payment whose refund is under way is not refunded again', async () => {
     const orderCode = await sellPaid();
     const [account] = await app.database.sql
       .selectFrom('account')
@@ -342,7 +342,7 @@ describe('card payments', () => {
 });
 
 describe('disputes', () => {
-  test('hold an amount until they are won, or lost and forgiven', async () => {
+  test('A dispute blocks an amount until it is won, or lost and forgiven', async () => {
     await pull('credit', { amountCents: 10_000 });
     const before = await walletOf();
 
@@ -360,7 +360,7 @@ describe('disputes', () => {
     expect(await walletOf()).toEqual(before);
   });
 
-  test('end in ways that there are', async () => {
+  test('A dispute is closed with a known outcome only', async () => {
     const { body } = await pull('disputes', { amountCents: 1 });
 
     expect((await pull(`disputes/${body.id}/close`, { outcome: 'forgiven' })).status).toBe(400);
@@ -373,7 +373,7 @@ describe('disputes', () => {
 });
 
 describe('test payments', () => {
-  test('of the sandbox are settled, once', async () => {
+  test('A test payment of the sandbox is marked as paid once', async () => {
     await app.sandbox.request(
       'mutation { createTestPayment(input: { valueCents: 900, pending: true }) { __typename } }',
     );
@@ -390,7 +390,7 @@ describe('test payments', () => {
 });
 
 describe('the clock', () => {
-  test('is put forward, and what falls due meanwhile is done', async () => {
+  test('The simulated clock advances, and tasks that fall due run', async () => {
     await pull('credit', { amountCents: 10_000 });
     const id = await payOut();
     const before = (await state()).body.clock;
@@ -403,7 +403,7 @@ describe('the clock', () => {
     expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is not the one that webhooks are signed by: a receiver holds them against its own', async () => {
+  test('Webhooks are signed with the real clock, which their receivers compare with their own', async () => {
     const receiver = await startReceiver();
     const { configureWebhook } = await app.live.request(
       `mutation ($url: Url!) {
@@ -427,7 +427,7 @@ describe('the clock', () => {
     ).toMatchObject({ event: 'withdrawal.requested' });
   });
 
-  test('goes to the next instant at which something waits', async () => {
+  test('The simulated clock advances to the next due task', async () => {
     await pull('credit', { amountCents: 10_000 });
     const id = await payOut('ana@psa.example');
     const due = (await state()).body.clock.nextDueAt;
@@ -439,7 +439,7 @@ describe('the clock', () => {
     expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('goes forward by whole seconds alone', async () => {
+  test('The simulated clock advances by whole seconds alone', async () => {
     for (const input of [
       {},
       { seconds: -1 },
@@ -450,7 +450,7 @@ describe('the clock', () => {
       expect((await pull('clock', input)).status).toBe(400);
   });
 
-  test('stays where it was put after a restart', async () => {
+  test('The simulated clock keeps its offset after a restart', async () => {
     const clock = createManualClock();
     const database = await openFreshDatabase(clock);
     const kept = { ...database, close: async () => undefined };
@@ -474,7 +474,7 @@ describe('the clock', () => {
   });
 });
 
-/** fetch sets Host and Origin by itself; a page of another host is told apart by exactly these. */
+/** fetch sets Host and Origin by itself; a page of another host differs by exactly these. */
 async function rawPost(path: string, headers: Record<string, string>): Promise<number> {
   return raw('POST', path, { 'content-type': 'application/json', ...headers }, '{"amountCents":1}');
 }

@@ -7,6 +7,7 @@ import type {
   HostedCheckout,
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
+import type { CheckoutTokenService } from '../../server/src/card-payments/tokens/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
@@ -48,11 +49,12 @@ export interface Core {
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
-  /** The bank's own levers, with no faults in between. */
+  /** The bank's own controls, with no faults in between. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<OwnPayout>;
   readonly subaccounts: OwnSubaccounts;
   readonly access: AccessService;
+  readonly checkoutTokens: CheckoutTokenService;
   readonly webhooks: WebhookService;
   readonly products: ProductService<StoredProduct>;
   readonly sandbox: SandboxService<StoredTestPayment>;

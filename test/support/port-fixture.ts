@@ -24,7 +24,14 @@ type Resource = StoredEvent['resource'];
 export interface Harness
   extends Pick<
     PaymentsService,
-    'access' | 'payouts' | 'subaccounts' | 'cardPayments' | 'products' | 'sandbox' | 'wallet'
+    | 'access'
+    | 'payouts'
+    | 'subaccounts'
+    | 'cardPayments'
+    | 'checkoutTokens'
+    | 'products'
+    | 'sandbox'
+    | 'wallet'
   > {
   readonly clock: ManualClock;
   readonly tenant: Tenant;
@@ -94,10 +101,11 @@ export function embedded(database: () => Database): StartHarness {
 }
 
 function embeddedHarness(core: Core, tenant: Tenant = core.tenant): Harness {
-  const { clock, database, bank, access, payouts, subaccounts, cardPayments, products, sandbox, wallet } =
-    core;
+  const { clock, database, bank, access, payouts, subaccounts, cardPayments } = core;
+  const { checkoutTokens, products, sandbox, wallet } = core;
   return {
-    ...{ clock, tenant, access, payouts, subaccounts, cardPayments, products, sandbox, wallet },
+    ...{ clock, tenant, access, payouts, subaccounts, cardPayments },
+    ...{ checkoutTokens, products, sandbox, wallet },
     service: {
       ...{ tenant, database, bank, payouts, subaccounts, cardPayments },
       controls: core.controls,

@@ -1,8 +1,12 @@
-import { accounts } from '../../server/src/access/collections.ts';
-import { createAccessService, createTokenPauses } from '../../server/src/access/service.ts';
+import { accounts, tokens } from '../../server/src/access/collections.ts';
+import { createAccessService, createTokenMint } from '../../server/src/access/service.ts';
 import { createCharging } from '../../server/src/card-payments/charging.ts';
 import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/collections.ts';
 import { createCardPaymentService } from '../../server/src/card-payments/service.ts';
+import {
+  createCheckoutTokenService,
+  createTokenPauses,
+} from '../../server/src/card-payments/tokens/service.ts';
 import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
@@ -47,12 +51,12 @@ export function wireSlices({
   const guard = createCardTestingGuard({
     sql: database.sql,
     clock,
-    tokens: createTokenPauses({ database, committer }),
+    tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
-  const settlement = createCharging({ database, committer, acquirer, accounts, guard, onFault });
-  const payoutSettlement = createPayoutSending({ database, committer, bank });
-  const subaccountSettlement = createSubaccountSending({
+  const charging = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const payoutSending = createPayoutSending({ database, committer, bank });
+  const subaccountSending = createSubaccountSending({
     database,
     committer,
     bank,
@@ -70,11 +74,16 @@ export function wireSlices({
         ...{ database, committer, accounts, guard, clock, privateAddresses },
         products: productRecords,
       }),
-      ...settlement,
+      ...charging,
     },
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
-    subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSettlement },
-    access: createAccessService({ database, committer, products, clock, privateAddresses }),
+    subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
+    access: createAccessService({ database, committer, clock }),
+    checkoutTokens: createCheckoutTokenService({
+      ...{ database, committer, accounts, products, clock, privateAddresses },
+      credentials: tokens,
+      mint: createTokenMint({ database, clock }),
+    }),
     products,
     sandbox,
     wallet: createWalletService({ database, onFault }),
@@ -84,9 +93,9 @@ export function wireSlices({
     },
     webhooks: createWebhookService({ database, committer, privateAddresses }),
     handlers: {
-      ...settlement.tasks,
-      ...payoutSettlement.tasks,
-      ...subaccountSettlement.tasks,
+      ...charging.tasks,
+      ...payoutSending.tasks,
+      ...subaccountSending.tasks,
       ...delivery.tasks,
     },
   };

@@ -41,7 +41,7 @@ function thrown(act: () => unknown): unknown {
 }
 
 describe('a wallet', () => {
-  test('is balance − disputes − subaccounts, each beside it', () => {
+  test('A wallet shows balance − disputes − subaccounts, and each of these', () => {
     expect(walletOf('live', HELD, 3_000)).toEqual({
       environment: 'live',
       balanceCents: 13_000,
@@ -54,7 +54,7 @@ describe('a wallet', () => {
     });
   });
 
-  test('whose subaccounts’ sum is not known subtracts none, and says what may be assigned to nobody', () => {
+  test('A wallet without the subaccounts’ sum subtracts none, and has no assignable amount', () => {
     expect(walletOf('sandbox', HELD, null)).toMatchObject({
       environment: 'sandbox',
       withdrawableCents: 10_500,
@@ -65,13 +65,13 @@ describe('a wallet', () => {
     expect(withdrawableOf(HELD)).toBe(7_500);
   });
 
-  test('is never below 0, however much is disputed', () => {
+  test('A wallet is never below 0, however much is disputed', () => {
     const disputed = balances({ merchant_balance: 100, dispute_hold: 101 });
     expect(walletOf('live', disputed, 0).withdrawableCents).toBe(0);
     expect(withdrawableOf(disputed)).toBe(0);
   });
 
-  test('is told from balances, and from another', () => {
+  test('A wallet is distinguished from balances, and from another wallet', () => {
     const wallet = walletOf('live', HELD, 3_000);
     expect(isWallet(wallet)).toBe(true);
     expect(isWallet(HELD)).toBe(false);
@@ -82,7 +82,7 @@ describe('a wallet', () => {
 });
 
 describe('a debit', () => {
-  test('takes what can be withdrawn, to the cent, and not one more', () => {
+  test('A debit takes the withdrawable amount to the cent, and not one more', () => {
     expect(() => assertWithdrawable(HELD, 7_500)).not.toThrow();
     const refusal = thrown(() => assertWithdrawable(HELD, 7_501));
     expect(refusal).toBeInstanceOf(InsufficientFundsError);
@@ -96,7 +96,7 @@ describe('a debit', () => {
     });
   });
 
-  test('in LTC takes what there is, to the litoshi', () => {
+  test('A debit in LTC takes the balance to the litoshi', () => {
     expect(() => assertLtcWithdrawable(HELD, { amountCents: 99_999, litoshi: 42 })).not.toThrow();
     expect(thrown(() => assertLtcWithdrawable(HELD, { amountCents: 5, litoshi: 43 }))).toMatchObject({
       constructor: InsufficientFundsError,
@@ -112,7 +112,7 @@ describe('a debit', () => {
     [99_999_999, '0.99999999'],
     [100_000_000, '1.00000000'],
     [1_234_567_890, '12.34567890'],
-  ])('of %d litoshi is shown as %s LTC', (litoshi, text) => {
+  ])('An amount of %d litoshi is shown as %s LTC', (litoshi, text) => {
     expect(ltcText(litoshi)).toBe(text);
   });
 });
@@ -121,7 +121,7 @@ describe('a dispute', () => {
   const open = (amountCents: number, given: Partial<Balances> = {}, orderCode?: string) =>
     decideOpenDispute({ amountCents, orderCode }, { id: 'dsp_1', balances: balances(given), now: NOW });
 
-  test('holds its amount, whatever the balance is', () => {
+  test('A dispute blocks its amount, whatever the balance is', () => {
     const { dispute, transaction } = open(500, { dispute_hold: 100, dispute_claims: -100 }, 'PSC-1');
     expect(dispute).toEqual({
       id: 'dsp_1',
@@ -150,7 +150,7 @@ describe('a dispute', () => {
     ['forgiven', 'won', 'refused'],
     ['forgiven', 'lost', 'refused'],
   ];
-  test.each(WAYS)('that is %s and becomes %s: %s', (status, outcome, expected) => {
+  test.each(WAYS)('A dispute that is %s and becomes %s: %s', (status, outcome, expected) => {
     const dispute: Dispute = { ...open(500).dispute, status };
     const close = () => decideCloseDispute(dispute, outcome, LATER);
     if (expected === 'refused') {
@@ -167,9 +167,12 @@ describe('a dispute', () => {
     }
   });
 
-  test.each(['won', 'lost', 'forgiven'] as const)('that is %s already changes nothing', (status) => {
-    expect(decideCloseDispute({ ...open(500).dispute, status }, status, LATER)).toBeNull();
-  });
+  test.each(['won', 'lost', 'forgiven'] as const)(
+    'Closing a dispute that is %s already changes nothing',
+    (status) => {
+      expect(decideCloseDispute({ ...open(500).dispute, status }, status, LATER)).toBeNull();
+    },
+  );
 
   test.each([
     ['dsp_0123456789abcdef01234567', true],
@@ -179,20 +182,20 @@ describe('a dispute', () => {
     ['xdsp_0123456789abcdef01234567', false],
     ['dsp_0123456789abcdef01234567x', false],
     ['0123456789abcdef01234567', false],
-  ])('may be called %j: %s', (id, may) => {
+  ])('A dispute may have the id %j: %s', (id, may) => {
     expect(isDisputeId(id)).toBe(may);
   });
 });
 
 describe('what comes in', () => {
-  test('settles what is owed first, and the rest is the balance', () => {
+  test('A credit covers the debt first, and the rest adds to the balance', () => {
     const owing = balances({ merchant_receivable: -300, acquirer: 0 });
     const credit = decideCredit(1_000, { id: 'crd_1', balances: owing });
     expect(credit.id).toBe('credit:crd_1');
     expect(applyToBalances(owing, credit)).toEqual(balances({ merchant_balance: 700, received: -1_000 }));
   });
 
-  test('in LTC is the LTC balance', () => {
+  test('A credit in LTC adds to the LTC balance', () => {
     const credit = decideCreditLtc(70, { id: 'crd_1', balances: NO_BALANCES });
     expect(credit.id).toBe('credit_ltc:crd_1');
     expect(applyToBalances(NO_BALANCES, credit)).toEqual(balances({ merchant_ltc: 70, ltc_received: -70 }));
@@ -200,7 +203,7 @@ describe('what comes in', () => {
 
   const LARGEST = 10_000_000_000;
   const LARGEST_LTC = 100_000_000_000_000;
-  const LEVERS = {
+  const CONTROLS = {
     dispute: {
       path: 'amountCents',
       largest: LARGEST,
@@ -223,25 +226,28 @@ describe('what comes in', () => {
         decideCreditLtc(amount, { id: 'a', balances: balances({ ltc_received: -held }) }),
     },
   };
-  test.each(Object.entries(LEVERS))('as a %s is a whole number from 1 to its largest', (_, lever) => {
-    expect(() => lever.do(1, 0)).not.toThrow();
-    expect(() => lever.do(lever.largest, 0)).not.toThrow();
-    for (const amount of [0, -1, 0.5, 1.5, Number.NaN, lever.largest + 1])
-      expect(thrown(() => lever.do(amount, 0))).toMatchObject({
-        constructor: ValidationError,
-        fields: [{ path: lever.path }],
-      });
-  });
+  test.each(Object.entries(CONTROLS))(
+    'The amount of a %s is a whole number from 1 to its upper limit',
+    (_, control) => {
+      expect(() => control.do(1, 0)).not.toThrow();
+      expect(() => control.do(control.largest, 0)).not.toThrow();
+      for (const amount of [0, -1, 0.5, 1.5, Number.NaN, control.largest + 1])
+        expect(thrown(() => control.do(amount, 0))).toMatchObject({
+          constructor: ValidationError,
+          fields: [{ path: control.path }],
+        });
+    },
+  );
 
-  test.each(Object.entries(LEVERS))('as a %s is taken until half of what can be counted', (_, lever) => {
-    expect(() => lever.do(5, HALF - 5)).not.toThrow();
-    expect(thrown(() => lever.do(5, HALF - 4))).toMatchObject({
+  test.each(Object.entries(CONTROLS))('A %s is accepted up to half of what can be counted', (_, control) => {
+    expect(() => control.do(5, HALF - 5)).not.toThrow();
+    expect(thrown(() => control.do(5, HALF - 4))).toMatchObject({
       constructor: UnavailableError,
       code: 'LIMIT_REACHED',
     });
   });
 
-  test('comes to live accounts alone', () => {
+  test('Credits and disputes are for live accounts alone', () => {
     expect(() => assertLive('live')).not.toThrow();
     expect(thrown(() => assertLive('sandbox'))).toMatchObject({ code: 'NOT_IN_SANDBOX' });
   });

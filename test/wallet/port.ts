@@ -4,12 +4,12 @@ import { walletOf } from '../../server/src/wallet/model.ts';
 import { fund } from '../support/funds.ts';
 import type { StartHarness } from '../support/port-fixture.ts';
 
-/** So long an answer is given again, in front of a service. */
+/** The life of a cached response, in front of a service. */
 const KEPT = 2_000;
 
-/** What holds of the wallet whichever implementation of its port is asked. */
+/** The contract of the wallet, for every implementation of its port. */
 export function describePort(start: StartHarness): void {
-  test('of an account that nothing has happened to is empty, live and in sandbox', async () => {
+  test('The wallet of a new account is empty, live and in sandbox', async () => {
     const live = await start();
     for (const merchant of [live, live.inSandbox()]) {
       const empty = walletOf(merchant.tenant.environment, NO_BALANCES, 0);
@@ -19,7 +19,7 @@ export function describePort(start: StartHarness): void {
     }
   });
 
-  test('shows what is held, what is subaccounts’, what is pending, and what is left to withdraw', async () => {
+  test('The wallet shows blocked, subaccounts’, pending and withdrawable amounts', async () => {
     const merchant = await start();
     const { wallet, subaccounts, tenant, service } = merchant;
     await fund(service, { cents: 10_000, litoshi: 150_000_000 });
@@ -38,7 +38,7 @@ export function describePort(start: StartHarness): void {
     });
   });
 
-  test('is never less than nothing to withdraw, and again something when the dispute is over', async () => {
+  test('The withdrawable amount is never below zero, and returns when the dispute is over', async () => {
     const merchant = await start();
     const { wallet, tenant, service } = merchant;
     await service.controls.credit(service.tenant, 1_000);
@@ -51,7 +51,7 @@ export function describePort(start: StartHarness): void {
     expect(await wallet.read(tenant)).toMatchObject({ disputeBlockedCents: 0, withdrawableCents: 1_000 });
   });
 
-  test('is its account’s alone, and of one environment', async () => {
+  test('A wallet belongs to one account and one environment', async () => {
     const [merchant, other] = [await start(), await start()];
     await fund(merchant.service, { cents: 700 });
     for (const stranger of [other, merchant.inSandbox()])

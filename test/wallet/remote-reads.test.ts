@@ -11,7 +11,7 @@ import { startFacade } from '../support/facade.ts';
 import { lost, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
 
 /** The shown names alone. */
-const TOLD = {
+const BODY = {
   balance: 1_000.1,
   disputeBlocked: 100,
   withdrawable: 600.1,
@@ -31,32 +31,32 @@ const WALLET = {
 };
 
 describe('a wallet that a service shows', () => {
-  test('is read by the names that the document shows', () => {
-    expect(readWallet(TOLD, 'live')).toEqual(WALLET);
-    expect(readWallet({ ...TOLD, moeda: 'BRL', saldoCentavos: 1, livre: null }, 'live')).toEqual(WALLET);
+  test('A service’s wallet is read by the names of the document', () => {
+    expect(readWallet(BODY, 'live')).toEqual(WALLET);
+    expect(readWallet({ ...BODY, moeda: 'BRL', saldoCentavos: 1, livre: null }, 'live')).toEqual(WALLET);
   });
 
-  test('has no sum of subaccounts that could not be derived', () => {
+  test('A service’s wallet has no underivable sum of subaccounts', () => {
     const unknown = { subaccountsBalanceCents: null, assignableCents: null };
-    expect(readWallet({ ...TOLD, withdrawable: 900.1, withdrawableCents: 90_010 }, 'live')).toMatchObject(
+    expect(readWallet({ ...BODY, withdrawable: 900.1, withdrawableCents: 90_010 }, 'live')).toMatchObject(
       unknown,
     );
-    expect(readWallet({ ...TOLD, subaccountsBalance: null }, 'live')).toMatchObject(unknown);
+    expect(readWallet({ ...BODY, subaccountsBalance: null }, 'live')).toMatchObject(unknown);
   });
 
-  test('is believed where it names as we do', () => {
-    expect(readWallet({ ...TOLD, subaccountsBalance: 0, assignableCents: 5 }, 'live')).toMatchObject({
+  test('A service’s wallet is read by the names of this project', () => {
+    expect(readWallet({ ...BODY, subaccountsBalance: 0, assignableCents: 5 }, 'live')).toMatchObject({
       subaccountsBalanceCents: 0,
       assignableCents: 5,
     });
-    expect(readWallet({ ...TOLD, assignableCents: null }, 'live')).toMatchObject({ assignableCents: null });
+    expect(readWallet({ ...BODY, assignableCents: null }, 'live')).toMatchObject({ assignableCents: null });
   });
 
-  test('may say numbers as text', () => {
-    expect(readWallet({ ...TOLD, balance: '1000.10' }, 'live')).toEqual(WALLET);
+  test('A service’s wallet may contain numbers as text', () => {
+    expect(readWallet({ ...BODY, balance: '1000.10' }, 'live')).toEqual(WALLET);
   });
 
-  test('has null for each figure that is missing or unreadable, and none that nobody has said', () => {
+  test('A service’s wallet has null for each figure that is missing or unreadable', () => {
     const unknown = {
       ...{ disputeBlockedCents: null, pendingReleaseCents: null, cryptoBalanceLitoshi: null },
       ...{ subaccountsBalanceCents: null, assignableCents: null },
@@ -70,29 +70,32 @@ describe('a wallet that a service shows', () => {
       ...unknown,
     });
     for (const wrong of [{}, 'much', -1, null, 1e300, true])
-      expect(readWallet({ ...TOLD, pendingRelease: wrong, cryptoBalanceLtc: wrong }, 'live')).toEqual({
+      expect(readWallet({ ...BODY, pendingRelease: wrong, cryptoBalanceLtc: wrong }, 'live')).toEqual({
         ...WALLET,
         ...{ pendingReleaseCents: null, cryptoBalanceLitoshi: null },
       });
-    expect(readWallet({ ...TOLD, balance: -3 }, 'live')).toMatchObject({ balanceCents: null });
+    expect(readWallet({ ...BODY, balance: -3 }, 'live')).toMatchObject({ balanceCents: null });
   });
 
-  test('of a sandbox has no disputes and no LTC, named or not', () => {
+  test('A sandbox wallet has no disputes and no LTC, whether or not they are shown', () => {
     const none = { disputeBlockedCents: 0, cryptoBalanceLitoshi: 0 };
     expect(readWallet({ balance: 5, withdrawable: 5 }, 'sandbox')).toMatchObject({
       ...none,
       balanceCents: 500,
       pendingReleaseCents: null,
     });
-    expect(readWallet({ ...TOLD, disputeBlocked: 'x', cryptoBalanceLtc: 'x' }, 'sandbox')).toMatchObject({
+    expect(readWallet({ ...BODY, disputeBlocked: 'x', cryptoBalanceLtc: 'x' }, 'sandbox')).toMatchObject({
       disputeBlockedCents: null,
       cryptoBalanceLitoshi: null,
     });
   });
 
-  test.each([null, 'no', [], {}, { error: 'no' }, { balance: 'much' }, 5])('is none in %j', (body) => {
-    expect(readWallet(body, 'live')).toBeNull();
-  });
+  test.each([null, 'no', [], {}, { error: 'no' }, { balance: 'much' }, 5])(
+    'No wallet is read from %j',
+    (body) => {
+      expect(readWallet(body, 'live')).toBeNull();
+    },
+  );
 });
 
 describeOnDatabase('the wallet in front of another service', (open) => {
@@ -102,7 +105,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
   });
 
   async function start() {
-    const upstream = scriptedUpstream(() => ({ body: TOLD }));
+    const upstream = scriptedUpstream(() => ({ body: BODY }));
     const facade = await startFacade({ database, upstream });
     const remote = createRemoteWallet(facade);
     const seen: { at: Date; stale: boolean }[] = [];
@@ -117,7 +120,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     return { upstream, remote, seen, service: remote.serviceFor(requester), tenant, clock, events };
   }
 
-  test('is asked for once in two seconds, and says how old it is', async () => {
+  test('The wallet is read once in two seconds, and shows its age', async () => {
     const { service, upstream, seen, tenant, clock } = await start();
     const at = clock.now();
     expect(await Promise.all([service.read(tenant), service.read(tenant)])).toEqual([WALLET, WALLET]);
@@ -130,22 +133,22 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     expect(upstream.asked).toHaveLength(2);
   });
 
-  test('is stale where a figure of it could not be read', async () => {
+  test('The wallet is stale where a figure could not be read', async () => {
     const { service, upstream, seen, tenant, clock } = await start();
     const at = clock.now();
-    upstream.script = () => ({ body: { ...TOLD, pendingRelease: {} } });
+    upstream.script = () => ({ body: { ...BODY, pendingRelease: {} } });
     expect(await service.read(tenant)).toEqual({ ...WALLET, pendingReleaseCents: null });
     expect(seen).toEqual([{ at, stale: true }]);
   });
 
-  test('is announced when it changed, and only then', async () => {
+  test('A change of the wallet is announced, and nothing else', async () => {
     const { remote, service, upstream, tenant, clock, events } = await start();
     await service.read(tenant);
     await remote.refresh(tenant, [], { priority: 'lookup' });
     expect(await events()).toMatchObject([
       { kind: 'wallet.changed', resourceId: 'wallet', snapshot: WALLET },
     ]);
-    upstream.script = () => ({ body: { ...TOLD, pendingRelease: 0 } });
+    upstream.script = () => ({ body: { ...BODY, pendingRelease: 0 } });
     await remote.refresh(tenant, [], { priority: 'lookup' });
     clock.advance(10_000);
     await service.read(tenant);
@@ -158,7 +161,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
   test.each([
     ['the service is down', lost],
     ['the budget is spent', () => new RateLimitError('the budget', 7)],
-  ])('is the one last known where %s, also on an instance that never asked', async (_, fault) => {
+  ])('The last known wallet is shown where %s, also on an instance that never read it', async (_, fault) => {
     const { service, upstream, seen, tenant, clock } = await start();
     const at = clock.now();
     await service.read(tenant);
@@ -177,7 +180,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     expect(saw).toEqual([{ at, stale: true }]);
   });
 
-  test('that was never seen is an error where nobody answers', async () => {
+  test('A wallet that was never read is an error where the service does not answer', async () => {
     const { service, upstream, tenant, clock } = await start();
     upstream.script = unreachable;
     await expect(service.read(tenant)).rejects.toBeInstanceOf(UpstreamError);
@@ -195,7 +198,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     [new UpstreamFault('server_error', 'maybe', '501'), UpstreamError, 'has no endpoint for the wallet'],
     [{ status: 403, body: { error: 'Not for you' } }, PermissionError, 'Not for you'],
     [{ status: 418, body: { error: 'no'.repeat(999) } }, UpstreamError, /status 418: (no){250}$/],
-  ])('is refused with what the service says (%#)', async (said, kind, message) => {
+  ])('A refusal of the wallet carries the service’s message (%#)', async (said, kind, message) => {
     const { service, upstream, tenant } = await start();
     upstream.script = () => said;
     const refused = service.read(tenant);
@@ -203,7 +206,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     await expect(refused).rejects.toThrow(message);
   });
 
-  test('begins a subscription from what is known, without asking', async () => {
+  test('A subscription begins with the known wallet, without a request', async () => {
     const { service, upstream, tenant, events } = await start();
     const first = await service.readWithVersion(tenant);
     expect(first).toEqual({ version: (await events()).at(-1)!.version, wallet: WALLET });
@@ -211,7 +214,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     expect(upstream.asked).toHaveLength(1);
   });
 
-  test('is polled every ten seconds by one of several instances, and at once when nudged', async () => {
+  test('The wallet is polled every ten seconds by one of several instances, and at once after a hint', async () => {
     const { remote, upstream, tenant, clock } = await start();
     const other = createRemoteWallet(await startFacade({ database, upstream, tenant, clock }));
     const wanted = { all: true, ids: [] };

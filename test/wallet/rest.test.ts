@@ -32,17 +32,17 @@ const NOTHING = {
 };
 
 describe('the wallet (section 4.3)', () => {
-  test('is all zeros to begin with, in the names of 2.4', async () => {
+  test('A new wallet is all zeros, under the names of 2.4', async () => {
     const { status, body } = await app.rest().get('/wallet');
     expect({ status, body }).toEqual({ status: 200, body: NOTHING });
   });
 
-  test('with a test key says so', async () => {
+  test('The wallet of a test key names its environment', async () => {
     const { status, body } = await app.rest(TEST_KEY).get('/wallet');
     expect({ status, body }).toEqual({ status: 200, body: { ...NOTHING, sandbox: true } });
   });
 
-  test('shows a sale first as pending, and then as a balance that can be withdrawn', async () => {
+  test('The wallet shows a sale first as pending, and then as a withdrawable balance', async () => {
     const accountId = await addAccount(app, { cardReleaseDays: 14 });
     const shop = app.rest(await addKey(app, { accountId }));
     const { orderCode } = (await shop.post('/card-payments', { valueCents: 820 })).body;
@@ -65,19 +65,19 @@ describe('the wallet (section 4.3)', () => {
     });
   });
 
-  test('is for an unrestricted key', async () => {
+  test('The wallet is for an unrestricted key', async () => {
     const restricted = app.rest(await addKey(app, { permissions: ['subcontas.sacar'] }));
     expect((await restricted.get('/wallet')).status).toBe(403);
   });
 });
 
 describe('the sandbox wallet (section 4.5)', () => {
-  test('is the wallet of a test key', async () => {
+  test('The sandbox wallet is that of a test key', async () => {
     const sandbox = app.rest(TEST_KEY);
     expect((await sandbox.get('/sandbox/wallet')).body).toEqual((await sandbox.get('/wallet')).body);
   });
 
-  test('is not for a live key', async () => {
+  test('The sandbox wallet is refused to a live key', async () => {
     expect(await app.rest().get('/sandbox/wallet')).toMatchObject({
       status: 403,
       body: { error: 'The sandbox takes test keys alone' },
@@ -99,7 +99,7 @@ describe('a wallet as it is sent', () => {
   const sent = (changes: Partial<OwnWallet> = {}) =>
     JSON.parse(JSON.stringify(z.encode(walletWire, walletToWire({ ...wallet, ...changes }))));
 
-  test('has its amounts in reais, some in cents as well, and its LTC', () => {
+  test('An encoded wallet has its amounts in reais, some in cents as well, and its LTC', () => {
     expect(sent()).toEqual({
       currency: 'BRL',
       balance: 1000.05,
@@ -115,7 +115,7 @@ describe('a wallet as it is sent', () => {
     });
   });
 
-  test('without the subaccounts’ sum has null for it and for what can be assigned', () => {
+  test('An encoded wallet without the subaccounts’ sum has null for it and for the assignable amount', () => {
     expect(sent({ subaccountsBalanceCents: null, assignableCents: null })).toMatchObject({
       subaccountsBalance: null,
       assignableCents: null,

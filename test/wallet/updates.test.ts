@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
-  test('the wallet as it is, and then as it was at each change', async () => {
+  test('A subscriber gets the wallet as it is, and then as it was at each change', async () => {
     const { client, tenant } = await merchant();
     await app.controls.credit(tenant, 1_000);
     const updates = client[transport](UPDATES);
@@ -56,7 +56,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     await resumed.close();
   });
 
-  test('of the sandbox, from its test payments', async () => {
+  test('A subscriber to the sandbox gets an update for each test payment', async () => {
     const { client } = await merchant('sandbox');
     const updates = client[transport](UPDATES);
     expect((await updates.data()).walletUpdates.wallet).toMatchObject({ balanceCents: 0, sandbox: true });
@@ -70,13 +70,13 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     await updates.close();
   });
 
-  test('with a cursor that this server never gave out is refused', async () => {
+  test('A subscription with a foreign cursor is refused', async () => {
     const { client } = await merchant();
     const { value } = await client[transport](UPDATES, { after: 'x' }).next();
     expect(value.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  test('is refused to who may not read the wallet', async () => {
+  test('A subscription is refused to callers who may not read the wallet', async () => {
     const strangers = [
       await addKey(app, { permissions: ['subcontas.gerenciar'] }),
       await addToken(app, { kind: 'dashboard', grant: { scopes: ['payouts', 'card_payments'] } }),

@@ -52,7 +52,7 @@ describeOnDatabase('the wallet', (open) => {
 
   describePort(embedded(() => database));
 
-  test('says what the posting rows say, whatever happens', async () => {
+  test('The wallet agrees with the postings after every operation', async () => {
     const step = fc.record({ operation, amount: fc.integer({ min: 1, max: 900 }) });
     const opening: { operation: keyof typeof OPERATIONS; amount: number }[] = [
       { operation: 'sale', amount: 1_000 },
@@ -73,7 +73,7 @@ describeOnDatabase('the wallet', (open) => {
           const summed = await sums(core.tenant);
           const expected = walletOfSums(summed);
           expect(await core.wallet.read(core.tenant)).toEqual(expected);
-          // What was told then, for who follows it, and what a debit may take.
+          // The announced wallet, and the most that a debit may take.
           expect(await lastTold(core)).toEqual(expected);
           expect(withdrawableOf(await core.balances())).toBe(expected.withdrawableCents);
           expect(expected.withdrawableCents).toBeGreaterThanOrEqual(0);
@@ -84,7 +84,7 @@ describeOnDatabase('the wallet', (open) => {
   });
 
   describe('whose subaccounts’ sum cannot be computed', () => {
-    test('shows null in its place and does not subtract it, while the debit still does', async () => {
+    test('A wallet shows null for a sum that cannot be computed and does not subtract it, while the debit still does', async () => {
       const core = await startCore({ database });
       const subaccountId = await openSubaccount(core.tenant);
       await core.controls.credit(core.tenant, 1_000);
@@ -97,7 +97,7 @@ describeOnDatabase('the wallet', (open) => {
           subaccountId,
         ),
       );
-      const { wallet, faults, mend } = broken(core);
+      const { wallet, faults, repair } = broken(core);
       expect(await wallet.read(core.tenant)).toEqual({
         environment: 'live',
         balanceCents: 1_000,
@@ -111,7 +111,7 @@ describeOnDatabase('the wallet', (open) => {
       expect(faults).toHaveLength(1);
       expect(withdrawableOf(await core.balances())).toBe(300);
 
-      mend();
+      repair();
       expect(await wallet.read(core.tenant)).toMatchObject({
         withdrawableCents: 300,
         subaccountsBalanceCents: 600,
@@ -120,7 +120,7 @@ describeOnDatabase('the wallet', (open) => {
       expect(faults).toHaveLength(1);
     });
 
-    test('still tells the version of the log that it stands for', async () => {
+    test('A wallet without the subaccounts’ sum still has the version of its log', async () => {
       const core = await startCore({ database });
       await core.controls.credit(core.tenant, 1_000);
       const { version } = await core.wallet.readWithVersion(core.tenant);
@@ -128,7 +128,7 @@ describeOnDatabase('the wallet', (open) => {
       expect((await broken(core).wallet.readWithVersion(core.tenant)).version).toBe(version);
     });
 
-    test('is not shown at all where the balances cannot be read either', async () => {
+    test('No wallet is shown where the balances cannot be read', async () => {
       const core = await startCore({ database });
       const nothing = failStatements(database, () => true);
       const faults: unknown[] = [];
@@ -137,7 +137,7 @@ describeOnDatabase('the wallet', (open) => {
     });
   });
 
-  test('of an account that nothing has happened to is empty, at the beginning of its log', async () => {
+  test('The wallet of a new account is empty, at the beginning of its log', async () => {
     const core = await startCore({ database });
     expect(await core.wallet.readWithVersion(core.tenant)).toEqual({
       version: 0,
@@ -145,7 +145,7 @@ describeOnDatabase('the wallet', (open) => {
     });
   });
 
-  test('is read in one statement, so that two of its numbers are never of two moments', async () => {
+  test('The wallet is read in one statement, so that all its figures are of one moment', async () => {
     const core = await startCore({ database });
     const statements: string[] = [];
     const counted = failStatements(database, (statement) => {
@@ -168,7 +168,7 @@ describeOnDatabase('the wallet', (open) => {
     return {
       wallet,
       faults,
-      mend: () => {
+      repair: () => {
         failing = false;
       },
     };

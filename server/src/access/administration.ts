@@ -7,8 +7,8 @@ import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
-import { DEFAULT_SETTINGS, decidePauseByMerchant, KEY_PREFIX } from './model.ts';
-import { changePause, listPausedTokens, prepareDatabase } from './service.ts';
+import { DEFAULT_SETTINGS, KEY_PREFIX } from './model.ts';
+import { prepareDatabase } from './service.ts';
 import {
   anyAccountExists,
   countActiveKeys,
@@ -25,7 +25,7 @@ import {
   updateAccount,
 } from './store.ts';
 
-/** Accounts and API keys, as whoever runs the server manages them. */
+/** Accounts and API keys, as the operator of the server manages them. */
 export function createAdministration({
   database,
   committer,
@@ -41,7 +41,7 @@ export function createAdministration({
       return database.transaction(async (sql) => {
         await assertKeysAreOurs(sql);
         const account = accountId ?? (await onlyAccount(sql));
-        // The tenant's lock is of one environment, and the limit is of both: so the account itself is locked.
+        // The tenant's lock covers one environment and the limit covers both, so the account itself is locked.
         if (!(await lockAccount(sql, account))) throw noAccount(account);
         assertMayHaveAnotherKey(await countActiveKeys(sql, account));
         const made: ApiKey = {
@@ -105,32 +105,14 @@ export function createAdministration({
       if (!(await updateAccount(database.sql, id, changes))) throw noAccount(id);
       return { account: await findAccount(database.sql, id) };
     },
-
-    async pauseToken({ token: named, minutes }) {
-      const seconds = minutes === undefined ? null : minutes * 60;
-      const { id, pause } = await changePause(database.sql, committer, {
-        named,
-        tenant: null,
-        decide: (_, now) => decidePauseByMerchant(seconds, now),
-      });
-      return { token: { tokenId: id, ...pause! } };
-    },
-
-    async resumeToken({ token: named }) {
-      const { id } = await changePause(database.sql, committer, { named, tenant: null, decide: () => null });
-      return { tokenId: id };
-    },
-
-    async listPausedTokens() {
-      return { tokens: await listPausedTokens(database.sql, { tenant: null, now: clock.now() }) };
-    },
   };
 }
 
 /**
- * What a server in remote mode does at each start, in place of `bootstrap`: the database becomes that of one merchant at
- * one service, and its keys are exactly the configured ones. A key that is no longer configured is revoked, and with it
- * end its tokens and what they hold open on any instance; `committer` tells. Nothing is made up, nothing is told.
+ * Prepares the database of a server in remote mode at each start, in place of `bootstrap`: it becomes that of one
+ * merchant at one service, and its keys are exactly the configured ones. A key that is no longer configured is
+ * revoked, which ends its tokens and everything that they hold open on any instance; `committer` announces it. No
+ * account or key is made up.
  * @throws ModeError where the database is of another mode or service
  */
 export async function bootstrapRemote({
@@ -167,15 +149,15 @@ export async function bootstrapRemote({
     const active = await listApiKeys(sql, { accountId, revokedToo: false });
     return { cursorKey, accountId, gone: active.filter(({ id }) => !configured.has(id)) };
   });
-  // Each is a change of its tenant, with its event. Were the process to end in between, the next start goes on here;
-  // this one serves nobody before.
+  // Each revocation is a change of its tenant, with its event. Should the process end in between, the next start
+  // continues here; this one serves nobody before.
   for (const { id, accountId, environment } of gone)
     await committer.change({
       tenant: { accountId, environment },
       read: (reader) => reader.load(apiKeys, id),
       decide(state) {
         const key = state.need(apiKeys, id);
-        // By another instance that started at the same time.
+        // Another instance that started at the same time has revoked it.
         if (key.revokedAt) return { outcome: undefined };
         const revoked: ApiKey = { ...key, revokedAt: state.now };
         return {
@@ -187,10 +169,13 @@ export async function bootstrapRemote({
   return started;
 }
 
-/** For who lists accounts; payers see what the service shows them. */
+/** The name in a list of accounts. Payers see the name that the service shows them. */
 const ACCOUNT_NAME = 'Minha loja';
 
-/** The same key has the same id on every instance and after every restart, so that its tokens stay its own. */
+/**
+ * The record of a configured key. The same key has the same id on every instance and after every restart, so that it
+ * keeps its tokens.
+ */
 function configuredKey(
   key: string,
   { accountId, environment, createdAt }: { accountId: string; environment: Environment; createdAt: Date },
@@ -201,7 +186,7 @@ function configuredKey(
     environment,
     name: environment === 'live' ? 'PSA_UPSTREAM_LIVE_KEY' : 'PSA_UPSTREAM_TEST_KEY',
     permissions: [],
-    // Of a short one the last four characters would be too much.
+    // The last four characters would reveal too much of a short key.
     hint: key.length >= KEY_PREFIX[environment].length + HINTED_LENGTH ? key.slice(-4) : null,
     createdAt,
     revokedAt: null,
@@ -240,7 +225,7 @@ async function isRemote(sql: Sql): Promise<boolean> {
   return (await selectMode(sql))?.kind === 'remote';
 }
 
-/** The one that is meant where none is named. @throws NotFoundError, ValidationError */
+/** Finds the only account, for a command that names none. @throws NotFoundError, ValidationError */
 async function onlyAccount(sql: Sql): Promise<string> {
   const [first, ...others] = await selectAccountIds(sql);
   if (first === undefined) throw new NotFoundError('There is no account yet');

@@ -10,7 +10,7 @@ import {
   updateTokens,
 } from './store.ts';
 
-/** The records of this slice as a decision reads and writes them. */
+/** Accounts, as a decision reads them. */
 export const accounts: Collection<AccountRow> = {
   name: 'account',
   load: (sql, _tenant, ids) => selectAccounts(sql, ids),

@@ -3,14 +3,12 @@ import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
 import { byMethod } from '../payouts/model.ts';
-import type { AccountSettings, PausedToken, Permission } from './model.ts';
+import { type AccountSettings, PERMISSIONS, type Permission } from './model.ts';
 
-/** The document's sections 5.4 and 8: of both environments together. */
+/** The limit of active keys of an account, both environments together (the document's sections 5.4 and 8). */
 export const MAX_ACTIVE_KEYS = 10;
 
-const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const satisfies readonly Permission[];
-
-/** A key as it may be shown; the key itself is nowhere. */
+/** A key as it can be shown. Its text is stored nowhere. */
 export interface ApiKey {
   id: string;
   accountId: string;
@@ -18,7 +16,7 @@ export interface ApiKey {
   name: string | null;
   /** Empty for an unrestricted key. */
   permissions: readonly Permission[];
-  /** Its last four characters, where they were kept. */
+  /** Its last four characters, where they were stored. */
   hint: string | null;
   createdAt: Date;
   revokedAt: Date | null;
@@ -31,7 +29,7 @@ export interface Account extends AccountSettings {
   activeKeys: number;
 }
 
-// ── What may be asked for ───────────────────────────────────────────────────────────────────────
+// ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
 const label = plainText({ max: 100 });
 const id = plainText({ max: 100 });
@@ -40,7 +38,7 @@ const permission = z.enum(PERMISSIONS, {
   error: ({ input }) =>
     `${JSON.stringify(input).slice(0, 60)} is unknown; there are ${PERMISSIONS.join(' and ')}`,
 });
-/** At most R$ 1,000: more is a slip of the keyboard. */
+/** A fee of at most R$ 1,000: more is a typing error. */
 const fee = z
   .number()
   .int('must be whole cents')
@@ -63,7 +61,7 @@ const settings = {
 };
 
 export const createKeyInput = z.strictObject({
-  /** May be left out where there is one account. */
+  /** Optional where there is one account. */
   accountId: id.optional(),
   environment,
   permissions: z.array(permission).transform((all) => [...new Set(all)]),
@@ -77,47 +75,28 @@ export const updateAccountInput = z
   .refine(({ id: _, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
     message: 'nothing to change was given',
   });
-const tokenName = z
-  .string('must be a token or its id')
-  .min(1, 'must be a token or its id')
-  .max(256, 'must be a token or its id');
-export const pauseTokenInput = z.strictObject({
-  token: tokenName,
-  minutes: z
-    .number()
-    .int('must be a whole number of minutes')
-    .min(1, 'must lie from 1 to 525600')
-    .max(525_600, 'must lie from 1 to 525600')
-    .optional(),
-});
-export const resumeTokenInput = z.strictObject({ token: tokenName });
 export const noInput = z.strictObject({});
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** What the document's dashboard does, for whoever runs the server. */
+/** The operations of the document's dashboard, for the operator of the server. */
 export interface Administration {
   /**
-   * `secret` is the only copy of the key.
-   * @throws UnavailableError (ten are active), NotFoundError (the account), ValidationError (which account is meant)
+   * Creates a key. `secret` is its only copy.
+   * @throws UnavailableError (ten are active), NotFoundError (the account), ValidationError (the account is
+   *   ambiguous)
    */
   createKey(input: z.output<typeof createKeyInput>): Promise<{ key: ApiKey; secret: string }>;
-  /** Oldest first; of all accounts where none is named. @throws NotFoundError */
+  /** Lists keys, oldest first; those of all accounts where none is named. @throws NotFoundError */
   listKeys(input: z.output<typeof listKeysInput>): Promise<{ keys: ApiKey[] }>;
   /** Ends a key, the tokens that it minted and what they hold open, at once. @throws NotFoundError */
   revokeKey(input: z.output<typeof revokeKeyInput>): Promise<{ key: ApiKey }>;
-  /** Without keys; those are created for it. */
+  /** Creates an account without keys; those are created separately. */
   createAccount(input: z.output<typeof createAccountInput>): Promise<{ account: Account }>;
-  /** Oldest first. */
+  /** Lists accounts, oldest first. */
   listAccounts(): Promise<{ accounts: Account[] }>;
-  /** Changes what is given and nothing else. @throws NotFoundError */
+  /** Changes the given settings and no others. @throws NotFoundError */
   updateAccount(input: z.output<typeof updateAccountInput>): Promise<{ account: Account }>;
-  /** Stops a checkout token, by its text or its id, until it is resumed or for so many minutes. @throws NotFoundError */
-  pauseToken(input: z.output<typeof pauseTokenInput>): Promise<{ token: PausedToken }>;
-  /** Ends whatever pause it has. @throws NotFoundError */
-  resumeToken(input: z.output<typeof resumeTokenInput>): Promise<{ tokenId: string }>;
-  /** The pauses of all accounts that are in force, newest first; at most 100. */
-  listPausedTokens(): Promise<{ tokens: PausedToken[] }>;
 }
 
 /** @throws UnavailableError */

@@ -1,4 +1,4 @@
-/** What a database holds: a service's own books, or what a server in front of a service has seen of it. */
+/** The mode of a database: the ledger of a service itself, or the mirror of the service behind a facade. */
 export type Mode = { kind: 'embedded' } | { kind: 'remote'; upstreamOrigin: string };
 
 /** An error that a person has to correct: the message says how. */
@@ -7,7 +7,7 @@ export class ModeError extends Error {
 }
 
 /**
- * Books that were mixed with what another service said would be worth nothing.
+ * Refuses to mix the ledger of one service with what another service reported.
  * @throws ModeError where a database of one mode, or of one service, is started as another's
  */
 export function assertSameMode(held: Mode, wanted: Mode): void {

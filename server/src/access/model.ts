@@ -1,30 +1,23 @@
 import { z } from 'zod';
-import {
-  type CheckoutGrant,
-  cardAmount,
-  checkoutDetails,
-  isPaused,
-  type TokenPause,
-} from '../card-payments/model.ts';
-import { plusMs } from '../kernel/clock.ts';
-import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
+import type { CheckoutGrant } from '../card-payments/model.ts';
+import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
 import { byMethod, methodOf, type PayoutMethod } from '../payouts/model.ts';
-import { productIdText } from '../products/model.ts';
 
-/** The document's section 5. An unrestricted key has none of them and may do everything. */
-export type Permission = 'subcontas.gerenciar' | 'subcontas.sacar';
+/** The permissions of restricted keys (the document's section 5). An unrestricted key has none of them. */
+export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
 
-/** What an account settles for itself. */
+/** The settings of an account. */
 export interface AccountSettings {
   cardPaymentsEnabled: boolean;
-  /** Days from a card sale to its place in the balance. */
+  /** Days from a card sale to its release into the balance. */
   cardReleaseDays: number;
   /** The part of each payout that the service keeps. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
-  /** What the account keeps of each payout of its subaccounts. */
+  /** The fee that the account takes from each payout of its subaccounts. */
   subaccountMarkupCents: Cents;
 }
 
@@ -35,7 +28,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   subaccountMarkupCents: 50,
 };
 
-/** What a dashboard token may read. */
+/** The scopes of dashboard tokens. */
 export const DASHBOARD_SCOPES = [
   'wallet',
   'payouts',
@@ -46,9 +39,42 @@ export const DASHBOARD_SCOPES = [
 ] as const;
 export type DashboardScope = (typeof DASHBOARD_SCOPES)[number];
 
-/** What let the caller in, and what it grants. */
+/** Everything that a restricted key or a dashboard token can be allowed. The rest needs an unrestricted key. */
+export type Right =
+  | 'wallet.read'
+  | 'payouts.read'
+  | 'card_payments.read'
+  | 'products.read'
+  | 'webhooks.read'
+  | 'subaccounts.read'
+  /** Opening subaccounts and transferring to them. */
+  | 'subaccounts.manage'
+  | 'subaccount_payouts.read'
+  | 'subaccount_payouts.request';
+
+/**
+ * The rights that each permission and each scope grants (for permissions, the document's 4.1.1 and 5). An unrestricted
+ * key has all of them.
+ */
+const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = {
+  'subcontas.gerenciar': [
+    'subaccounts.read',
+    'subaccounts.manage',
+    'subaccount_payouts.read',
+    'subaccount_payouts.request',
+  ],
+  'subcontas.sacar': ['subaccount_payouts.read', 'subaccount_payouts.request'],
+  wallet: ['wallet.read'],
+  payouts: ['payouts.read'],
+  subaccounts: ['subaccounts.read', 'subaccount_payouts.read'],
+  card_payments: ['card_payments.read'],
+  products: ['products.read'],
+  webhooks: ['webhooks.read'],
+};
+
+/** The credential of a caller, and what it grants. */
 export type Credential =
-  /** Null where the service that made the key does not show what it permits: that one refuses by itself. */
+  /** Permissions are null where the service that issued the key does not show them and enforces them itself. */
   | { kind: 'api_key'; id: string; permissions: readonly Permission[] | null }
   | { kind: 'checkout_token'; id: string; grant: CheckoutGrant }
   | { kind: 'payment_token'; id: string; orderCode: string }
@@ -57,14 +83,14 @@ export type Credential =
 export interface Caller {
   readonly tenant: Tenant;
   readonly credential: Credential;
-  /** Origins that may use it; empty for any. */
+  /** Origins that may use the credential; empty for any. */
   readonly allowedOrigins: readonly string[];
   readonly expiresAt: Date | null;
   /** Credentials whose revocation ends this one: itself, and the key that minted it. */
   readonly endsWith: readonly string[];
 }
 
-/** `ps_live_…` and `ps_test_…` are the document's; the token prefixes are ours. */
+/** Prefixes of keys, which are the document's. Those of tokens below are this server's own. */
 export const KEY_PREFIX: Record<Environment, string> = { live: 'ps_live_', sandbox: 'ps_test_' };
 export const TOKEN_PREFIX = {
   checkout: 'ps_checkout_',
@@ -73,47 +99,14 @@ export const TOKEN_PREFIX = {
 } as const;
 
 const TOKEN_DAY_MS = 86_400_000;
-/** Long enough for a payer to come back, and for a late confirmation to be seen. */
+/** The life of a payment token: the payer can return to the page, and sees a late confirmation. */
 export const PAYMENT_TOKEN_MS = 7 * TOKEN_DAY_MS;
-export const CHECKOUT_TOKEN_SECONDS = 86_400;
 export const DASHBOARD_TOKEN_SECONDS = 3_600;
 
-// ── What a caller may ask for ───────────────────────────────────────────────────────────────────
+// ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
-const centsRange = z
-  .object({ minCents: cardAmount, maxCents: cardAmount })
-  .refine((range) => range.minCents <= range.maxCents, {
-    path: ['maxCents'],
-    message: 'must not be below minCents',
-  });
-
-/** graphql-jit does not know `@oneOf`, so the rule is said here too. */
-const checkoutAmountInput = z
-  .object({
-    fixedCents: cardAmount.nullish(),
-    range: centsRange.nullish(),
-    productId: productIdText.nullish(),
-  })
-  .refine(
-    (amount) =>
-      [amount.fixedCents, amount.range, amount.productId].filter((member) => member != null).length === 1,
-    'must have exactly one of fixedCents, range and productId',
-  );
-
-const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
-
-export const createCheckoutTokenInput = checkoutDetails.extend({
-  amount: checkoutAmountInput,
-  allowedOrigins,
-  reusable: z.boolean().nullish(),
-  expiresInSeconds: z
-    .number()
-    .int('must be a whole number of seconds')
-    .min(60, 'must be at least 60')
-    .max(31_536_000, 'must be at most a year (31536000)')
-    .nullish(),
-});
-export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
+/** Origins that may use a token, as a caller names them. */
+export const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
 
 export const createDashboardTokenInput = z.object({
   scopes: z
@@ -130,111 +123,59 @@ export const createDashboardTokenInput = z.object({
 });
 export type CreateDashboardTokenInput = z.infer<typeof createDashboardTokenInput>;
 
+/** A token to mint for a tenant. */
+export interface NewToken {
+  kind: 'checkout' | 'payment' | 'dashboard';
+  /** Its rights, as they are stored. */
+  grant: unknown;
+  /** The API key whose revocation ends the token; null where no key has minted it. */
+  mintedBy: string | null;
+  allowedOrigins: string[];
+  expiresAt: Date | null;
+}
+
+/** Mints a token and stores its hash. Returns the only copy of its text. */
+export type MintToken = (tenant: Tenant, token: NewToken) => Promise<string>;
+
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface AccessService {
   /**
-   * Who is behind an `Authorization: Bearer …` value.
-   * @throws UnauthenticatedError for none, a malformed, unknown, expired or revoked one
+   * Identifies the caller behind an `Authorization: Bearer …` value.
+   * @throws UnauthenticatedError for a missing, malformed, unknown, expired or revoked one
    */
   authenticate(authorization: string | null | undefined): Promise<Caller>;
   /**
-   * A public token for the payment that it describes. The only copy is the answer.
-   * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards)
+   * Mints a short-lived token that reads and follows what its scopes name, and changes nothing. The result holds the
+   * only copy.
    */
-  createCheckoutToken(
-    tenant: Tenant,
-    keyId: string | null,
-    input: CreateCheckoutTokenInput,
-  ): Promise<{ token: string; expiresAt: Date | null }>;
-  /** A short-lived token that reads and follows what its scopes name, and changes nothing. The only copy is the answer. */
   createDashboardToken(
     tenant: Tenant,
     keyId: string | null,
     input: CreateDashboardTokenInput,
   ): Promise<{ token: string; expiresAt: Date }>;
-  /** Reads and follows one payment. */
+  /** Mints a token that reads and follows one payment. */
   createPaymentToken(tenant: Tenant, orderCode: string): Promise<string>;
-  /** Ends a checkout or dashboard token of this tenant at once. @throws NotFoundError */
+  /** Revokes a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
-  /**
-   * A checkout token of this tenant, by its text or its id, takes no payments from now on, until it is resumed or for so
-   * many seconds. @throws NotFoundError, ValidationError
-   */
-  pauseToken(tenant: Tenant, token: string, seconds: number | null): Promise<PausedToken>;
-  /** Ends whatever pause it has, and returns its id; one that has none stays as it is. @throws NotFoundError */
-  resumeToken(tenant: Tenant, token: string): Promise<string>;
-  /** The last pause of a checkout token, which may have ended; null where it was resumed, or never paused. */
-  pauseOf(tokenId: string): Promise<TokenPause | null>;
-  /** The pauses that are in force, newest first; at most 100. */
-  listPausedTokens(tenant: Tenant): Promise<PausedToken[]>;
-}
-
-/** A checkout token and its pause. */
-export interface PausedToken extends TokenPause {
-  tokenId: string;
-}
-
-/** The event of a checkout token that was paused or resumed; `pause` is null where it was resumed. */
-export interface TokenSnapshot {
-  tokenId: string;
-  pause: TokenPause | null;
-}
-
-/** A snapshot read back from JSON, where instants are text. */
-export function tokenFromJson(json: unknown): TokenSnapshot {
-  const { tokenId, pause } = json as TokenSnapshot;
-  if (!pause) return { tokenId, pause: null };
-  const { reason, pausedAt, pausedUntil } = pause;
-  return {
-    tokenId,
-    pause: {
-      reason,
-      pausedAt: new Date(pausedAt),
-      pausedUntil: pausedUntil === null ? null : new Date(pausedUntil),
-    },
-  };
 }
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
-const MINUTE_MS = 60_000;
-const FIRST_PAUSE_MS = 5 * MINUTE_MS;
-const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
-/** A pause that begins so soon after the last one's end is twice as long. */
-const SOON_MS = 60 * MINUTE_MS;
+/** Origins in the form of a browser's `Origin` header. */
+export function normalizeOrigins(origins: readonly string[] | null | undefined): string[] {
+  return (origins ?? []).map((origin) => new URL(origin).origin);
+}
 
 /**
- * The pause of a token whose cards are declined; null where it has one. It ends by itself, and lasts twice as long as the
- * last one, up to an hour.
+ * The syntax of a `Bearer` credential (RFC 6750). This server's own use a part of it; the document does not show the
+ * form of the service's keys.
  */
-export function decidePauseForDeclines(last: TokenPause | null, now: Date): TokenPause | null {
-  if (isPaused(last, now)) return null;
-  let ms = FIRST_PAUSE_MS;
-  if (last?.reason === 'declines' && last.pausedUntil && plusMs(last.pausedUntil, SOON_MS) > now)
-    ms = Math.min(LONGEST_PAUSE_MS, 2 * (last.pausedUntil.getTime() - last.pausedAt.getTime()));
-  return { reason: 'declines', pausedAt: now, pausedUntil: plusMs(now, ms) };
-}
-
-/** At most a year, as a token's own life. @throws ValidationError */
-export function decidePauseByMerchant(seconds: number | null, now: Date): TokenPause {
-  if (seconds !== null && !(Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_SECONDS))
-    throw new ValidationError([{ path: 'seconds', message: `must lie from 1 to ${LONGEST_SECONDS}` }]);
-  return {
-    reason: 'merchant',
-    pausedAt: now,
-    pausedUntil: seconds === null ? null : plusMs(now, seconds * 1_000),
-  };
-}
-
-const LONGEST_SECONDS = 31_536_000;
-
-/** What can stand behind `Bearer` (RFC 6750). Ours use less of it; how the service makes its keys, the document does not say. */
 export const TOKEN_TEXT = '[A-Za-z0-9._~+/-]+=*';
 const BEARER = new RegExp(`^Bearer +(${TOKEN_TEXT})$`, 'i');
 const CREDENTIAL_MAX = 256;
 
-/** The credential out of `Bearer …`. @throws UnauthenticatedError */
+/** Reads the credential from `Bearer …`. @throws UnauthenticatedError */
 export function bearer(authorization: string | null | undefined): string {
   const credential = BEARER.exec(authorization ?? '')?.[1];
   if (credential === undefined || credential.length > CREDENTIAL_MAX)
@@ -242,113 +183,72 @@ export function bearer(authorization: string | null | undefined): string {
   return credential;
 }
 
-/** The environment is in a key's prefix; null for what is not a key. */
+/** Reads the environment from a key's prefix; null for a text that is no key. */
 export function environmentOfKey(secret: string): Environment | null {
   if (secret.startsWith(KEY_PREFIX.live)) return 'live';
   return secret.startsWith(KEY_PREFIX.sandbox) ? 'sandbox' : null;
 }
 
-/** For what no listed permission covers. @throws PermissionError */
-export function assertUnrestrictedKey(caller: Caller): string {
+/** The permissions that grant a right; none where only an unrestricted key has it. */
+export function permissionsFor(right: Right): readonly Permission[] {
+  return PERMISSIONS.filter((permission) => GRANTS[permission].includes(right));
+}
+
+/** Refuses a caller whose credential does not grant the right. @throws PermissionError */
+export function assertMay(caller: Caller, right: Right): void {
   const { credential } = caller;
+  const scope = DASHBOARD_SCOPES.find((each) => GRANTS[each].includes(right));
+  if (credential.kind === 'dashboard_token' && scope) {
+    if (!credential.scopes.includes(scope))
+      throw new PermissionError(`This dashboard token does not have the scope ${scope}`);
+    return;
+  }
+  const permissions = permissionsFor(right);
+  if (permissions.length === 0 || credential.kind !== 'api_key') assertUnrestrictedKey(caller);
+  else if (!grants(credential.permissions, right))
+    throw new PermissionError(`This API key needs one of: ${permissions.join(', ')}`, permissions);
+}
+
+/** Refuses every caller but an unrestricted key, and returns the key's id. @throws PermissionError */
+export function assertUnrestrictedKey({ credential }: Caller): string {
   if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
   if (credential.permissions?.length)
     throw new PermissionError('This API key is restricted to other operations; it needs an unrestricted one');
   return credential.id;
 }
 
-/** For where the account's updates stand: a payer's page follows one payment. @throws PermissionError */
-export function assertMayFollowAccount({ credential }: Caller): void {
-  if (credential.kind !== 'api_key' && credential.kind !== 'dashboard_token')
-    throw new PermissionError('This token does not follow the account');
+/** Refuses tokens of a payer's page, which follows one payment and not the account. @throws PermissionError */
+export function assertMayFollowAccount(caller: Caller): void {
+  if (isPayer(caller)) throw new PermissionError('This token does not follow the account');
 }
 
-/** @throws PermissionError */
-export function assertMayReadWallet(caller: Caller): void {
-  assertMayRead(caller, 'wallet');
-}
-
-/** Every card payment of the account. @throws PermissionError */
-export function assertMayReadCardPayments(caller: Caller): void {
-  assertMayRead(caller, 'card_payments');
-}
-
-/** Payouts of the main account. @throws PermissionError */
-export function assertMayReadPayouts(caller: Caller): void {
-  assertMayRead(caller, 'payouts');
-}
-
-/** @throws PermissionError */
-export function assertMayReadWebhooks(caller: Caller): void {
-  assertMayRead(caller, 'webhooks');
-}
-
-/** The catalogue. @throws PermissionError */
-export function assertMayReadProducts(caller: Caller): void {
-  assertMayRead(caller, 'products');
-}
-
-function assertMayRead(caller: Caller, scope: DashboardScope): void {
-  const { credential } = caller;
-  if (credential.kind !== 'dashboard_token') assertUnrestrictedKey(caller);
-  else if (!credential.scopes.includes(scope))
-    throw new PermissionError(`This dashboard token does not have the scope ${scope}`);
-}
-
-const MANAGE: readonly Permission[] = ['subcontas.gerenciar'];
-const MANAGE_OR_WITHDRAW: readonly Permission[] = ['subcontas.gerenciar', 'subcontas.sacar'];
-
-/** To open subaccounts and to transfer to them. @throws PermissionError */
-export function assertMayManageSubaccounts(caller: Caller): void {
-  assertKeyWith(caller, MANAGE);
-}
-
-/** Subaccounts with their balances and statements. @throws PermissionError */
-export function assertMayReadSubaccounts(caller: Caller): void {
-  if (caller.credential.kind === 'dashboard_token') assertMayRead(caller, 'subaccounts');
-  else assertKeyWith(caller, MANAGE);
-}
-
-/** The document's 4.1.1. @throws PermissionError */
-export function assertMayRequestSubaccountPayouts(caller: Caller): void {
-  assertKeyWith(caller, MANAGE_OR_WITHDRAW);
-}
-
-/** The document's 4.1.1. @throws PermissionError */
-export function assertMayReadSubaccountPayouts(caller: Caller): void {
-  if (caller.credential.kind === 'dashboard_token') assertMayRead(caller, 'subaccounts');
-  else assertKeyWith(caller, MANAGE_OR_WITHDRAW);
-}
-
-/** A key that may only request payouts follows these, and sees of their subaccount nothing but its id. */
-export function seesSubaccount({ credential }: Caller): boolean {
-  return (
-    credential.kind !== 'api_key' ||
-    !credential.permissions?.length ||
-    credential.permissions.includes('subcontas.gerenciar')
-  );
-}
-
-function assertKeyWith({ credential }: Caller, anyOf: readonly Permission[]): void {
-  if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
-  const held = credential.permissions;
-  if (!held?.length || held.some((permission) => anyOf.includes(permission))) return;
-  throw new PermissionError(`This API key needs one of: ${anyOf.join(', ')}`, anyOf);
-}
-
-/** One card payment: a payment token sees its own alone, and all others as if they were not there. */
+/** Whether the caller may read a card payment. To a payment token every other payment does not exist. */
 export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
   if (caller.credential.kind === 'payment_token') return caller.credential.orderCode === orderCode;
-  assertMayReadCardPayments(caller);
+  assertMay(caller, 'card_payments.read');
   return true;
 }
 
+/** Whether the caller sees more of a subaccount than its id. A key that may only request payouts does not. */
+export function seesSubaccount({ credential }: Caller): boolean {
+  return credential.kind !== 'api_key' || grants(credential.permissions, 'subaccounts.read');
+}
+
 /**
- * Customer and metadata are the merchant's, not the payer's page's: its checkout token may be public, and whoever
- * has that gets a payment token by starting a payment.
+ * Customer and metadata are the merchant's, and hidden from the payer's page: its checkout token may be public, and
+ * starting a payment with it yields a payment token.
  */
-export function seesCustomer({ credential }: Caller): boolean {
-  return credential.kind === 'api_key' || credential.kind === 'dashboard_token';
+export function seesCustomer(caller: Caller): boolean {
+  return !isPayer(caller);
+}
+
+/** Whether permissions of a key grant a right. Null: the service that made the key refuses by itself. */
+function grants(permissions: readonly Permission[] | null, right: Right): boolean {
+  return !permissions?.length || permissionsFor(right).some((permission) => permissions.includes(permission));
+}
+
+function isPayer({ credential }: Caller): boolean {
+  return credential.kind === 'checkout_token' || credential.kind === 'payment_token';
 }
 
 /** Whether a page of this origin may use the credential. No origin: not a browser. */
@@ -357,12 +257,18 @@ export function allowsOrigin(caller: Caller, origin: string | null | undefined):
 }
 
 /**
- * Callers of whom this is the same see the same of everything: it is all of a caller that a rule can look at. Who pays with
- * a token shares with nobody, for each token has its own share of the calls to a service behind a facade.
+ * A key of everything that the rules above and `viewer` look at: two callers with the same one see the same of
+ * everything. Payers share it with nobody, for each token has its own share of the calls to a service behind a facade.
  */
-export function rightsOf({ tenant, credential, allowedOrigins }: Caller): string {
+export function rightsOf(caller: Caller): string {
+  const { tenant, credential, allowedOrigins } = caller;
   const { id, ...granted } = credential;
-  const isPayers = credential.kind === 'checkout_token' || credential.kind === 'payment_token';
   const names = 'scopes' in granted ? { ...granted, scopes: [...granted.scopes].sort() } : granted;
-  return JSON.stringify([tenant.accountId, tenant.environment, names, allowedOrigins, isPayers ? id : null]);
+  return JSON.stringify([
+    tenant.accountId,
+    tenant.environment,
+    names,
+    allowedOrigins,
+    isPayer(caller) ? id : null,
+  ]);
 }

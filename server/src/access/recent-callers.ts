@@ -5,37 +5,44 @@ import { createLRUCache } from '../kernel/lru-cache.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import type { AccessService, Caller } from './model.ts';
 
-/** How long a revocation whose notification was lost may go unnoticed; and how long a refusal holds. */
+/** The life of a cache entry: a revocation goes unnoticed for at most this time where its notification was lost. */
 const REMEMBERED_MS = 1_000;
-/** Of those that are remembered: ten thousand. */
+/** The size of the cache of callers: ten thousand. */
 const REMEMBERED_BYTES = 11_000_000;
 const CALLER_BYTES = 800;
-/** Refusals that are remembered: two thousand, so that the same wrong credential does not ask the database each time. */
+/**
+ * The size of the cache of refusals: two thousand, so that a repeated wrong credential does not reach the database
+ * each time.
+ */
 const REFUSED_BYTES = 1_000_000;
 const REFUSAL_BYTES = 100;
 const MOST_TENANTS = 10_000;
 
 export interface RecentCallers {
   /**
-   * At once where it is remembered. Who presents the same credential on the same `connection` again need not be hashed
-   * again. @throws as `AccessService.authenticate`, later
+   * Authenticates a credential, at once where it is cached. A credential that is repeated on the same `connection` is
+   * not hashed again.
+   * @throws as `AccessService.authenticate`, later
    */
   authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   /**
-   * Counts a request against the limit of its network, unless its credential lets somebody in: before anything is read,
-   * parsed or looked up for it. Of a credential that was let in lately nothing is counted, so that a neighbour on the
-   * same network keeps out nobody who is known. @throws RateLimitError, at once or later
+   * Counts a request against the limit of its network, unless its credential is valid, before anything is read,
+   * parsed or looked up for it. A request with a recently accepted credential is not counted, so that a neighbour on
+   * the same network cannot lock out a known caller.
+   * @throws RateLimitError, at once or later
    */
   admit(authorization: string | null | undefined, address: string, connection?: object): void | Promise<void>;
-  /** Something was committed for this tenant, by its key, here or on another instance; null: for whichever. */
+  /**
+   * Invalidates the entries of a tenant, by its key, after a commit on this or another instance; null: of all
+   * tenants.
+   */
   changed(tenant: string | null): void;
 }
 
 /**
- * Does not ask again within a second who is behind a credential. A revocation is a change of its tenant, and each change of
- * a tenant ends what is remembered of its credentials: on the instance that commits it before anybody is told, on the
- * others with the notification, and where that is lost, within the second. A refusal is remembered
- * for a second, too.
+ * Caches for a second which caller is behind a credential. A revocation is a change of its tenant, and each change of
+ * a tenant invalidates the entries of its credentials: on the committing instance before the result is sent, on the
+ * others with the notification, and within the second where that is lost. A refusal is cached for a second too.
  */
 export function createRecentCallers({
   access,
@@ -47,12 +54,12 @@ export function createRecentCallers({
   strangers: { take(address: string): void | Promise<void>; putBack(address: string): void };
   clock: Clock;
 }): RecentCallers {
-  /** The message alone: an error would hold on to its stack, and with it to its request. */
+  /** Messages of refusals: an error itself would retain its stack, and with it its request. */
   const refused = createLRUCache<{ message: string; at: number }>(REFUSED_BYTES, () => REFUSAL_BYTES);
   const remembered = createLRUCache<Remembered>(REMEMBERED_BYTES, () => CALLER_BYTES);
-  /** Of each tenant that something is remembered of, until it changes. */
+  /** The validity of each tenant's entries, until the tenant changes. */
   const tenants = new Map<string, Unchanged>();
-  /** What has changed while each of them asks: it may have been told what was so before. */
+  /** The tenants that have changed during each lookup under way, whose result may be older than the change. */
   const asking = new Set<Set<string | null>>();
 
   function unchangedOf(key: string): Unchanged {
@@ -64,7 +71,7 @@ export function createRecentCallers({
     return unchanged;
   }
 
-  /** What was presented last on each connection, and with it forgotten. */
+  /** The last credential of each connection, which is dropped with the connection. */
   const presented = new WeakMap<object, { authorization: string; hash: string }>();
 
   function hashOf(authorization: string, connection: object | undefined): string {
@@ -99,7 +106,7 @@ export function createRecentCallers({
     }
   }
 
-  /** Whether what was learned at an instant still holds. That lies ahead where the clock was set back. */
+  /** Whether a result of an instant is still valid. The instant lies ahead where the clock was set back. */
   const isFresh = (at: number, now: number) => at <= now && now < at + REMEMBERED_MS;
 
   function authenticate(
@@ -118,12 +125,12 @@ export function createRecentCallers({
     return ask(authorization, hash);
   }
 
-  /** Resolves when it is known whether the credential lets anybody in; the limit has been taken from. */
+  /** Returns the request to the limit of its network once its credential has proved valid. */
   async function introduce(authorization: string, address: string, connection?: object): Promise<void> {
     try {
       await authenticate(authorization, connection);
     } catch (error) {
-      // Who presents it is answered with the refusal when the credential is needed.
+      // The refusal is thrown when the credential is needed.
       if (error instanceof UnauthenticatedError) return;
     }
     strangers.putBack(address);

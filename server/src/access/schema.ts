@@ -1,18 +1,13 @@
-import { CustomerInput } from '../card-payments/schema.ts';
-import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf, type RateLimitState } from '../graphql/context.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
-import { NotFoundError, RateLimitError, UnavailableError, ValidationError } from '../kernel/errors.ts';
+import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import {
   assertMayFollowAccount,
-  assertMayReadCardPayments,
   assertUnrestrictedKey,
   type Credential,
-  createCheckoutTokenInput,
   createDashboardTokenInput,
-  type PausedToken,
 } from './model.ts';
 
 const EnvironmentEnum = builder.enumType('Environment', {
@@ -76,61 +71,6 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const CentsRangeInput = builder.inputType('CentsRangeInput', {
-  fields: (t) => ({
-    minCents: t.field({ type: 'Cents', required: true }),
-    maxCents: t.field({ type: 'Cents', required: true }),
-  }),
-});
-
-const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
-  isOneOf: true,
-  description:
-    'What a checkout token lets a browser pay: a fixed amount, a range that the payer chooses in, or a product’s price.',
-  fields: (t) => ({
-    fixedCents: t.field({ type: 'Cents' }),
-    range: t.field({ type: CentsRangeInput }),
-    productId: t.string(),
-  }),
-});
-
-const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
-  fields: (t) => ({
-    amount: t.field({ type: CheckoutAmountInput, required: true }),
-    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
-    callbackUrl: t.field({
-      type: 'Url',
-      description: 'Public https URL that receives the webhook; at most 500 characters.',
-    }),
-    customer: t.field({ type: CustomerInput }),
-    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
-    successUrl: t.field({ type: 'Url' }),
-    cancelUrl: t.field({ type: 'Url' }),
-    allowedOrigins: t.field({
-      type: ['Url'],
-      description:
-        'Origins of the pages that may use it, such as https://loja.example; at most 20, empty for any.',
-    }),
-    reusable: t.boolean({
-      defaultValue: false,
-      description:
-        'A page that many people visit (a shop’s static page) needs a reusable one: each visitor gets a payment of their own.',
-    }),
-    expiresInSeconds: t.int({
-      description:
-        'From a minute (60) to a year (31536000). One day for a single-use token where left out; a reusable one does not expire by itself, it is revoked.',
-    }),
-  }),
-});
-
-const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null }>(
-  'CheckoutTokenSuccess',
-  (t) => ({
-    token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
-  }),
-);
-
 const DashboardScope = builder.enumType('DashboardScope', {
   description: 'What a dashboard token may read and follow.',
   values: {
@@ -164,125 +104,11 @@ const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
   }),
 );
 
-const TokenPauseReason = builder.enumType('TokenPauseReason', {
-  values: {
-    MERCHANT: {
-      value: 'merchant',
-      description: 'By pauseToken or the psa command: it starts no payment, and its payments take no card.',
-    },
-    DECLINES: {
-      value: 'declines',
-      description:
-        'Many cards were declined, as when stolen ones are tried. It ends by itself; meanwhile every payer can pay, with longer waits after a declined card.',
-    },
-  } as const,
-});
-
-const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
-  description: 'A pause of a checkout token.',
-  fields: (t) => ({
-    tokenId: t.exposeString('tokenId', {
-      description: 'tok_… ; names the token where its text is not to be shown.',
-    }),
-    reason: t.field({ type: TokenPauseReason, resolve: ({ reason }) => reason }),
-    pausedAt: t.expose('pausedAt', { type: 'DateTime' }),
-    pausedUntil: t.expose('pausedUntil', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Null: until it is resumed.',
-    }),
-  }),
-});
-
-const PauseTokenSuccess = successType<{ pause: PausedToken }>('PauseTokenSuccess', (t) => ({
-  pause: t.expose('pause', { type: TokenPauseRef }),
-}));
-
-const ResumeTokenSuccess = successType<{ tokenId: string }>('ResumeTokenSuccess', (t) => ({
-  tokenId: t.exposeString('tokenId'),
-}));
-
-interface TokenUpdate {
-  cursor: string;
-  occurredAt: Date;
-  tokenId: string;
-  pause: PausedToken | null;
-}
-
-const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate').implement({
-  description: 'A checkout token was paused or resumed.',
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    tokenId: t.exposeString('tokenId'),
-    pause: t.field({
-      type: TokenPauseRef,
-      nullable: true,
-      description: 'Null where it was resumed.',
-      resolve: ({ pause }) => pause,
-    }),
-  }),
-});
-
-builder.queryField('pausedTokens', (t) =>
-  t.field({
-    type: [TokenPauseRef],
-    description: 'The pauses of checkout tokens that are in force, newest first; at most 100.',
-    resolve: (_, __, context) => {
-      const caller = callerOf(context);
-      assertMayReadCardPayments(caller);
-      return context.services.access.listPausedTokens(caller.tenant);
-    },
-  }),
-);
-
-builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
-  t.field({
-    type: CheckoutTokenUpdate,
-    description:
-      'Each pause of a checkout token and each resumption; no first state, only changes. The end of a pause by itself is in its pausedUntil.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
-      assertMayReadCardPayments(callerOf(context));
-      return context.subscribe({
-        topic: { resource: 'checkout_token' },
-        after,
-        toItem: tokenUpdate,
-        isLast: () => false,
-      });
-    },
-    resolve: (update) => update,
-  }),
-);
-
-function tokenUpdate(event: StoredEvent, cursor: string): TokenUpdate {
-  if (event.resource !== 'checkout_token')
-    throw new TypeError(`${event.kind} is not a checkout token's event`);
-  const { tokenId, pause } = event.snapshot;
-  return { cursor, occurredAt: event.occurredAt, tokenId, pause: pause && { tokenId, ...pause } };
-}
-
 const RevokeTokenSuccess = successType<{ revoked: boolean }>('RevokeTokenSuccess', (t) => ({
   revoked: t.exposeBoolean('revoked'),
 }));
 
 builder.mutationFields((t) => ({
-  createCheckoutToken: t.field({
-    type: CheckoutTokenSuccess,
-    description:
-      'A token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
-    args: {
-      input: t.arg({
-        type: CreateCheckoutTokenInput,
-        required: true,
-        validate: { schema: createCheckoutTokenInput as never },
-      }),
-    },
-    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError] },
-    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
-      services.access.createCheckoutToken(tenant, keyId, input),
-    ),
-  }),
   createDashboardToken: t.field({
     type: DashboardTokenSuccess,
     description:
@@ -303,28 +129,5 @@ builder.mutationFields((t) => ({
       await services.access.revokeToken(tenant, token);
       return { revoked: true };
     }),
-  }),
-  pauseToken: t.field({
-    type: PauseTokenSuccess,
-    description:
-      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. A charge under way goes on.',
-    args: {
-      token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
-      seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),
-    },
-    errors: { types: [ValidationError, NotFoundError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => ({
-      pause: await services.access.pauseToken(tenant, token, seconds ?? null),
-    })),
-  }),
-  resumeToken: t.field({
-    type: ResumeTokenSuccess,
-    description:
-      'With the API key of its account: ends the pause of a checkout token, by hand or for its declined cards.',
-    args: { token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }) },
-    errors: { types: [NotFoundError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => ({
-      tokenId: await services.access.resumeToken(tenant, token),
-    })),
   }),
 }));

@@ -2,20 +2,19 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { readFees, toFeeColumns } from '../db/payout-fees.ts';
 import type { Tables } from '../db/tables.ts';
-import { hashSecret } from '../kernel/ids.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
-import type { AccountSettings, Permission, TokenSnapshot } from './model.ts';
-
-type TokenPause = NonNullable<TokenSnapshot['pause']>;
+import type { AccountSettings, NewToken, Permission } from './model.ts';
 
 export interface AccountRow extends AccountSettings {
   id: string;
   name: string;
 }
 
-/** Two instances that start on one empty database make one account, and one key for their cursors. */
+/**
+ * Serializes instances that start at once on one empty database, so that they create one account and one cursor key.
+ */
 export async function lockAccounts(sql: Sql): Promise<void> {
   await raw`lock table account in share row exclusive mode`.execute(sql);
 }
@@ -34,7 +33,7 @@ export async function oldestAccount(sql: Sql): Promise<string> {
   return row.id;
 }
 
-/** What cursors are made with; null before the first start. */
+/** Reads the key that cursors are made with; null before the first start. */
 export async function selectCursorKey(sql: Sql): Promise<Uint8Array | null> {
   return (await sql.selectFrom('cursor_key').select('key').executeTakeFirst())?.key ?? null;
 }
@@ -43,7 +42,7 @@ export async function insertCursorKey(sql: Sql, key: Uint8Array): Promise<void> 
   await sql.insertInto('cursor_key').values({ key }).execute();
 }
 
-/** What the database holds; null before the first start. */
+/** Reads the mode of the database; null before the first start. */
 export async function selectMode(sql: Sql): Promise<Mode | null> {
   const row = await sql.selectFrom('database_mode').select('upstream_origin').executeTakeFirst();
   if (!row) return null;
@@ -88,13 +87,13 @@ function toAccount(row: Selectable<Tables['account']>): AccountRow {
   };
 }
 
-/** Oldest first. */
+/** Lists the ids of all accounts, oldest first. */
 export async function selectAccountIds(sql: Sql): Promise<string[]> {
   const rows = await sql.selectFrom('account').select('id').orderBy('created_at').orderBy('id').execute();
   return rows.map(({ id }) => id);
 }
 
-/** Oldest first, with how many of its keys are active; of one account where its id is given. */
+/** Lists accounts, oldest first, each with the number of its active keys; only the named one where an id is given. */
 export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   let query = sql
     .selectFrom('account')
@@ -116,7 +115,10 @@ export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   }));
 }
 
-/** Holds off others who lock it, and nobody who refers to it. False where there is none. */
+/**
+ * Locks an account against other lockers, but not against rows that refer to it. False where there is no such
+ * account.
+ */
 export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   const row = await sql
     .selectFrom('account')
@@ -127,7 +129,7 @@ export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Sets what is given, in one statement. False where there is no such account. */
+/** Sets the given columns in one statement. False where there is no such account. */
 export async function updateAccount(
   sql: Sql,
   id: string,
@@ -149,7 +151,7 @@ export async function updateAccount(
 ): Promise<boolean> {
   const { numUpdatedRows } = await sql
     .updateTable('account')
-    // What is undefined is left out.
+    // Kysely leaves out columns that are undefined.
     .set({
       name,
       card_payments_enabled: cardPaymentsEnabled,
@@ -190,7 +192,7 @@ export async function insertApiKey(
     .execute();
 }
 
-/** One that was revoked is valid again: it was taken out of the configuration, and was put back. */
+/** Inserts a configured key. A revoked one is valid again: it was removed from the configuration and has returned. */
 export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: string): Promise<void> {
   await sql
     .insertInto('api_key')
@@ -209,7 +211,7 @@ export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: s
     .execute();
 }
 
-/** Of both environments. */
+/** Counts the active keys of an account, in both environments. */
 export async function countActiveKeys(sql: Sql, accountId: string): Promise<number> {
   const { count } = await sql
     .selectFrom('api_key')
@@ -220,13 +222,13 @@ export async function countActiveKeys(sql: Sql, accountId: string): Promise<numb
   return count;
 }
 
-/** Whatever state they are in. */
+/** Reads keys in any state. */
 export async function selectApiKeys(sql: Sql, ids: readonly string[]): Promise<ApiKey[]> {
   const rows = await sql.selectFrom('api_key').selectAll().where('id', 'in', ids).execute();
   return rows.map(toApiKey);
 }
 
-/** Oldest first. */
+/** Lists keys, oldest first. */
 export async function listApiKeys(
   sql: Sql,
   { accountId, revokedToo }: { accountId?: string | undefined; revokedToo: boolean },
@@ -255,7 +257,7 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
   };
 }
 
-/** A key that is not revoked. */
+/** Finds an active key by the hash of its text. */
 export async function selectApiKey(
   sql: Sql,
   secretHash: string,
@@ -275,22 +277,15 @@ export async function selectApiKey(
   };
 }
 
-export interface TokenRow {
+export interface TokenRow extends NewToken {
   id: string;
-  kind: 'checkout' | 'payment' | 'dashboard';
   accountId: string;
   environment: Environment;
-  mintedBy: string | null;
-  grant: unknown;
-  allowedOrigins: string[];
   createdAt: Date;
-  expiresAt: Date | null;
   revokedAt: Date | null;
-  /** The last one, which may have ended; null where it was resumed, or never paused. */
-  pause: TokenPause | null;
 }
 
-export async function insertToken(sql: Sql, row: Omit<TokenRow, 'pause'>, secretHash: string): Promise<void> {
+export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
   await sql
     .insertInto('token')
     .values({
@@ -309,7 +304,7 @@ export async function insertToken(sql: Sql, row: Omit<TokenRow, 'pause'>, secret
     .execute();
 }
 
-/** A token that is not revoked, and neither is the key that minted it. It may have expired. */
+/** Finds a token that is not revoked, nor is the key that minted it. It may have expired. */
 export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRow | null> {
   const row = await sql
     .selectFrom('token')
@@ -322,7 +317,7 @@ export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRo
   return row ? toToken(row) : null;
 }
 
-/** Whatever state they are in, for a decision about them. */
+/** Reads tokens in any state, for a decision about them. */
 export async function selectTokensByHash(
   sql: Sql,
   tenant: Tenant,
@@ -341,76 +336,11 @@ export async function selectTokensByHash(
 export type StoredToken = TokenRow & { secretHash: string };
 
 export async function updateTokens(sql: Sql, rows: readonly StoredToken[]): Promise<void> {
-  for (const { id, revokedAt, pause } of rows)
-    await sql
-      .updateTable('token')
-      .set({
-        revoked_at: revokedAt,
-        paused_at: pause?.pausedAt ?? null,
-        paused_until: pause?.pausedUntil ?? null,
-        pause_reason: pause?.reason ?? null,
-      })
-      .where('id', '=', id)
-      .execute();
+  for (const { id, revokedAt } of rows)
+    await sql.updateTable('token').set({ revoked_at: revokedAt }).where('id', '=', id).execute();
 }
 
-/** A token by its text or its id: whose it is, and what it is stored by. */
-export async function findToken(
-  sql: Sql,
-  named: string,
-): Promise<{ id: string; tenant: Tenant; secretHash: string } | null> {
-  const query = sql.selectFrom('token').select(['id', 'account_id', 'environment', 'secret_hash']);
-  const row = await (TOKEN_ID.test(named)
-    ? query.where('id', '=', named)
-    : query.where('secret_hash', '=', hashSecret(named))
-  ).executeTakeFirst();
-  if (!row) return null;
-  return {
-    id: row.id,
-    tenant: { accountId: row.account_id, environment: row.environment },
-    secretHash: row.secret_hash,
-  };
-}
-
-const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
-
-export async function selectPause(sql: Sql, tokenId: string): Promise<TokenPause | null> {
-  const row = await sql.selectFrom('token').selectAll().where('id', '=', tokenId).executeTakeFirst();
-  return row ? toToken(row).pause : null;
-}
-
-/** In force, newest first. */
-export async function selectPausedTokens(
-  sql: Sql,
-  { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
-): Promise<(TokenRow & { pause: TokenPause })[]> {
-  let query = sql
-    .selectFrom('token')
-    .selectAll()
-    .where('paused_at', 'is not', null)
-    .where((or) => or.or([or('paused_until', 'is', null), or('paused_until', '>', now)]))
-    .where('revoked_at', 'is', null);
-  if (tenant)
-    query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
-  const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();
-  return rows.map((row) => toToken(row) as TokenRow & { pause: TokenPause });
-}
-
-function toToken(row: {
-  id: string;
-  kind: TokenRow['kind'];
-  account_id: string;
-  environment: Environment;
-  minted_by: string | null;
-  grant: unknown;
-  allowed_origins: string[];
-  created_at: Date;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  paused_at: Date | null;
-  paused_until: Date | null;
-  pause_reason: TokenPause['reason'] | null;
-}): TokenRow {
+function toToken(row: Selectable<Tables['token']>): TokenRow {
   return {
     id: row.id,
     kind: row.kind,
@@ -422,8 +352,5 @@ function toToken(row: {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
-    pause: row.pause_reason
-      ? { reason: row.pause_reason, pausedAt: row.paused_at!, pausedUntil: row.paused_until }
-      : null,
   };
 }

@@ -6,31 +6,33 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { isCurrentTask } from '../work/store.ts';
+import { tokenOf } from './checkout.ts';
 import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './collections.ts';
 import {
-  type AttemptOutcome,
   type CardPaymentChange,
   type CardPaymentTask,
-  type CardTestingGuard,
-  type ChargeAttempt,
-  type ChargeRefusal,
   decideCharge,
   decideExpire,
   decideOutcome,
   decideRefund,
   decideRelease,
   fitsBalances,
-  type HostedCheckout,
-  type PayResult,
-  type StoredCardPayment,
-  tokenOf,
+} from './decisions.ts';
+import type {
+  AttemptOutcome,
+  CardTestingGuard,
+  ChargeAttempt,
+  ChargeRefusal,
+  HostedCheckout,
+  PayResult,
+  StoredCardPayment,
 } from './model.ts';
 import type { AccountCollection } from './service.ts';
 import { selectByOrderCode } from './store.ts';
 
 /**
- * How a payment is paid, and what befalls it when its instants come. The acquirer is asked between two commits,
- * never inside one: the first records that a charge is open, the second what became of it.
+ * Charges the cards of payments, and handles their due tasks. The acquirer is called between two commits, never
+ * inside one: the first records the open charge, the second its outcome.
  */
 export function createCharging({
   database,
@@ -45,10 +47,10 @@ export function createCharging({
   acquirer: Acquirer;
   accounts: AccountCollection;
   guard: CardTestingGuard;
-  /** The acquirer did not answer, or a card could not be counted. */
+  /** Receives the error of an acquirer that did not answer, or of a card that could not be counted. */
   onFault: (fault: unknown) => void;
 }): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
-  /** One locked look at a payment, and the step that follows from it, if any does, or why none may. */
+  /** Applies a decision to a locked payment. Returns the payment as it is afterwards, or the decision's refusal. */
   function advance<Refusal extends string = never>(
     tenant: Tenant,
     orderCode: string,
@@ -69,8 +71,8 @@ export function createCharging({
     });
   }
 
-  /** Records an outcome, and counts it for the guard where nobody has recorded it before. */
-  async function settle(
+  /** Records the outcome of a charge, and counts it for the guard where this call is the first to record it. */
+  async function recordOutcome(
     attempt: ChargeAttempt,
     orderCode: string,
     chargeId: string,
@@ -78,7 +80,7 @@ export function createCharging({
   ): Promise<StoredCardPayment> {
     const { tenant } = attempt;
     let isNew = false;
-    const { payment: settled } = await advance(tenant, orderCode, (payment, state) => {
+    const { payment: recorded } = await advance(tenant, orderCode, (payment, state) => {
       const change = decideOutcome(payment, {
         chargeId,
         outcome,
@@ -91,16 +93,16 @@ export function createCharging({
     });
     const { status } = outcome;
     await count(attempt, isNew && (status === 'approved' || status === 'declined') ? status : 'unused');
-    return settled;
+    return recorded;
   }
 
-  /** Never fails: a charge stands, whether or not it can be counted. */
+  /** Reports an outcome to the guard. It never fails: a charge stands whether or not it was counted. */
   function count(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void> {
     return guard.record(attempt, outcome).catch(onFault);
   }
 
-  /** The acquirer gives the money back first: it does so once however often it is asked, and then we record it. */
-  async function giveBack(tenant: Tenant, orderCode: string): Promise<void> {
+  /** Refunds a charge at the acquirer, which does so once however often it is asked, and records it afterwards. */
+  async function refundCharge(tenant: Tenant, orderCode: string): Promise<void> {
     const found = await selectByOrderCode(database.sql, orderCode);
     if (found?.payment.status !== 'paid' || !found.payment.paidChargeId) return;
     await acquirer.refund(found.payment.paidChargeId);
@@ -155,15 +157,15 @@ export function createCharging({
 
       const charge = { id: chargeId, amountCents: charging.amountCents, card };
       const outcome = await acquirer.charge(charge).catch((error: unknown): ChargeStatus => {
-        // It may have taken the money: nobody may be told that it failed, least of all one who would pay again.
+        // The money may have been taken: the payer must not see a failure, and pay again.
         onFault(error);
         return { status: 'pending', settlesAt: null };
       });
-      const payment = await settle(attempt, orderCode, chargeId, outcome).catch((error: unknown) => {
-        // The charge stands, and its task records it.
+      const payment = await recordOutcome(attempt, orderCode, chargeId, outcome).catch((error: unknown) => {
+        // The charge stands, and its task records the outcome.
         throw behindChange(error);
       });
-      // Whoever looked it up meanwhile may have had the answer first.
+      // A concurrent lookup may have recorded the outcome first.
       if (payment.status === 'paid') return { kind: 'paid', payment };
       switch (outcome.status) {
         case 'approved':
@@ -187,17 +189,17 @@ export function createCharging({
         const found = await selectByOrderCode(database.sql, task.key);
         const chargeId = found?.payment.openChargeId;
         if (!chargeId) return;
-        // The charge that this task was scheduled for was declined, and the open one has only just begun: it has a task
-        // of its own. To resolve it now would void a card that the acquirer is about to approve.
+        // The charge that this task was scheduled for was declined, and the open one has only just begun and has a
+        // task of its own. Resolving it now would void a card that the acquirer is about to approve.
         if (!(await isCurrentTask(database.sql, task))) return;
-        // The payer's address is not kept.
+        // The payer's address is not stored.
         const attempt = { tenant: task, tokenId: tokenOf(found.payment), address: null };
-        await settle(attempt, task.key, chargeId, await acquirer.resolve(chargeId));
+        await recordOutcome(attempt, task.key, chargeId, await acquirer.resolve(chargeId));
       },
       'card_payment.release': async (task) => {
         await advance(task, task.key, (payment, state) => decideRelease(payment, state.balances, state.now));
       },
-      'card_payment.refund': (task) => giveBack(task, task.key),
+      'card_payment.refund': (task) => refundCharge(task, task.key),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
-import type { CardPaymentChange, StoredCardPayment } from './model.ts';
+import type { CardPaymentChange } from './decisions.ts';
+import type { StoredCardPayment } from './model.ts';
 import {
   type CheckoutUse,
   saveCardPayments,
@@ -10,7 +11,7 @@ import {
   selectRefundsUnderWay,
 } from './store.ts';
 
-/** The records of this slice as a decision reads and writes them. */
+/** Card payments, as a decision reads and writes them. */
 export const cardPayments: Collection<StoredCardPayment> = {
   name: 'card_payment',
   load: selectCardPayments,
@@ -25,7 +26,10 @@ export const checkoutUses: Collection<CheckoutUse> = {
   save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
 };
 
-/** Follows from the tasks, which are written beside it; put so that the next command of a group sees it. */
+/**
+ * Refunds under way, derived from the tasks that are written with them; put so that the next command of a group sees
+ * them.
+ */
 export const refundsUnderWay: Collection<{ orderCode: string }> = {
   name: 'refund_under_way',
   load: selectRefundsUnderWay,
@@ -38,7 +42,7 @@ interface Attempt {
   orderCodes: string[];
 }
 
-/** Follows from the payments; read only. */
+/** Checkout attempts, derived from the payments; read only. */
 const attempts: Collection<Attempt> = {
   name: 'checkout_attempt',
   async load(sql, tenant, keys) {
@@ -52,7 +56,7 @@ const attempts: Collection<Attempt> = {
   save: () => Promise.reject(new Error('a checkout attempt is read only')),
 };
 
-/** A payment, and the others of its checkout attempt. */
+/** Loads a payment, and the others of its checkout attempt. */
 export async function readWithSiblings(reader: Reader, orderCode: string): Promise<void> {
   const payment = await reader.load(cardPayments, orderCode);
   if (!payment?.checkoutAttempt) return;
@@ -69,7 +73,7 @@ export function siblingsOf(state: State, payment: StoredCardPayment): StoredCard
     .filter((sibling) => sibling !== null);
 }
 
-/** A step of a payment as what is written of it. */
+/** Translates a step of a payment into writes. */
 export function writesOf({ previous, payment, transaction, due, announced }: CardPaymentChange): Writes & {
   records: Change[];
 } {

@@ -1,5 +1,5 @@
 import {
-  assertMayReadCardPayments,
+  assertMay,
   assertUnrestrictedKey,
   type Caller,
   mayReadCardPayment,
@@ -20,7 +20,6 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import {
-  assertNotPaused,
   type CardPayment,
   type CardPaymentStatus,
   type Customer,
@@ -29,6 +28,7 @@ import {
   startCheckoutInput,
   statusSince,
 } from './model.ts';
+import { assertNotPaused } from './tokens/model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -194,7 +194,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
-      assertMayReadCardPayments(caller);
+      assertMay(caller, 'card_payments.read');
       const status = args.status?.map(knownStatus);
       const first = pageSize(args.first);
       const cursors = context.listCursors('cardPayments');
@@ -297,8 +297,8 @@ builder.mutationFields((t) => ({
       ],
     },
     resolve: authorized(assertCheckoutToken, async ({ tenant }, { input }, context, credential) => {
-      // Not of the caller, whom a socket knows from its beginning on.
-      assertNotPaused(await context.services.access.pauseOf(credential.id), context.clock.now());
+      // Read from the database: a socket knows its caller since it was opened.
+      assertNotPaused(await context.services.checkoutTokens.pauseOf(credential.id), context.clock.now());
       const payment = await context.services.cardPayments.startCheckout(
         tenant,
         credential,
@@ -321,7 +321,7 @@ function assertCheckoutToken({ credential }: Caller) {
 
 // ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
 
-/** A card payment's stream completes here; an expired one stays open, for it may be paid late. */
+/** Statuses that complete a card payment's stream; an expired payment's stays open, for it may be paid late. */
 const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
 
 builder.subscriptionFields((t) => ({
@@ -359,7 +359,7 @@ builder.subscriptionFields((t) => ({
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
       const caller = callerOf(context);
-      assertMayReadCardPayments(caller);
+      assertMay(caller, 'card_payments.read');
       return context.subscribe({
         topic: { resource: 'card_payment' },
         after,
@@ -375,7 +375,7 @@ function stateUpdate(payment: CardPayment, cursor: string): Update {
   return { cursor, occurredAt: statusSince(payment), previousStatus: null, payment };
 }
 
-/** The state as it was at the change, not today's. */
+/** An update with the state at the time of the change. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'card_payment') throw new TypeError(`${event.kind} is not a card payment's event`);
   const { occurredAt, previousStatus, snapshot } = event;

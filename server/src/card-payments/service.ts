@@ -7,32 +7,30 @@ import { RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
+import { assertTokenFree, checkoutAmount, grantAtStart } from './checkout.ts';
 import { cardPayments, checkoutUses, writesOf } from './collections.ts';
+import { decideCreate } from './decisions.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
-  assertTokenFree,
   type CardPaymentService,
   type CardTestingGuard,
   type CheckoutGrant,
-  checkoutAmount,
-  decideCreate,
-  grantAtStart,
   newOrderCode,
   type SoldProduct,
   type StoredCardPayment,
 } from './model.ts';
 import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
 
-/** An account's settings as far as card payments look at them; the slice that owns accounts gives it. */
+/** Accounts with the settings that card payments use; the slice that owns accounts provides them. */
 export type AccountCollection = Collection<AccountSettings & { id: string }>;
 
-/** What checkout tokens sell: under each id the product, or null once it was deleted. */
+/** Products that checkout tokens sell, by id; `product` is null once it was deleted. */
 export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;
 
 const CREATE = 'createCardPayment';
 
-/** The port on Postgres: every change is a command to the committer, every read one statement. */
+/** The port on Postgres: every change is a command to the committer, every read is one statement. */
 export function createCardPaymentService({
   database,
   committer,
@@ -51,7 +49,7 @@ export function createCardPaymentService({
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
 }): CardPaymentService<StoredCardPayment> {
-  // Dashboards of one merchant ask for the same page at the same time.
+  // Dashboards of one merchant request the same page at the same time.
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listCardPayments>>>();
 
   async function findMany(
@@ -95,7 +93,7 @@ export function createCardPaymentService({
     async startCheckout(tenant, token, input, address = null) {
       const retryAt = address === null ? null : await guard.look({ tenant, tokenId: token.id, address });
       if (retryAt) throw new RateLimitError('payments of this network', secondsUntil(retryAt, clock));
-      // One scope a token: what another token's page sends can never meet this one's attempts.
+      // Each token has a scope of its own, so that attempts of two tokens' pages never collide.
       const operation = `startCheckout:${token.id}`;
       const { attemptId, ...rest } = input;
       const inputHash = hashInput(rest);
@@ -164,8 +162,8 @@ export function createCardPaymentService({
 }
 
 /**
- * A single-use token is one attempt to pay, however often it is started; of a reusable one each visit is, whose
- * later tries carry the same id with `.2`, `.3`, … behind it.
+ * Names the checkout attempt. A single-use token is one attempt, however often it is started; of a reusable one each
+ * visit is, whose later tries append `.2`, `.3`, … to the same id.
  */
 function attemptOf(token: { id: string; grant: CheckoutGrant }, attemptId: string): string {
   return token.grant.reusable ? `${token.id}:${attemptId.replace(/\.[0-9]+$/, '')}` : token.id;

@@ -5,7 +5,7 @@ import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type CardPaymentStatus, isOrderCode, type StoredCardPayment } from './model.ts';
 
-// A text that is no order code is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
+// A text that is no order code is not queried: it is in no row, and Postgres rejects one with U+0000.
 
 export async function selectCardPayments(
   sql: Sql,
@@ -18,7 +18,7 @@ export async function selectCardPayments(
   return rows.map(toCardPayment);
 }
 
-/** Wherever it belongs: for the payer's page, which knows the order code and nothing else. */
+/** Finds a payment of any account, for the payer's page, which knows the order code alone. */
 export async function selectByOrderCode(
   sql: Sql,
   orderCode: string,
@@ -39,7 +39,7 @@ export async function selectByOrderCode(
   };
 }
 
-/** A payment and the version of the log that it stands for, in one statement and so of one moment. */
+/** Reads a payment and the version of the log at which it holds, in one statement and so at one moment. */
 export async function selectWithHead(
   sql: Sql,
   tenant: Tenant,
@@ -59,7 +59,7 @@ export async function selectWithHead(
   return row ? { version: row.head, payment: toCardPayment(row) } : null;
 }
 
-/** The payments of each checkout attempt. */
+/** Lists the payments of each checkout attempt. */
 export async function selectByAttempts(
   sql: Sql,
   tenant: Tenant,
@@ -72,7 +72,7 @@ export async function selectByAttempts(
   return rows.map((row) => ({ attempt: row.checkout_attempt!, orderCode: row.order_code }));
 }
 
-/** Newest first, `limit` of them older than the number `before`, without the first `offset`. */
+/** Lists payments, newest first: `limit` of those older than the number `before`, without the first `offset`. */
 export async function listCardPayments(
   sql: Sql,
   tenant: Tenant,
@@ -135,7 +135,7 @@ export async function saveCardPayments(
 
 // ── Refunds under way ───────────────────────────────────────────────────────────────────────────
 
-/** Those of these payments whose refund has been asked for and not been given yet. */
+/** Selects the payments whose refund was requested and has not been made yet. */
 export async function selectRefundsUnderWay(
   sql: Sql,
   tenant: Tenant,
@@ -154,7 +154,7 @@ export async function selectRefundsUnderWay(
   return rows.map(({ key }) => ({ orderCode: key }));
 }
 
-// ── Which payment a single-use token started last ───────────────────────────────────────────────
+// ── The last payment of a single-use token ───────────────────────────────────────────────────────
 
 export interface CheckoutUse {
   tokenId: string;

@@ -18,12 +18,12 @@ import {
   type Customer,
   isAnyOrderCode,
   type StoredCardPayment,
-  type UpstreamCardPayment,
 } from './model.ts';
+import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
 // ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
 
-/** What its creation answers. */
+/** The response to a creation. */
 export const createdCardPaymentWire = z
   .object({
     orderCode: z
@@ -39,7 +39,7 @@ export const createdCardPaymentWire = z
   })
   .meta({ id: 'CreatedCardPayment' });
 
-/** What a lookup answers: the above, what was given at creation, and what its life added. */
+/** The response to a lookup: the above, the details given at creation, and the later states. */
 export const cardPaymentWire = z
   .object({
     ...createdCardPaymentWire.shape,
@@ -56,7 +56,7 @@ export const cardPaymentWire = z
   })
   .meta({ id: 'CardPayment' });
 
-/** `publicUrl` is what the payer's browser calls this server. */
+/** Encodes a payment. `publicUrl` is the address of this server in the payer's browser. */
 export function cardPaymentToWire(
   payment: StoredCardPayment,
   publicUrl: string,
@@ -71,7 +71,9 @@ export function cardPaymentToWire(
 
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
 
-/** `card_payment.paid`, the one event of a card payment that a webhook reports; null for every other state. */
+/**
+ * Encodes `card_payment.paid`, the one event of a card payment that a webhook reports; null for every other state.
+ */
 export function cardPaymentWebhook(payment: CardPayment) {
   if (payment.status !== 'paid' || !payment.paidAt) return null;
   const { name, email } = payment.customer ?? {};
@@ -81,40 +83,40 @@ export function cardPaymentWebhook(payment: CardPayment) {
     amount: reaisFromCents(payment.amountCents),
     status: payment.status,
     paidAt: payment.paidAt.toISOString(),
-    // What was given of it, where anything was.
+    // The parts that were given, if any.
     ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
     metadata: payment.metadata,
   };
 }
 
-// ── Read from another service: what the document shows by its name, the rest by its shape ──────────
+// ── Read from another service: documented members by name, others by form ────────────────────────
 
-/** The answer to a creation or a lookup; null where it is none. */
+/** Reads the response to a creation or a lookup; null where it is none. */
 export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
-  const told = recordOf(body);
-  if (!told) return null;
-  const status = statusOf(told.status);
-  const namedCreated = readInstant(told.createdAt);
-  const namedPaid = readInstant(told.paidAt);
-  // Dates whose names the document does not show: a payment that waits has one, a paid one has a second.
+  const record = recordOf(body);
+  if (!record) return null;
+  const status = statusOf(record.status);
+  const namedCreated = readInstant(record.createdAt);
+  const namedPaid = readInstant(record.paidAt);
+  // The document does not show the names of these dates: a pending payment has one, a paid one a second.
   const expected = DATES_AT[status ?? 'unknown'] ?? 0;
   const missing = expected > 0 && (!namedCreated || (!namedPaid && expected > 1));
-  const dates = missing ? datesOf(told) : [];
+  const dates = missing ? datesOf(record) : [];
   const [created = null, paid = null] = dates.length === expected ? dates : [];
-  // In this order: what is added behind a spread is ten times as dear as what stands before one.
+  // The order matters: a property added behind a spread costs ten times as much as one before it.
   return {
     status,
-    checkoutUrl: urlOf(told.checkoutUrl),
+    checkoutUrl: urlOf(record.checkoutUrl),
     createdAt: namedCreated ?? created,
-    expiresAt: readInstant(told.expiresAt),
+    expiresAt: readInstant(record.expiresAt),
     paidAt: namedPaid ?? paid,
-    paidLate: typeof told.paidLate === 'boolean' ? told.paidLate : null,
-    refundedAt: readInstant(told.refundedAt),
-    ...commonOf(told),
+    paidLate: typeof record.paidLate === 'boolean' ? record.paidLate : null,
+    refundedAt: readInstant(record.refundedAt),
+    ...commonOf(record),
   };
 }
 
-/** A page of a list, as far as its items can be read; null where it is none. */
+/** Reads a page of a list, without items that cannot be read; null where it is none. */
 export function cardPaymentsFromWire(
   body: unknown,
 ): { items: (UpstreamCardPayment & { said: JsonRecord })[]; length: number; total: number | null } | null {
@@ -127,17 +129,19 @@ export function cardPaymentsFromWire(
   return { items, length: page.items.length, total: page.total };
 }
 
-/** A webhook's event (section 6.2): whatever has an `orderCode` is one, whatever else is called how. Null: it is none. */
+/**
+ * Reads the event of a webhook (section 6.2): any with an `orderCode` is one, whatever its name. Null: it is none.
+ */
 export function cardPaymentEventFromWire(payload: unknown): UpstreamCardPayment | null {
-  const told = recordOf(payload);
-  if (!told) return null;
-  const words = Object.values(told).filter((value) => typeof value === 'string');
+  const record = recordOf(payload);
+  if (!record) return null;
+  const words = Object.values(record).filter((value) => typeof value === 'string');
   const kind = words.find((word) => word.startsWith('card_payment.'))?.slice('card_payment.'.length);
-  const status = told.status ?? kind ?? words.find((word) => STATUSES.has(readWord(word)));
+  const status = record.status ?? kind ?? words.find((word) => STATUSES.has(readWord(word)));
   return {
-    ...commonOf(told),
+    ...commonOf(record),
     status: statusOf(status),
-    paidAt: readInstant(told.paidAt) ?? datesOf(told)[0] ?? null,
+    paidAt: readInstant(record.paidAt) ?? datesOf(record)[0] ?? null,
   };
 }
 
@@ -156,50 +160,53 @@ function statusOf(word: unknown): UpstreamCardPayment['status'] {
   return STATUSES.has(status) ? (status as CardPaymentStatus) : 'unknown';
 }
 
-/** What has an order code: the answer, or what lies in it. */
+/** The record with an order code: the response itself, or one inside it. */
 function recordOf(body: unknown): (JsonRecord & { orderCode: string }) | null {
   return readRecords(body).find(hasOrderCode) ?? null;
 }
 
-function hasOrderCode(told: JsonRecord): told is JsonRecord & { orderCode: string } {
-  const { orderCode } = told;
+function hasOrderCode(record: JsonRecord): record is JsonRecord & { orderCode: string } {
+  const { orderCode } = record;
   return typeof orderCode === 'string' && isAnyOrderCode(orderCode);
 }
 
-function commonOf(told: JsonRecord & { orderCode: string }) {
+function commonOf(record: JsonRecord & { orderCode: string }) {
   return {
-    orderCode: told.orderCode,
-    amountCents: amountOf(told),
+    orderCode: record.orderCode,
+    amountCents: amountOf(record),
     customer:
-      customerOf(told.customer) ??
-      Object.values(told)
+      customerOf(record.customer) ??
+      Object.values(record)
         .map(customerOf)
         .find((each) => each) ??
       null,
-    description: textOf(told.description),
-    metadata: textOf(told.metadata),
-    successUrl: urlOf(told.successUrl),
-    cancelUrl: urlOf(told.cancelUrl),
-    failureReason: textOf(told.failureReason),
+    description: textOf(record.description),
+    metadata: textOf(record.metadata),
+    successUrl: urlOf(record.successUrl),
+    cancelUrl: urlOf(record.cancelUrl),
+    failureReason: textOf(record.failureReason),
   };
 }
 
-/** In cents (2.3), or in reais as the document's 2.1.2 has it of records: rounded, for products are not exact. */
+/**
+ * The amount in cents (2.3), or in reais as in the document's records (2.1.2), rounded, for products of floats are
+ * not exact.
+ */
 function amountOf({ amountCents, valueCents, amount }: JsonRecord): Cents | null {
   return readCents(amountCents) ?? readCents(valueCents) ?? readReais(amount);
 }
 
 function customerOf(value: unknown): Customer | null {
-  const told = readRecord(value);
-  if (!told) return null;
+  const record = readRecord(value);
+  if (!record) return null;
   const members = (['name', 'email', 'externalId'] as const).flatMap((name) => {
-    const text = textOf(told[name]);
+    const text = textOf(record[name]);
     return text === null ? [] : [[name, text] as const];
   });
   return members.some(([name]) => name !== 'externalId') ? Object.fromEntries(members) : null;
 }
 
-/** Longer than anything that the document has, it is nothing of ours to keep. */
+/** A text, unless it is longer than any that the document has. */
 function textOf(value: unknown): string | null {
   return readWholeText(value, { max: 4_096 });
 }
@@ -209,9 +216,9 @@ function urlOf(value: unknown): string | null {
   return text !== null && /^https?:/i.test(text) && URL.canParse(text) ? text : null;
 }
 
-/** Earliest first, each once; none of an expiry. */
-function datesOf(told: JsonRecord): Date[] {
-  const times = Object.entries(told).flatMap(([name, value]) =>
+/** The distinct dates of a record, earliest first, without those of an expiry. */
+function datesOf(record: JsonRecord): Date[] {
+  const times = Object.entries(record).flatMap(([name, value]) =>
     /expir|valid|venc/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
   );
   return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));

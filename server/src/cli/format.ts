@@ -1,4 +1,5 @@
-import type { Account, Administration, ApiKey } from '../access/keys.ts';
+import type { Account, ApiKey } from '../access/keys.ts';
+import type { PausedToken } from '../card-payments/tokens/model.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
 import { METHODS, type PayoutMethod } from '../payouts/methods/registry.ts';
@@ -6,8 +7,6 @@ import type { UnresolvedDoubt } from '../requests/model.ts';
 
 /** A value as it is read from JSON: dates are text. */
 type Json<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };
-
-type PausedToken = Awaited<ReturnType<Administration['pauseToken']>>['token'];
 
 /** Formats the result of an operation for a person. */
 export function formatResult(operation: OperationName, result: unknown): string {

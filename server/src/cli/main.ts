@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql as raw } from 'kysely';
 import { createAdministration } from '../access/administration.ts';
+import { tokens } from '../access/collections.ts';
+import { createTokenAdministration } from '../card-payments/tokens/service.ts';
 import { createCommitter } from '../commit/commit.ts';
 import { type Config, ConfigError, invocationDir, readConfig } from '../config.ts';
 import { BackupError } from '../db/backup.ts';
@@ -138,7 +140,11 @@ async function performOnDatabase(config: Config, operation: OperationName, input
       onCommit: (tenant) => notifications.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
     });
     const parts = { database, committer, clock };
-    const administration = { ...createAdministration(parts), ...createDoubts(parts) };
+    const administration = {
+      ...createAdministration(parts),
+      ...createTokenAdministration({ ...parts, credentials: tokens }),
+      ...createDoubts(parts),
+    };
     const result = await findOperation(operation)!.perform(administration, input);
     // Without a notification they find the change a little later.
     await Promise.allSettled(notifications);

@@ -11,8 +11,8 @@ const TOKEN_SECONDS = 900;
 const noInput = z.strictObject({});
 
 /**
- * What the dashboard at `/demo/dashboard` asks its merchant's server for: a token that reads, and payouts, which such a
- * token cannot request. A merchant's server would hold an API key and its own sign-in here.
+ * The routes that the dashboard at `/demo/dashboard` calls at its merchant's server: a token that reads, and payouts,
+ * which such a token cannot request. A merchant's server would hold an API key and its own sign-in here.
  */
 export function createDashboardRoutes({
   tenant,
@@ -39,7 +39,8 @@ export function createDashboardRoutes({
         { 'cache-control': 'no-store' },
       ),
   };
-  // A token is a row: only a page of ours may have one made, and no address that anybody's page can load does.
+  // A token is a row, so only this server's own pages may have one minted, and no address that any page can load
+  // does.
   const token = action(/^\/demo\/dashboard\/token$/, noInput, async () => {
     const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
       scopes: [...DASHBOARD_SCOPES],

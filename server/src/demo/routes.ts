@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { AccessService } from '../access/model.ts';
+import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
 import { filesRoute } from '../http/files.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
@@ -9,7 +10,10 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutService } from '../payouts/model.ts';
 import { createDashboardRoutes } from './dashboard.ts';
 
-/** A shop mints its tokens in its own time; ours lives as long as somebody tries it out. */
+/**
+ * The life of the demo's tokens. A shop mints its tokens when it needs them; these live while somebody tries the
+ * demo.
+ */
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = 86_400_000;
 
@@ -36,13 +40,15 @@ export function widgetRoute(): Route {
 export function createDemoRoutes({
   tenant,
   access,
+  checkoutTokens,
   payouts,
   clock,
   publicUrl,
 }: {
   tenant: Tenant;
   access: AccessService;
-  /** Null where they would be real ones: then the dashboard only shows. */
+  checkoutTokens: CheckoutTokenService;
+  /** Null where payouts would be real: then the dashboard only reads. */
   payouts: PayoutService | null;
   clock: Clock;
   publicUrl: string;
@@ -61,7 +67,7 @@ export function createDemoRoutes({
 
   async function mintTokens({ name, priceCents }: Product) {
     const mint = async (back: { successUrl?: string; cancelUrl?: string }) => {
-      const { token } = await access.createCheckoutToken(tenant, null, {
+      const { token } = await checkoutTokens.create(tenant, null, {
         amount: { fixedCents: priceCents },
         description: name,
         reusable: true,
@@ -113,7 +119,7 @@ export function createDemoRoutes({
   ].map(guard);
 }
 
-/** The same answer for a day, made when it is first asked for; a failed one is made again. */
+/** Caches the result of the first call for a day; a failed one is retried. */
 function minted<Value>(clock: Clock, make: () => Promise<Value>): () => Promise<Value> {
   let value: Promise<Value> | null = null;
   let until = new Date(0);

@@ -1,6 +1,6 @@
-import { type TokenSnapshot, tokenFromJson } from '../access/model.ts';
 import type { CardPayment } from '../card-payments/model.ts';
 import { cardPaymentFromJson } from '../card-payments/model.ts';
+import { type TokenSnapshot, tokenFromJson } from '../card-payments/tokens/model.ts';
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
 import { type Payout, payoutFromJson } from '../payouts/model.ts';
 import { type SubaccountPayout, subaccountPayoutFromJson } from '../subaccounts/model.ts';

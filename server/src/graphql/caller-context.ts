@@ -185,17 +185,19 @@ function lazyServices(servicesFor: ServicesFor, requester: Requester): PaymentsS
 }
 
 const SERVICES = Object.create(null);
-for (const name of [
-  'access',
-  'cardPayments',
-  'payouts',
-  'products',
-  'requests',
-  'sandbox',
-  'subaccounts',
-  'wallet',
-  'webhooks',
-] satisfies (keyof PaymentsService)[])
+const NAMES: Record<keyof PaymentsService, true> = {
+  access: true,
+  cardPayments: true,
+  checkoutTokens: true,
+  payouts: true,
+  products: true,
+  requests: true,
+  sandbox: true,
+  subaccounts: true,
+  wallet: true,
+  webhooks: true,
+};
+for (const name of Object.keys(NAMES) as (keyof PaymentsService)[])
   Object.defineProperty(SERVICES, name, {
     get(this: { servicesFor: ServicesFor; requester: Requester; made: PaymentsService | null }) {
       this.made ??= this.servicesFor(this.requester);

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type { AccessService, Caller } from '../access/model.ts';
 import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
+import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
@@ -24,6 +25,7 @@ import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhook
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
+  checkoutTokens: CheckoutTokenService;
   payouts: PayoutService;
   products: ProductService;
   requests: UnresolvedRequestService;

@@ -2,6 +2,7 @@ import './scalars.ts';
 import './errors.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
+import '../card-payments/tokens/schema.ts';
 import '../payouts/schema.ts';
 import '../products/schema.ts';
 import '../requests/schema.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { permissionsFor } from '../access/model.ts';
 import { type RestOperation, takesKey } from './rest.ts';
 
 type Json = Record<string, unknown>;
@@ -55,8 +56,9 @@ export function describeOperations(operations: readonly RestOperation[], publicU
 }
 
 function describe(operation: RestOperation, named: Json): Json {
-  const { operationId, summary, description, tag, permissions, params, query, body, example } = operation;
-  const needs = permissions
+  const { operationId, summary, description, tag, right, params, query, body, example } = operation;
+  const permissions = right ? permissionsFor(right) : [];
+  const needs = permissions.length
     ? `A restricted key needs one of: ${permissions.map((permission) => `\`${permission}\``).join(', ')}.`
     : 'Needs an unrestricted key.';
   return {

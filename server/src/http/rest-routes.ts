@@ -1,13 +1,12 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { assertUnrestrictedKey, bearer, type Caller, environmentOfKey } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, bearer, type Caller, environmentOfKey } from '../access/model.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import {
   describeOutage,
   IdempotencyError,
   OutageError,
   PaymentError,
-  PermissionError,
   RateLimitError,
   UnauthenticatedError,
   ValidationError,
@@ -130,15 +129,9 @@ interface Authentication {
 }
 
 /** @throws PermissionError */
-function assertPermitted(caller: Caller, { permissions }: RestOperation): void {
-  if (!permissions) {
-    assertUnrestrictedKey(caller);
-    return;
-  }
-  const { credential } = caller;
-  const held = credential.kind === 'api_key' ? credential.permissions : null;
-  if (held?.length === 0 || held?.some((permission) => permissions.includes(permission))) return;
-  throw new PermissionError(`This API key needs one of: ${permissions.join(', ')}`, permissions);
+function assertPermitted(caller: Caller, { right }: RestOperation): void {
+  if (right) assertMay(caller, right);
+  else assertUnrestrictedKey(caller);
 }
 
 interface Row {

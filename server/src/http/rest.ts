@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller, Permission } from '../access/model.ts';
+import type { Caller, Right } from '../access/model.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
 
 // ── Declaring an operation ──────────────────────────────────────────────────────────────────────
@@ -30,8 +30,8 @@ interface Definition<
   readonly tag: string;
   /** The section of the document. */
   readonly section?: string;
-  /** A restricted key needs one of these. Left out, the operation needs an unrestricted key. */
-  readonly permissions?: readonly Permission[];
+  /** The right that the operation needs. Left out, it needs an unrestricted key. */
+  readonly right?: Right;
   /** Fields of the path, decoded from text. A wrong field of path, query or body is refused with 400 and its name. */
   readonly params?: Params;
   readonly query?: Query;

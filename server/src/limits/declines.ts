@@ -1,10 +1,5 @@
-import {
-  type AttemptOutcome,
-  type CardTestingGuard,
-  type ChargeAttempt,
-  isPaused,
-  type TokenPause,
-} from '../card-payments/model.ts';
+import type { AttemptOutcome, CardTestingGuard, ChargeAttempt } from '../card-payments/model.ts';
+import { isPaused, type TokenPause } from '../card-payments/tokens/model.ts';
 import type { Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { networkOf } from '../kernel/network.ts';

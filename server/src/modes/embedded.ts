@@ -1,10 +1,11 @@
-import { accounts } from '../access/collections.ts';
-import { bootstrap, createAccessService, createTokenPauses, firstTenant } from '../access/service.ts';
+import { accounts, tokens } from '../access/collections.ts';
+import { bootstrap, createAccessService, createTokenMint, firstTenant } from '../access/service.ts';
 import { createCharging } from '../card-payments/charging.ts';
 import { cardPayments as cardPaymentRecords } from '../card-payments/collections.ts';
 import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
+import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
@@ -71,23 +72,26 @@ export async function createEmbeddedRuntime({
   const guard = createCardTestingGuard({
     sql: database.sql,
     clock,
-    tokens: createTokenPauses({ database, committer }),
+    tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: metrics,
   });
-  const settlement = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const charging = createCharging({ database, committer, acquirer, accounts, guard, onFault });
   const cardPayments = createCardPaymentService({
     ...{ database, committer, accounts, products },
     ...{ guard, clock, privateAddresses },
   });
   const productEngine = createProductService({ database, committer });
-  const access = createAccessService({
-    ...{ database, committer, clock, privateAddresses },
+  const access = createAccessService({ database, committer, clock });
+  const checkoutTokens = createCheckoutTokenService({
+    ...{ database, committer, accounts, clock, privateAddresses },
+    credentials: tokens,
     products: productEngine,
+    mint: createTokenMint({ database, clock }),
   });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = given ?? simulatedBank;
   const payouts = createPayoutService({ database, committer, accounts, bank, onFault });
-  const subaccountSettlement = createSubaccountSending({
+  const subaccountSending = createSubaccountSending({
     database,
     committer,
     bank,
@@ -95,7 +99,7 @@ export async function createEmbeddedRuntime({
     clock,
     onFault,
   });
-  const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSettlement };
+  const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSending };
   const sandbox = createSandboxService({ database, committer });
   const webhooks = createWebhookService({ database, committer, privateAddresses });
   const delivery = createWebhookDelivery({
@@ -110,6 +114,7 @@ export async function createEmbeddedRuntime({
   const services = {
     access,
     cardPayments,
+    checkoutTokens,
     payouts,
     products: productEngine,
     // The ledger itself answers: no outcome is unknown.
@@ -119,7 +124,7 @@ export async function createEmbeddedRuntime({
     wallet,
     webhooks,
   };
-  const hostedPayments = { ...cardPayments, ...settlement };
+  const hostedPayments = { ...cardPayments, ...charging };
   const controls = {
     ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
     ...sandbox,
@@ -129,10 +134,10 @@ export async function createEmbeddedRuntime({
     access,
     servicesFor: () => services,
     tasks: {
-      ...settlement.tasks,
+      ...charging.tasks,
       ...createPayoutSending({ database, committer, bank }).tasks,
       ...delivery.tasks,
-      ...subaccountSettlement.tasks,
+      ...subaccountSending.tasks,
     },
     updates: (updates) => updates,
     async routes({ nextDueAt, callers, addressOf, strangers }) {
@@ -146,7 +151,7 @@ export async function createEmbeddedRuntime({
       ];
       return [
         ...createCheckoutRoutes({
-          checkout: settlement,
+          checkout: charging,
           clock,
           publicUrl,
           testCards: TEST_CARDS,
@@ -163,7 +168,10 @@ export async function createEmbeddedRuntime({
           onFault,
         }),
         ...(config.demo
-          ? createDemoRoutes({ tenant: await firstTenant(database.sql), access, payouts, clock, publicUrl })
+          ? createDemoRoutes({
+              tenant: await firstTenant(database.sql),
+              ...{ access, checkoutTokens, payouts, clock, publicUrl },
+            })
           : []),
         ...(simulatedClock
           ? createSimulatorRoutes({

@@ -1,11 +1,12 @@
 import { bootstrapRemote } from '../access/administration.ts';
-import { createAccessService, firstTenant } from '../access/service.ts';
+import { accounts, tokens } from '../access/collections.ts';
+import { createAccessService, createTokenMint, firstTenant } from '../access/service.ts';
 import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
+import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
 import type { UpstreamConfig } from '../config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
-import type { Requester } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
 import { createRemotePayouts } from '../payouts/remote/service.ts';
@@ -168,21 +169,19 @@ export async function createRemoteRuntime({
     onAttempt: metrics.onWebhook,
   });
 
-  const accessFor = (requester: Requester) =>
-    createAccessService({
-      database,
-      committer,
-      products: products.serviceFor(requester),
-      clock,
-      privateAddresses,
-      configuredKeys: upstreamConfig.keys,
-    });
-  // Who is let in is our own to say.
-  const access = accessFor({ priority: 'merchant', subject: null, onRead: () => undefined });
+  // This server's own credentials, which the service does not know.
+  const access = createAccessService({ database, committer, clock, configuredKeys: upstreamConfig.keys });
+  const checkoutTokens = createCheckoutTokenService({
+    ...{ database, committer, accounts, clock, privateAddresses },
+    credentials: tokens,
+    products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
+    mint: createTokenMint({ database, clock }),
+  });
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requests });
   const servicesFor: ServicesFor = (requester) => ({
     access,
     cardPayments: cardPayments.serviceFor(requester),
+    checkoutTokens,
     payouts: payouts.serviceFor(requester),
     products: products.serviceFor(requester),
     requests: unresolvedRequests,
@@ -201,7 +200,10 @@ export async function createRemoteRuntime({
       if (!config.demo) return receiver.routes;
       const tenant = await firstTenant(database.sql);
       // Real money leaves by an API key alone, and not by a page that asks nobody who he is.
-      return [...receiver.routes, ...createDemoRoutes({ tenant, access, payouts: null, clock, publicUrl })];
+      return [
+        ...receiver.routes,
+        ...createDemoRoutes({ tenant, access, checkoutTokens, payouts: null, clock, publicUrl }),
+      ];
     },
     upstream: () => upstream.state(),
     upstreamMetrics: upstreamMetrics.registry,

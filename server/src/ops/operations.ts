@@ -5,11 +5,14 @@ import {
   createKeyInput,
   listKeysInput,
   noInput,
-  pauseTokenInput,
-  resumeTokenInput,
   revokeKeyInput,
   updateAccountInput,
 } from '../access/keys.ts';
+import {
+  pauseTokenInput,
+  resumeTokenInput,
+  type TokenAdministration,
+} from '../card-payments/tokens/model.ts';
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
 import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 
@@ -23,7 +26,7 @@ interface Operation {
 }
 
 /** The services that the operations call. */
-export type Managed = Administration & Doubts;
+export type Managed = Administration & TokenAdministration & Doubts;
 
 const OPERATIONS = {
   'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),

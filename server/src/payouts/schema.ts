@@ -1,4 +1,4 @@
-import { assertMayReadPayouts, assertUnrestrictedKey } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
@@ -73,7 +73,7 @@ builder.node(PayoutRef, {
     description: 'The same from the request on, also of a payout that the service names later.',
   },
   loadOne: (withdrawalId, context) => {
-    assertMayReadPayouts(callerOf(context));
+    assertMay(callerOf(context), 'payouts.read');
     return context.loaders.payout.load(withdrawalId);
   },
   isTypeOf: (value) =>
@@ -177,7 +177,7 @@ builder.queryFields((t) => ({
     description: 'By exactly one of the two.',
     args: { withdrawalId: t.arg.string(), code: t.arg.string() },
     resolve: async (_, { withdrawalId, code }, context) => {
-      assertMayReadPayouts(callerOf(context));
+      assertMay(callerOf(context), 'payouts.read');
       if ((withdrawalId == null) === (code == null))
         throw new ValidationError([
           { path: 'withdrawalId', message: 'give exactly one of withdrawalId and code' },
@@ -201,7 +201,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
-      assertMayReadPayouts(caller);
+      assertMay(caller, 'payouts.read');
       if (args.first != null && args.last != null)
         throw new ValidationError([{ path: 'last', message: 'not together with first' }]);
       const end = args.last == null ? 'first' : 'last';
@@ -312,7 +312,7 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: (_, { id, withdrawalId, after }, context) => {
       const caller = callerOf(context);
-      assertMayReadPayouts(caller);
+      assertMay(caller, 'payouts.read');
       if ((id == null) === (withdrawalId == null))
         throw new ValidationError([
           { path: 'withdrawalId', message: 'give exactly one of id and withdrawalId' },
@@ -346,7 +346,7 @@ builder.subscriptionFields((t) => ({
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
       const caller = callerOf(context);
-      assertMayReadPayouts(caller);
+      assertMay(caller, 'payouts.read');
       return context.subscribe({
         topic: { resource: 'payout' },
         wants: isOfItself,

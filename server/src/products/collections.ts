@@ -2,13 +2,13 @@ import type { Collection } from '../commit/commit.ts';
 import type { StoredProduct } from './model.ts';
 import { countProducts, deleteProducts, insertProducts, selectProducts } from './store.ts';
 
-/** A product, or that there is none under this id (any more). A product is never changed, so one to save is new. */
+/** A product, or its absence under an id. A product never changes, so one to save is new. */
 export interface ProductRecord {
   id: string;
   product: StoredProduct | null;
 }
 
-/** The records of this slice as a decision reads and writes them. */
+/** Products, as a decision reads and writes them. */
 export const products: Collection<ProductRecord> = {
   name: 'product',
   load: async (sql, tenant, ids) =>
@@ -22,7 +22,10 @@ export const products: Collection<ProductRecord> = {
   },
 };
 
-/** How many there are: counted under the tenant's lock, and kept up by the commands of one group. Follows from the rows. */
+/**
+ * The number of products: counted under the tenant's lock, updated by the commands of one group, and derived from the
+ * rows.
+ */
 export const productCount: Collection<{ count: number }> = {
   name: 'product_count',
   load: async (sql, tenant) => [{ count: await countProducts(sql, tenant) }],

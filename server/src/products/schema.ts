@@ -1,4 +1,4 @@
-import { assertMayReadProducts, assertUnrestrictedKey } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
@@ -19,7 +19,7 @@ const ProductRef = builder.objectRef<Product>('Product');
 builder.node(ProductRef, {
   id: { resolve: (product) => product.id },
   loadOne: (productId, context) => {
-    assertMayReadProducts(callerOf(context));
+    assertMay(callerOf(context), 'products.read');
     return context.loaders.product.load(productId);
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'priceCents' in value,
@@ -53,7 +53,7 @@ builder.queryFields((t) => ({
     nullable: true,
     args: { productId: t.arg.string({ required: true }) },
     resolve: (_, { productId }, context) => {
-      assertMayReadProducts(callerOf(context));
+      assertMay(callerOf(context), 'products.read');
       return context.loaders.product.load(productId);
     },
   }),
@@ -63,7 +63,7 @@ builder.queryFields((t) => ({
     args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
-      assertMayReadProducts(caller);
+      assertMay(caller, 'products.read');
       const cursors = context.listCursors('products');
       const after = placeArgument(cursors, args.after);
       const { items, hasNextPage } = await context.services.products.list(caller.tenant, {

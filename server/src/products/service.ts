@@ -7,7 +7,7 @@ import { PRODUCT_COUNT, productCount, products } from './collections.ts';
 import { assertFound, decideCreate, type ProductService, type StoredProduct } from './model.ts';
 import { countProducts, listProducts, selectProducts } from './store.ts';
 
-/** The port on Postgres: every change is a command to the committer, every read one statement. */
+/** The port on Postgres: every change is a command to the committer, every read is one statement. */
 export function createProductService({
   database,
   committer,

@@ -5,7 +5,7 @@ import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { productIdText, type StoredProduct } from './model.ts';
 
-// A text that is no id is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
+// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
 
 export async function selectProducts(
   sql: Sql,
@@ -18,7 +18,7 @@ export async function selectProducts(
   return rows.map(toProduct);
 }
 
-/** Newest first, `limit` of them older than the number `before`, without the first `offset`. */
+/** Lists products, newest first: `limit` of those older than the number `before`, without the first `offset`. */
 export async function listProducts(
   sql: Sql,
   tenant: Tenant,

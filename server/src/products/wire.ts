@@ -25,34 +25,34 @@ export const productWire = z
   })
   .meta({ id: 'Product' });
 
-// ── Read from another service: no name of a product's fields is shown, its id has a shape ──────────
+// ── Read from another service: the document names no fields of a product, but its id has a form ──
 
-/** The product of an answer; null where there is none in it. */
+/** Reads the product in a response; null where there is none. */
 export function productFromWire(body: unknown): Product | null {
-  for (const told of readRecords(body)) {
-    const id = findMember(told, isObjectId, ['id']);
+  for (const record of readRecords(body)) {
+    const id = findMember(record, isObjectId, ['id']);
     if (id === null) continue;
     return {
       id: id.toLowerCase(),
-      name: readText(told.name),
-      description: readWholeText(told.description, { max: 2_000 }),
-      priceCents: priceOf(told),
-      createdAt: readInstant(told.createdAt),
+      name: readText(record.name),
+      description: readWholeText(record.description, { max: 2_000 }),
+      priceCents: priceOf(record),
+      createdAt: readInstant(record.createdAt),
     };
   }
   return null;
 }
 
-/** A page of the list, and how many there are in all. Null: it is none. */
+/** Reads a page of the list and the total count. Null: it is none. */
 export function productsFromWire(body: unknown): { items: (Product | null)[]; total: number | null } | null {
   const page = readPage(body);
   return page && { items: page.items.map(productFromWire), total: page.total };
 }
 
-/** By its name, or the one amount that there is: each in cents is called so (2.1.1). */
-function priceOf(told: JsonRecord): Cents | null {
-  const named = readCents(told.priceCents);
+/** Reads the price by its name, or the only amount in cents: each is named so (2.1.1). */
+function priceOf(record: JsonRecord): Cents | null {
+  const named = readCents(record.priceCents);
   if (named !== null) return named;
-  const amounts = Object.entries(told).filter(([name]) => name.endsWith('Cents'));
+  const amounts = Object.entries(record).filter(([name]) => name.endsWith('Cents'));
   return amounts.length === 1 ? readCents(amounts[0]![1]) : null;
 }

@@ -1,8 +1,8 @@
 import type { Cents } from '../kernel/money.ts';
 
-/** A card as the payer typed it: in memory while the acquirer is asked, never stored, never logged. */
+/** A card as the payer typed it: in memory during the call to the acquirer, never stored, never logged. */
 export interface Card {
-  /** Digits alone. */
+  /** The number, digits alone. */
   number: string;
   holder: string;
   expiryMonth: number;
@@ -10,26 +10,31 @@ export interface Card {
   securityCode: string;
 }
 
-/** Where a charge stands at the acquirer. */
+/** The status of a charge at the acquirer. */
 export type ChargeStatus =
   | { status: 'approved' }
-  /** `final`: no other try with any card makes sense. */
+  /** `final`: another attempt with any card makes no sense. */
   | { status: 'declined'; reason: string; final: boolean }
-  /** Not decided yet; asked again at `settlesAt`, or soon where it does not say. */
+  /** Not decided yet; looked up again at `settlesAt`, or soon where it is null. */
   | { status: 'pending'; settlesAt: Date | null }
-  /** The acquirer never got this charge, and would refuse it now: nothing was taken and nothing will be. */
+  /** The acquirer never received this charge, and would refuse it now: no money was taken and none will be. */
   | { status: 'void' };
 
 /**
- * Who takes the money from a card. Every call names a charge by an id of ours, so a call that is repeated after a
- * crash or a lost answer has one effect.
+ * The acquirer, which takes the money from a card. Every call names a charge by an id of this server, so a call that
+ * is repeated after a crash or a lost answer has one effect.
  */
 export interface Acquirer {
-  /** Null where this acquirer takes the card; else why not, in words for the payer. Looks at the number alone. */
+  /**
+   * Explains to the payer why this acquirer does not accept the card; null where it does. It reads the number alone.
+   */
   refusal(cardNumber: string): string | null;
   charge(charge: { id: string; amountCents: Cents; card: Card }): Promise<ChargeStatus>;
-  /** Where a charge stands. One that never arrived is made void, so that no slow request of ours can still take money. */
+  /**
+   * Looks up a charge. One that never arrived is made void, so that no slow request of this server can still take
+   * money.
+   */
   resolve(chargeId: string): Promise<ChargeStatus>;
-  /** Gives the whole amount back; a second time it does nothing. */
+  /** Refunds the whole amount; a second call does nothing. */
   refund(chargeId: string): Promise<void>;
 }

@@ -3,31 +3,33 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutMethod } from '../payouts/methods/registry.ts';
 
 export interface Transfer {
-  /** Ours: whatever is sent twice under one id has one effect. */
+  /** The id that this server gives it: two calls with one id have one effect. */
   id: string;
-  /** Whose money. For the sandbox no bank moves any: there every transfer arrives, none is denied or refused. */
+  /**
+   * The owner of the money. No bank moves the sandbox's: there every transfer arrives, and none is denied or refused.
+   */
   tenant: Tenant;
   method: PayoutMethod;
   /** The destination of the method, in its normal form. */
   destination: string;
-  /** What the destination receives, fees taken off. */
+  /** The amount that the destination receives, after fees. */
   amountCents: Cents;
-  /** For LTC, what it was quoted as. */
+  /** The quoted amount of LTC; null for other methods. */
   litoshi: number | null;
 }
 
-/** Where a transfer stands. The service itself may hold or refuse it before any bank sees it. */
+/** The status of a transfer. The service itself may hold or refuse it before any bank sees it. */
 export type TransferStatus =
-  /** Held by the service for a look at it: not sent. */
+  /** Held by the service for verification: not sent. */
   | { status: 'in_verification'; until: Date | null }
   /** Refused by the service: no bank has seen it, and none will. */
   | { status: 'refused'; reason: string }
-  /** Taken on and not sent yet. */
+  /** Accepted and not sent yet. */
   | { status: 'queued'; until: Date | null }
-  /** The money has left, and the bank has not confirmed. */
+  /** Sent, and not confirmed by the bank. */
   | { status: 'sent'; until: Date | null }
   | { status: 'completed'; receipt: TransferReceipt }
-  /** By the bank: nothing has left, or all of it came back. */
+  /** Denied by the bank: nothing has left, or all of it has returned. */
   | { status: 'denied'; reason: string };
 
 export interface TransferReceipt {
@@ -37,10 +39,12 @@ export interface TransferReceipt {
   recipientBankName: string | null;
 }
 
-/** Who sends money out. `until`: when to ask again; soon where it does not say. */
+/** The bank, which sends money out. `until`: the time of the next lookup; soon where it is null. */
 export interface Bank {
-  /** What an amount buys, in litoshi. Asked before the decision, never inside one. */
+  /** Quotes an amount in litoshi. Called before the decision, never inside one. */
   quoteLitoshi(amountCents: Cents): Promise<number>;
-  /** Sends, or tells where a transfer stands that was sent before: asked again after a crash or a lost answer. */
+  /**
+   * Sends a transfer, or returns the status of one that was sent before: called again after a crash or a lost answer.
+   */
   send(transfer: Transfer): Promise<TransferStatus>;
 }

@@ -1,4 +1,4 @@
-import { assertMayReadPayouts, assertMayReadSubaccountPayouts } from '../access/model.ts';
+import { assertMay } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { pageSize } from '../graphql/paging.ts';
@@ -53,7 +53,7 @@ const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedReq
       description: 'Of REQUEST_SUBACCOUNT_PAYOUT, the payout in doubt.',
       resolve({ subaccountPayoutId }, _, context) {
         if (subaccountPayoutId === null) return null;
-        assertMayReadSubaccountPayouts(callerOf(context));
+        assertMay(callerOf(context), 'subaccount_payouts.read');
         return context.loaders.subaccountPayout.load(subaccountPayoutId);
       },
     }),
@@ -68,7 +68,7 @@ builder.queryFields((t) => ({
     args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }) },
     resolve: (_, { first }, context) => {
       const caller = callerOf(context);
-      assertMayReadPayouts(caller);
+      assertMay(caller, 'payouts.read');
       return context.services.requests.list(caller.tenant, pageSize(first));
     },
   }),

@@ -2,7 +2,7 @@ import type { Collection } from '../commit/commit.ts';
 import type { StoredTestPayment } from './model.ts';
 import { saveTestPayments, selectTestPayments } from './store.ts';
 
-/** The records of this slice as a decision reads and writes them. */
+/** Test payments, as a decision reads and writes them. */
 export const testPayments: Collection<StoredTestPayment> = {
   name: 'test_payment',
   load: selectTestPayments,

@@ -5,14 +5,14 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
-/** A simulated payment, of which the sandbox balance is made (the document's 2.4 and 4.5). */
+/** A simulated payment. The sandbox balance is made of these (the document's 2.4 and 4.5). */
 export interface TestPayment {
   valueCents: Cents;
-  /** A pending one stays so until it is settled by the simulator. */
+  /** `pending` lasts until the simulator confirms the payment. */
   status: 'pending' | 'paid';
 }
 
-/** One of the service that is embedded here. */
+/** A test payment of the embedded service. */
 export interface StoredTestPayment extends TestPayment {
   id: string;
   createdAt: Date;
@@ -23,7 +23,7 @@ export function isTestPaymentId(text: string): boolean {
   return /^test_[0-9a-f]{24}$/.test(text);
 }
 
-/** R$ 100 million, as for a card payment. */
+/** The upper limit of an amount: R$ 100 million, as for a card payment. */
 const TEST_PAYMENT_MAX_CENTS = 10_000_000_000;
 
 export const createTestPaymentInput = z.object({
@@ -45,11 +45,11 @@ export interface SandboxService<P extends TestPayment = TestPayment> {
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
 }
 
-/** What the simulator does to test payments; no client can. */
+/** Changes to test payments that the simulator makes and no client can. */
 export interface TestPaymentControls {
-  /** A pending one becomes paid; a paid one stays as it is. @throws NotFoundError */
+  /** Marks a pending payment as paid; a paid one stays as it is. @throws NotFoundError */
   settleTestPayment(tenant: Tenant, id: string): Promise<StoredTestPayment>;
-  /** The newest first. */
+  /** Lists test payments, newest first. */
   listTestPayments(tenant: Tenant, page: { limit: number }): Promise<StoredTestPayment[]>;
 }
 
@@ -59,7 +59,7 @@ export function assertSandbox(environment: Environment): void {
     throw new UnavailableError('ONLY_IN_SANDBOX', 'The sandbox takes test keys alone');
 }
 
-/** What has come in, by test payments and by nothing else in sandbox, with the ledger's side of it. @throws UnavailableError */
+/** Records a test payment and its posting, the only income of the sandbox. @throws UnavailableError */
 export function decideTestPayment(
   { valueCents, pending }: CreateTestPaymentInput,
   { id, balances, now }: { id: string; balances: Balances; now: Date },
@@ -79,7 +79,7 @@ export function decideTestPayment(
   };
 }
 
-/** Null where it is paid already. */
+/** Marks a payment as paid; null where it is paid already. */
 export function decideSettle(
   payment: StoredTestPayment,
   now: Date,

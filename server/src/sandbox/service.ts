@@ -13,7 +13,7 @@ import {
 } from './model.ts';
 import { listTestPayments } from './store.ts';
 
-/** Payments that nobody made, and their balance: the same ledger as the live one's, under its own tenant. */
+/** Test payments and their balance: in the same ledger as live ones, under a tenant of their own. */
 export function createSandboxService({
   database,
   committer,

@@ -9,14 +9,14 @@ export async function selectTestPayments(
   tenant: Tenant,
   ids: readonly string[],
 ): Promise<StoredTestPayment[]> {
-  // A text that is no id is in no row, and Postgres takes one with U+0000 for a fault.
+  // A text that is no id is in no row, and Postgres rejects one with U+0000.
   const possible = ids.filter(isTestPaymentId);
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, tenant).where('id', 'in', possible).execute();
   return rows.map(toTestPayment);
 }
 
-/** Newest first. */
+/** Lists test payments, newest first. */
 export async function listTestPayments(
   sql: Sql,
   tenant: Tenant,

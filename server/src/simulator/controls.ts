@@ -8,11 +8,13 @@ import type { SubaccountPayoutService } from '../subaccounts/model.ts';
 import type { WalletControls } from '../wallet/model.ts';
 import type { Controls, DisputeLine, TransferInFlight } from './model.ts';
 
-/** Of the bank's books, so many are looked through for what has not ended. */
+/** The number of the bank's newest transfers that are searched for unfinished ones. */
 const BOOKED = 500;
 const SHOWN = 50;
 
-/** The levers on the simulated bank and acquirer, and on what no rail brings: disputes, credits, test payments. */
+/**
+ * The controls of the simulated bank and acquirer, and of disputes, credits and test payments, which no rail brings.
+ */
 export function createControls({
   bank,
   payouts,
@@ -33,11 +35,11 @@ export function createControls({
     return all.filter((transfer) => tenantKey(transfer.tenant) === tenantKey(tenant));
   }
 
-  /** Pulls a lever of the bank's, and has the slice that sent the transfer look again. */
-  async function pull(tenant: Tenant, id: string, lever: () => Promise<boolean>): Promise<boolean> {
+  /** Applies a control of the bank, and has the slice that sent the transfer look it up. */
+  async function apply(tenant: Tenant, id: string, control: () => Promise<boolean>): Promise<boolean> {
     const transfers = await booked(tenant);
     if (!transfers.some((transfer) => transfer.id === id)) throw new NotFoundError('Transfer not found');
-    if (!(await lever())) return false;
+    if (!(await control())) return false;
     if (await payouts.find(tenant, id)) await payouts.recheck(tenant, id);
     else await subaccounts.recheck(tenant, id);
     return true;
@@ -48,9 +50,9 @@ export function createControls({
       const lines = (await booked(tenant)).map(inFlight);
       return lines.filter((line) => line !== null).slice(0, SHOWN);
     },
-    settleTransfer: (tenant, id) => pull(tenant, id, () => bank.settle(id)),
-    denyTransfer: (tenant, id, reason) => pull(tenant, id, () => bank.deny(id, reason)),
-    delayTransfer: (tenant, id, until) => pull(tenant, id, () => bank.delay(id, until)),
+    settleTransfer: (tenant, id) => apply(tenant, id, () => bank.settle(id)),
+    denyTransfer: (tenant, id, reason) => apply(tenant, id, () => bank.deny(id, reason)),
+    delayTransfer: (tenant, id, until) => apply(tenant, id, () => bank.delay(id, until)),
 
     async refundable(tenant) {
       const { items } = await cardPayments.list(tenant, { first: SHOWN, status: ['paid'] });
@@ -97,7 +99,7 @@ export function createControls({
   };
 }
 
-/** Null where it has ended. */
+/** Describes an unfinished transfer; null where it has ended. */
 function inFlight({
   id,
   method,

@@ -5,9 +5,9 @@ import { plainText } from '../kernel/text.ts';
 import type { PayoutMethod } from '../payouts/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 
-// ── What the page shows ─────────────────────────────────────────────────────────────────────────
+// ── Data of the page ─────────────────────────────────────────────────────────────────────────────
 
-/** A transfer that the simulated bank has taken on and not ended. */
+/** A transfer that the simulated bank has accepted and not finished. */
 export interface TransferInFlight {
   id: string;
   method: PayoutMethod;
@@ -16,7 +16,7 @@ export interface TransferInFlight {
   amountCents: Cents;
   status: 'in_verification' | 'queued' | 'sent';
   receivedAt: Date;
-  /** When it ends, or is let go of, by itself; null where nobody knows. */
+  /** The instant at which it ends, or is released, by itself; null where it is unknown. */
   until: Date | null;
 }
 
@@ -27,7 +27,7 @@ export interface RefundablePayment {
   paidAt: Date | null;
 }
 
-/** Won and forgiven free what they held; lost keeps it until it is forgiven. */
+/** The outcomes of a dispute. `won` and `forgiven` free its amount; `lost` blocks it until it is forgiven. */
 export const DISPUTE_OUTCOMES = ['won', 'lost', 'forgiven'] as const;
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 
@@ -47,9 +47,9 @@ export interface PendingTestPayment {
 export interface SimulatorState {
   clock: {
     now: Date;
-    /** How far ahead of the machine's it is. */
+    /** The time by which the clock is ahead of the machine's. */
     offsetMs: number;
-    /** When the next thing that waits falls due. */
+    /** The instant at which the next task is due. */
     nextDueAt: Date | null;
   };
   accounts: { id: string; name: string }[];
@@ -63,40 +63,43 @@ export interface SimulatorState {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** The world outside of the service, by its levers. */
+/** Controls of the world outside of the service. */
 export interface Controls {
-  /** Not ended, newest first. */
+  /** Lists unfinished transfers, newest first. */
   transfers(tenant: Tenant): Promise<TransferInFlight[]>;
-  /** Ends well, now. False where it has ended already. @throws NotFoundError */
+  /** Completes a transfer now. False where it has ended already. @throws NotFoundError */
   settleTransfer(tenant: Tenant, id: string): Promise<boolean>;
-  /** Ends badly, now; the amount goes back. False where it has ended already. @throws NotFoundError */
+  /** Denies a transfer now; the amount returns. False where it has ended already. @throws NotFoundError */
   denyTransfer(tenant: Tenant, id: string, reason: string): Promise<boolean>;
-  /** Ends at `until`, as it would have. False where it has ended already. @throws NotFoundError */
+  /**
+   * Postpones the end of a transfer, as it would have ended, to `until`. False where it has ended already.
+   * @throws NotFoundError
+   */
   delayTransfer(tenant: Tenant, id: string, until: Date): Promise<boolean>;
-  /** Paid, newest first. */
+  /** Lists paid card payments, newest first. */
   refundable(tenant: Tenant): Promise<RefundablePayment[]>;
-  /** False where it is not paid, or refunded already. @throws NotFoundError */
+  /** Refunds a card payment. False where it is not paid, or refunded already. @throws NotFoundError */
   refund(tenant: Tenant, orderCode: string): Promise<boolean>;
-  /** Open, or lost and not forgiven; newest first. */
+  /** Lists disputes that are open, or lost and not forgiven, newest first. */
   disputes(tenant: Tenant): Promise<DisputeLine[]>;
   openDispute(tenant: Tenant, amountCents: Cents): Promise<DisputeLine>;
   /** @throws NotFoundError */
   closeDispute(tenant: Tenant, id: string, outcome: DisputeOutcome): Promise<DisputeLine>;
-  /** Money that comes in without a sale. */
+  /** Credits money without a sale. */
   credit(tenant: Tenant, credit: Credit): Promise<void>;
-  /** Of the sandbox, not paid yet; newest first. */
+  /** Lists unpaid test payments of the sandbox, newest first. */
   testPayments(tenant: Tenant): Promise<PendingTestPayment[]>;
-  /** False where it is paid already. @throws NotFoundError */
+  /** Marks a test payment as paid. False where it is paid already. @throws NotFoundError */
   settleTestPayment(tenant: Tenant, id: string): Promise<boolean>;
 }
 
-// ── What a lever is told ────────────────────────────────────────────────────────────────────────
+// ── Input of the controls ───────────────────────────────────────────────────────────────────────
 
 const DAY_SECONDS = 86_400;
-/** R$ 10.000.000,00: beyond that a wallet is no longer a demonstration. */
-const MOST_CENTS = 1_000_000_000;
-/** 1,000 LTC. */
-const MOST_LITOSHI = 100_000_000_000;
+/** The upper limit of a credit, R$ 10.000.000,00: beyond that a wallet demonstrates nothing. */
+const MAX_CENTS = 1_000_000_000;
+/** The upper limit of a credit in LTC: 1,000 LTC. */
+const MAX_LITOSHI = 100_000_000_000;
 
 const whole = (unit: string, most: number) =>
   z
@@ -105,7 +108,7 @@ const whole = (unit: string, most: number) =>
     .min(1, 'must be at least 1')
     .max(most, `must be at most ${most}`);
 
-/** Whose world: the first account's live one where it is not said. */
+/** The tenant of a request: the first account, live, where none is named. */
 const whose = z.object({
   account: z.string('must be an account’s id').max(64, 'must be an account’s id').optional(),
   environment: z.enum(['live', 'sandbox'], 'must be live or sandbox').default('live'),
@@ -122,14 +125,14 @@ export const denyInput = whose.extend({
     .default('O banco de destino recusou a transferência'),
 });
 export const delayInput = whose.extend({ seconds: whole('seconds', 30 * DAY_SECONDS).default(600) });
-export const openDisputeInput = whose.extend({ amountCents: whole('cents', MOST_CENTS) });
+export const openDisputeInput = whose.extend({ amountCents: whole('cents', MAX_CENTS) });
 export const closeDisputeInput = whose.extend({
   outcome: z.enum(DISPUTE_OUTCOMES, `must be one of ${DISPUTE_OUTCOMES.join(', ')}`),
 });
 export const creditInput = whose
   .extend({
-    amountCents: whole('cents', MOST_CENTS).optional(),
-    litoshi: whole('litoshi', MOST_LITOSHI).optional(),
+    amountCents: whole('cents', MAX_CENTS).optional(),
+    litoshi: whole('litoshi', MAX_LITOSHI).optional(),
   })
   .refine(({ amountCents, litoshi }) => (amountCents === undefined) !== (litoshi === undefined), {
     path: ['amountCents'],

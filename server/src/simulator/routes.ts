@@ -22,8 +22,8 @@ import {
 } from './model.ts';
 
 /**
- * The simulator at `/simulator`: a page, and behind it JSON routes that do to the world outside of the service what a
- * developer wants to see the service answer to. For our own pages alone, and only beside the demo.
+ * The simulator at `/simulator`: a page with JSON routes, which change the world outside of the service so that a
+ * developer sees how the service reacts. For this server's own pages alone, and only beside the demo.
  */
 export function createSimulatorRoutes({
   publicUrl,
@@ -37,9 +37,9 @@ export function createSimulatorRoutes({
   controls: Controls;
   wallet: WalletService;
   clock: SimulatedClock;
-  /** When the next thing that waits falls due. */
+  /** Returns the instant at which the next task is due. */
   nextDueAt: () => Promise<Date | null>;
-  /** The oldest first; there is always one. */
+  /** Lists the accounts, oldest first; there is always one. */
   accounts: () => Promise<{ id: string; name: string }[]>;
 }): Route[] {
   const { guard, action, read } = createSameOrigin(publicUrl);
@@ -75,9 +75,9 @@ export function createSimulatorRoutes({
     };
   }
 
-  /** A lever that found nothing left to do is a conflict, in words. */
-  async function pulled(pull: Promise<boolean>, otherwise: string) {
-    if (!(await pull)) throw new HttpError(409, otherwise);
+  /** Answers a control that found nothing left to do with a conflict, in words. */
+  async function orConflict(change: Promise<boolean>, otherwise: string) {
+    if (!(await change)) throw new HttpError(409, otherwise);
     return { body: { done: true } };
   }
 
@@ -94,23 +94,26 @@ export function createSimulatorRoutes({
   return [
     read(/^\/simulator\/state$/, stateQuery, async (whose) => ({ body: await stateOf(whose) })),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
-      pulled(controls.settleTransfer(await tenantOf(whose), params.id!), 'This transfer has ended already'),
+      orConflict(
+        controls.settleTransfer(await tenantOf(whose), params.id!),
+        'This transfer has ended already',
+      ),
     ),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/deny$/, denyInput, async (input, { params }) => {
       if (input.environment === 'sandbox') throw new HttpError(409, 'A sandbox payout is never denied');
-      return pulled(
+      return orConflict(
         controls.denyTransfer(await tenantOf(input), params.id!, input.reason),
         'This transfer has ended already',
       );
     }),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/delay$/, delayInput, async (input, { params }) =>
-      pulled(
+      orConflict(
         controls.delayTransfer(await tenantOf(input), params.id!, plusMs(clock.now(), input.seconds * 1_000)),
         'This transfer has ended already',
       ),
     ),
     action(/^\/simulator\/card-payments\/(?<id>[^/]+)\/refund$/, plainInput, async (whose, { params }) =>
-      pulled(
+      orConflict(
         controls.refund(await tenantOf(whose), params.id!),
         'This card payment is not paid, or is refunded already',
       ),
@@ -128,7 +131,7 @@ export function createSimulatorRoutes({
       return { body: await wallet.read(tenant) };
     }),
     action(/^\/simulator\/test-payments\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
-      pulled(
+      orConflict(
         controls.settleTestPayment(await tenantOf(whose), params.id!),
         'This test payment is paid already',
       ),

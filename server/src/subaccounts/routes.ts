@@ -20,8 +20,6 @@ import {
 } from './wire.ts';
 
 const TAG = 'Subaccounts';
-const MANAGE = ['subcontas.gerenciar'] as const;
-const MANAGE_OR_WITHDRAW = ['subcontas.gerenciar', 'subcontas.sacar'] as const;
 const NO_SUBACCOUNT = 'Subaccount not found';
 
 const one = z.object({ id: subaccountIdText });
@@ -44,7 +42,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       description: 'The same externalId and name again give the same subaccount.',
       tag: TAG,
       section: '4.5',
-      permissions: MANAGE,
+      right: 'subaccounts.manage',
       body: createSubaccountInput,
       example: { name: 'Maria da Silva', externalId: 'cliente-1042' },
       answers: {
@@ -63,7 +61,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       summary: 'List subaccounts, newest first',
       tag: TAG,
       section: '4.5',
-      permissions: MANAGE,
+      right: 'subaccounts.read',
       query: pageQuery,
       answers: { 200: { description: 'A page', schema: pageOf('subaccounts', subaccountWire) } },
       async handle({ caller, query }) {
@@ -78,7 +76,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       summary: 'Look a subaccount up',
       tag: TAG,
       section: '4.5',
-      permissions: MANAGE,
+      right: 'subaccounts.read',
       params: one,
       answers: { 200: { description: 'The subaccount', schema: subaccountWire } },
       errors: { 404: NO_SUBACCOUNT },
@@ -93,7 +91,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       summary: 'The statement of a subaccount, newest first',
       tag: TAG,
       section: '4.5',
-      permissions: MANAGE,
+      right: 'subaccounts.read',
       params: one,
       query: pageQuery,
       answers: { 200: { description: 'A page', schema: pageOf('entries', statementEntryWire) } },
@@ -113,7 +111,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
         'Up to what the wallet can withdraw. The same idempotencyKey and input give the same transfer.',
       tag: TAG,
       section: '4.5',
-      permissions: MANAGE,
+      right: 'subaccounts.manage',
       params: one,
       body: transferInput.omit({ subaccountId: true }),
       example: { amountCents: 25000, idempotencyKey: 'repasse-1042' },
@@ -134,7 +132,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
         'After a timeout with no response, look the payout up as saq_idem_<idempotencyKey>, or repeat the request with the same key: it is never sent twice.',
       tag: TAG,
       section: '4.5',
-      permissions: MANAGE_OR_WITHDRAW,
+      right: 'subaccount_payouts.request',
       params: one,
       body: requestPayoutInput.omit({ subaccountId: true }),
       example: { amountCents: 15000, pixKey: 'maria@example.com', idempotencyKey: 'saque-1042' },
@@ -166,7 +164,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       summary: 'List the payouts of a subaccount, newest first',
       tag: TAG,
       section: '4.5',
-      permissions: MANAGE_OR_WITHDRAW,
+      right: 'subaccount_payouts.read',
       params: one,
       query: pageQuery,
       answers: { 200: { description: 'A page', schema: pageOf('payouts', subaccountPayoutWire) } },
@@ -186,7 +184,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
         'payoutId: the withdrawal id, the TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or the SUB- code.',
       tag: TAG,
       section: '4.1',
-      permissions: MANAGE_OR_WITHDRAW,
+      right: 'subaccount_payouts.read',
       params: one.extend({ payoutId: payoutReferenceText }),
       answers: { 200: { description: 'The payout', schema: subaccountPayoutWire } },
       errors: { 404: `${NO_SUBACCOUNT}; or Payout not found` },

@@ -1,4 +1,4 @@
-import { assertMayReadSubaccountPayouts, assertMayRequestSubaccountPayouts } from '../access/model.ts';
+import { assertMay } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
@@ -77,7 +77,7 @@ builder.objectFields(SubaccountRef, (t) => ({
     },
     resolve: async ({ id }, args, context) => {
       const caller = callerOf(context);
-      assertMayReadSubaccountPayouts(caller);
+      assertMay(caller, 'subaccount_payouts.read');
       const status = args.status?.map(knownStatus);
       const { subaccounts } = context.services;
       return connection(context, `subaccountPayouts:${id}`, args, {
@@ -93,7 +93,7 @@ builder.objectFields(SubaccountRef, (t) => ({
     args: { reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }) },
     resolve: ({ id }, { reference }, context) => {
       const caller = callerOf(context);
-      assertMayReadSubaccountPayouts(caller);
+      assertMay(caller, 'subaccount_payouts.read');
       context.services.subaccounts.assertNames({ reference });
       return context.services.subaccounts.findPayout(caller.tenant, id, reference);
     },
@@ -103,7 +103,7 @@ builder.objectFields(SubaccountRef, (t) => ({
 builder.node(SubaccountPayoutRef, {
   id: { resolve: ({ id }) => id, description: 'The same whichever reference form led here.' },
   loadOne: (id, context) => {
-    assertMayReadSubaccountPayouts(callerOf(context));
+    assertMay(callerOf(context), 'subaccount_payouts.read');
     return context.loaders.subaccountPayout.load(id);
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'payoutId' in value,
@@ -196,7 +196,7 @@ builder.queryFields((t) => ({
     },
     resolve: (_, { subaccountId, reference }, context) => {
       const caller = callerOf(context);
-      assertMayReadSubaccountPayouts(caller);
+      assertMay(caller, 'subaccount_payouts.read');
       context.services.subaccounts.assertNames({ subaccountId, reference });
       return context.services.subaccounts.findPayout(caller.tenant, subaccountId, reference);
     },
@@ -242,10 +242,13 @@ builder.mutationFields((t) => ({
         UpstreamError,
       ],
     },
-    resolve: authorized(assertMayRequestSubaccountPayouts, ({ tenant }, { input }, { services }) => {
-      services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
-      return services.subaccounts.requestPayout(tenant, input);
-    }),
+    resolve: authorized(
+      (caller) => assertMay(caller, 'subaccount_payouts.request'),
+      ({ tenant }, { input }, { services }) => {
+        services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
+        return services.subaccounts.requestPayout(tenant, input);
+      },
+    ),
   }),
 }));
 
@@ -282,7 +285,7 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: async (_, { subaccountId, reference, after }, context) => {
       const caller = callerOf(context);
-      assertMayReadSubaccountPayouts(caller);
+      assertMay(caller, 'subaccount_payouts.read');
       context.services.subaccounts.assertNames({ subaccountId, reference });
       const found = await context.services.subaccounts.findPayoutWithVersion(
         caller.tenant,
@@ -314,7 +317,7 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: async (_, { subaccountId, after }, context) => {
       const caller = callerOf(context);
-      assertMayReadSubaccountPayouts(caller);
+      assertMay(caller, 'subaccount_payouts.read');
       context.services.subaccounts.assertNames({ subaccountId });
       if (subaccountId != null && !(await context.services.subaccounts.find(caller.tenant, subaccountId)))
         throw new NotFoundError('Subaccount not found');

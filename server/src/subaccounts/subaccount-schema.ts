@@ -1,9 +1,4 @@
-import {
-  assertMayManageSubaccounts,
-  assertMayReadSubaccountPayouts,
-  assertMayReadSubaccounts,
-  seesSubaccount,
-} from '../access/model.ts';
+import { assertMay, seesSubaccount } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -77,7 +72,7 @@ const SubaccountConnection = builder.connectionObject(
 builder.node(SubaccountRef, {
   id: { resolve: ({ id }) => id },
   loadOne: (id, context) => {
-    assertMayReadSubaccountPayouts(callerOf(context));
+    assertMay(callerOf(context), 'subaccount_payouts.read');
     return context.loaders.subaccount.load(id);
   },
   isTypeOf: (value) =>
@@ -110,7 +105,7 @@ builder.node(SubaccountRef, {
       args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
       resolve: async ({ id }, args, context) => {
         const caller = callerOf(context);
-        assertMayReadSubaccounts(caller);
+        assertMay(caller, 'subaccounts.read');
         const { subaccounts } = context.services;
         return connection(context, `statement:${id}`, args, {
           list: (page) => subaccounts.statement(caller.tenant, id, page),
@@ -129,7 +124,7 @@ builder.queryFields((t) => ({
     nullable: true,
     args: { subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }) },
     resolve: (_, { subaccountId }, context) => {
-      assertMayReadSubaccountPayouts(callerOf(context));
+      assertMay(callerOf(context), 'subaccount_payouts.read');
       context.services.subaccounts.assertNames({ subaccountId });
       return context.loaders.subaccount.load(subaccountId);
     },
@@ -140,7 +135,7 @@ builder.queryFields((t) => ({
     args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
-      assertMayReadSubaccounts(caller);
+      assertMay(caller, 'subaccounts.read');
       const { subaccounts } = context.services;
       return connection(context, 'subaccounts', args, {
         list: (page) => subaccounts.list(caller.tenant, page),
@@ -189,8 +184,9 @@ builder.mutationFields((t) => ({
     description: 'The same externalId and name again give the same subaccount.',
     args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UpstreamError] },
-    resolve: authorized(assertMayManageSubaccounts, ({ tenant }, { input }, { services }) =>
-      services.subaccounts.create(tenant, input),
+    resolve: authorized(
+      (caller) => assertMay(caller, 'subaccounts.manage'),
+      ({ tenant }, { input }, { services }) => services.subaccounts.create(tenant, input),
     ),
   }),
   transferToSubaccount: t.field({
@@ -207,10 +203,13 @@ builder.mutationFields((t) => ({
         UpstreamError,
       ],
     },
-    resolve: authorized(assertMayManageSubaccounts, ({ tenant }, { input }, { services }) => {
-      services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
-      return services.subaccounts.transfer(tenant, input);
-    }),
+    resolve: authorized(
+      (caller) => assertMay(caller, 'subaccounts.manage'),
+      ({ tenant }, { input }, { services }) => {
+        services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
+        return services.subaccounts.transfer(tenant, input);
+      },
+    ),
   }),
 }));
 

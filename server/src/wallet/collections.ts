@@ -2,7 +2,7 @@ import type { Collection } from '../commit/commit.ts';
 import type { Dispute } from './model.ts';
 import { saveDisputes, selectDisputes } from './store.ts';
 
-/** The records of this slice as a decision reads and writes them. */
+/** Disputes, as a decision reads and writes them. */
 export const disputes: Collection<Dispute> = {
   name: 'dispute',
   load: selectDisputes,

@@ -11,47 +11,47 @@ import {
 
 export const LITOSHI_PER_LTC = 100_000_000;
 
-/** The document's section 2.4, in cents throughout. */
+/** A wallet (the document's section 2.4), in cents throughout. */
 export interface OwnWallet {
   environment: Tenant['environment'];
-  /** Gross: the subaccounts' share included. */
+  /** The gross balance, with the subaccounts' share. */
   balanceCents: Cents;
   disputeBlockedCents: Cents;
-  /** balance − disputeBlocked − subaccounts, never below 0: the most that a payout may take. */
+  /** The most that a payout may take: balance − disputeBlocked − subaccounts, never below 0. */
   withdrawableCents: Cents;
   pendingReleaseCents: Cents;
-  /** Null where it could not be computed; withdrawable then does not subtract it. */
+  /** The subaccounts' sum; null where it could not be computed, and then withdrawable does not subtract it. */
   subaccountsBalanceCents: Cents | null;
-  /** The ceiling of a transfer to a subaccount: withdrawable, or null where the sum above is. */
+  /** The most that a transfer to a subaccount may take: withdrawable, or null where the sum above is. */
   assignableCents: Cents | null;
   cryptoBalanceLitoshi: number;
 }
 
-/** As a service shows it: null for a figure that its answer does not name, or that cannot be read. */
+/** A wallet as a service shows it: null for a figure that its response does not contain, or that cannot be read. */
 export type Wallet = Pick<OwnWallet, 'environment'> & {
   [Figure in Exclude<keyof OwnWallet, 'environment'>]: OwnWallet[Figure] | null;
 };
 
-/** Tells what the wallet showed from what the ledger held. */
+/** Distinguishes a wallet as it was shown from the ledger's balances. */
 export function isWallet(snapshot: Wallet | Partial<Balances>): snapshot is Wallet {
   return 'withdrawableCents' in snapshot;
 }
 
 export interface WalletService<W extends Wallet = Wallet> {
   read(tenant: Tenant): Promise<W>;
-  /** Also tells the version of the tenant's log that the state holds for. */
+  /** Reads the wallet with the version of the tenant's log at which it holds. */
   readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: W }>;
 }
 
-/** What a payer's bank claims back. While it is open, and when it is lost until it is forgiven, its amount is held. */
+/** A claim of a payer's bank. Its amount is blocked while it is open, and after it is lost until it is forgiven. */
 export interface Dispute {
   id: string;
   amountCents: Cents;
-  /** The card payment that it is about, where it is about one. */
+  /** The disputed card payment, if any. */
   orderCode: string | null;
   status: 'open' | 'won' | 'lost' | 'forgiven';
   createdAt: Date;
-  /** Of its last change; null while it is open. */
+  /** The instant of its last change; null while it is open. */
   closedAt: Date | null;
 }
 
@@ -60,38 +60,41 @@ export function isDisputeId(text: string): boolean {
 }
 
 /**
- * What no client can do to a wallet: the simulator does it. Live tenants alone, for the balance of the sandbox is made of
- * its test payments. Under one `name` (1 to 128 of the characters of an idempotency key) each is done once.
+ * Changes to a wallet that no client can make: the simulator makes them. They are for live tenants alone, for the
+ * balance of the sandbox is made of its test payments. Under one `name` (1 to 128 of the characters of an idempotency
+ * key) each is made once.
  */
 export interface WalletControls {
   /**
-   * Holds an amount, whether or not the balance covers it. Returns the dispute's id.
-   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), NotFoundError (the card payment),
-   *   IdempotencyError
+   * Opens a dispute and blocks its amount, even beyond the balance. Returns the dispute's id.
+   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), NotFoundError (the card
+   *   payment), IdempotencyError
    */
   openDispute(
     tenant: Tenant,
     input: { amountCents: Cents; orderCode?: string; name?: string },
   ): Promise<string>;
   /**
-   * An open one is won, which frees the amount, or lost; a lost one is forgiven, which frees it. As it is already: nothing.
-   * @throws NotFoundError, ValidationError (a way that it does not go)
+   * Closes a dispute: an open one is won, which frees the amount, or lost; a lost one is forgiven, which frees it.
+   * The same outcome again changes nothing.
+   * @throws NotFoundError, ValidationError (a transition that does not exist)
    */
   closeDispute(tenant: Tenant, id: string, outcome: Exclude<Dispute['status'], 'open'>): Promise<Dispute>;
-  /** Newest first. */
+  /** Lists disputes, newest first. */
   listDisputes(tenant: Tenant, page: { limit: number }): Promise<Dispute[]>;
   /**
-   * Money that came in: what the merchant owes is settled first, the rest is its balance. Returns the credit's id.
+   * Credits money that came in: it covers the merchant's debt first, the rest is its balance. Returns the credit's
+   * id.
    * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
    */
   credit(tenant: Tenant, amountCents: Cents, options?: { name?: string }): Promise<string>;
-  /** LTC that came in, in litoshi. @throws as `credit` */
+  /** Credits LTC that came in, in litoshi. @throws as `credit` */
   creditLtc(tenant: Tenant, amountLitoshi: number, options?: { name?: string }): Promise<string>;
 }
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
-/** The wallet is what the ledger says, by the document's formula. */
+/** Computes the wallet from the ledger by the document's formula. */
 export function walletOf(
   environment: Tenant['environment'],
   balances: Balances,
@@ -112,12 +115,12 @@ export function walletOf(
   };
 }
 
-/** What a debit may really take, whether or not the wallet could show the subaccounts' sum. */
+/** The most that a debit may really take, whether or not the wallet could show the subaccounts' sum. */
 export function withdrawableOf(balances: Balances): Cents {
   return Math.max(0, balances.merchant_balance - balances.dispute_hold);
 }
 
-/** @throws InsufficientFundsError where a debit of the merchant's own money takes more than may be taken */
+/** Refuses a debit of the merchant's own money beyond what it may take. @throws InsufficientFundsError */
 export function assertWithdrawable(balances: Balances, amountCents: Cents): void {
   if (amountCents > withdrawableOf(balances)) throw notWithdrawable(balances, amountCents);
 }
@@ -132,7 +135,7 @@ function notWithdrawable(balances: Balances, requestedCents: Cents): Insufficien
   );
 }
 
-/** What a payout in LTC costs may not be more than the LTC balance. @throws InsufficientFundsError */
+/** Refuses a payout in LTC beyond the LTC balance. @throws InsufficientFundsError */
 export function assertLtcWithdrawable(
   balances: Balances,
   { amountCents, litoshi }: { amountCents: Cents; litoshi: number },
@@ -155,7 +158,7 @@ function fundsOf(balances: Balances, requestedCents: Cents) {
   };
 }
 
-/** Exact, with all eight decimals. */
+/** Formats an amount of LTC exactly, with all eight decimals. */
 export function ltcText(litoshi: number): string {
   const decimals = String(litoshi % LITOSHI_PER_LTC).padStart(8, '0');
   return `${Math.floor(litoshi / LITOSHI_PER_LTC)}.${decimals}`;
@@ -173,12 +176,13 @@ export function assertLive(environment: Environment): void {
     throw new UnavailableError('NOT_IN_SANDBOX', 'The sandbox balance is made of test payments alone');
 }
 
-/** R$ 100 million, as for a card payment; a million LTC. */
+/** The upper limits of an amount: R$ 100 million, as for a card payment; a million LTC. */
 const LARGEST_CENTS = 10_000_000_000;
 const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
 
 /**
- * An amount that an account can still take: half of what a balance can hold is left to what comes in by other ways.
+ * Refuses an amount that the account cannot count: half of what a balance can hold is reserved for money that arrives
+ * in other ways.
  * @throws ValidationError, UnavailableError
  */
 function assertCounts(
@@ -219,7 +223,10 @@ const NEXT: Record<Dispute['status'], readonly Dispute['status'][]> = {
   forgiven: [],
 };
 
-/** Null where it has this outcome already. Lost, the amount stays held. @throws ValidationError */
+/**
+ * Closes a dispute; null where it has this outcome already. The amount of a lost one stays blocked.
+ * @throws ValidationError
+ */
 export function decideCloseDispute(
   dispute: Dispute,
   outcome: Exclude<Dispute['status'], 'open'>,
@@ -241,7 +248,7 @@ export function decideCloseDispute(
   };
 }
 
-/** What the merchant owes is settled first. */
+/** Credits an amount, which covers the merchant's debt first. */
 export function decideCredit(
   amountCents: Cents,
   { id, balances }: { id: string; balances: Balances },

@@ -1,4 +1,4 @@
-import { assertMayReadWallet } from '../access/model.ts';
+import { assertMay } from '../access/model.ts';
 import { Currency } from '../card-payments/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
@@ -15,7 +15,7 @@ builder.node(WalletRef, {
   loadOne: (tenant, context) => {
     const caller = callerOf(context);
     if (tenant !== tenantKey(caller.tenant)) return null;
-    assertMayReadWallet(caller);
+    assertMay(caller, 'wallet.read');
     return context.services.wallet.read(caller.tenant);
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'pendingReleaseCents' in value,
@@ -67,7 +67,7 @@ builder.queryField('wallet', (t) =>
     type: WalletRef,
     resolve: (_, __, context) => {
       const caller = callerOf(context);
-      assertMayReadWallet(caller);
+      assertMay(caller, 'wallet.read');
       return context.services.wallet.read(caller.tenant);
     },
   }),
@@ -100,7 +100,7 @@ builder.subscriptionField('walletUpdates', (t) =>
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
       const caller = callerOf(context);
-      assertMayReadWallet(caller);
+      assertMay(caller, 'wallet.read');
       const { tenant } = caller;
       return context.subscribe<Update>({
         topic: { resource: 'wallet' },
@@ -112,7 +112,7 @@ builder.subscriptionField('walletUpdates', (t) =>
         },
         toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor),
         isLast: () => false,
-        // Much of what is posted shows nowhere in a wallet.
+        // Many postings change nothing that a wallet shows.
         coalesce: (left, right) => sameWallet(left.wallet, right.wallet),
       });
     },
@@ -120,7 +120,10 @@ builder.subscriptionField('walletUpdates', (t) =>
   }),
 );
 
-/** The wallet as it was at the change: as it was shown, or from the ledger, which keeps the sum of the subaccounts. */
+/**
+ * An update with the wallet at the time of the change: as it was shown, or from the ledger, which holds the
+ * subaccounts' sum.
+ */
 function eventUpdate(environment: Environment, event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'wallet') throw new TypeError(`${event.kind} is not a wallet's event`);
   const { occurredAt, snapshot } = event;

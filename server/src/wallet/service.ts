@@ -33,7 +33,7 @@ export function createWalletService({
   onFault,
 }: {
   database: Database;
-  /** The subaccounts' sum could not be computed; the wallet was shown without it. */
+  /** Receives the error of a subaccounts' sum that could not be computed; the wallet was shown without it. */
   onFault: (fault: unknown) => void;
 }): WalletService<OwnWallet> {
   const shared = createCoalescedReads<{ version: number; wallet: OwnWallet }>();
@@ -56,10 +56,10 @@ export function createWalletService({
   return { readWithVersion, read: async (tenant) => (await readWithVersion(tenant)).wallet };
 }
 
-/** Card payments as far as a dispute may name one; the slice that owns them gives them. */
+/** Card payments that a dispute may name; the slice that owns them provides them. */
 export type DisputableCollection = Collection<{ orderCode: string }>;
 
-/** What no client can do to a wallet: money that comes in from nowhere, and disputes. The simulator pulls these. */
+/** Implements the simulator's changes to a wallet: incoming money, and disputes. */
 export function createWalletControls({
   database,
   committer,
@@ -69,7 +69,7 @@ export function createWalletControls({
   committer: Committer;
   cardPayments: DisputableCollection;
 }): WalletControls {
-  /** Under one name it is done once: whoever asks again with the same input gets the id of what was done. */
+  /** Makes a change once under its name: a repeated call with the same input gets the id of the first. */
   async function once(
     tenant: Tenant,
     { operation, name, input }: { operation: string; name: string | undefined; input: unknown },

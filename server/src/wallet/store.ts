@@ -5,14 +5,14 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { type Dispute, isDisputeId } from './model.ts';
 
 export async function selectDisputes(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<Dispute[]> {
-  // A text that is no id is in no row, and Postgres takes one with U+0000 for a fault.
+  // A text that is no id is in no row, and Postgres rejects one with U+0000.
   const possible = ids.filter(isDisputeId);
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, tenant).where('id', 'in', possible).execute();
   return rows.map(toDispute);
 }
 
-/** Newest first. */
+/** Lists disputes, newest first. */
 export async function listDisputes(sql: Sql, tenant: Tenant, limit: number): Promise<Dispute[]> {
   const rows = await ofTenant(sql, tenant).orderBy('number', 'desc').limit(limit).execute();
   return rows.map(toDispute);

@@ -50,36 +50,36 @@ export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
 // ── A wallet of another service ─────────────────────────────────────────────────────────────────
 
 /**
- * The wallet of a service, by the names that the document has; where it shows none, by the names here. A figure that is
- * missing or unreadable is null, and none is derived but by the document's own formula. Null where it is no wallet at all.
+ * Reads a service's wallet by the names of the document, or by the names here where it has none. A figure that is
+ * missing or unreadable is null, and only the document's own formula derives one. Null where it is no wallet at all.
  */
 export function readWallet(json: unknown, environment: Environment): Wallet | null {
-  const told = readRecord(json);
-  if (!told) return null;
-  const withdrawableCents = readCents(told.withdrawableCents) ?? readReais(told.withdrawable);
-  const balanceCents = readReais(told.balance) ?? readCents(told.balanceCents);
+  const record = readRecord(json);
+  if (!record) return null;
+  const withdrawableCents = readCents(record.withdrawableCents) ?? readReais(record.withdrawable);
+  const balanceCents = readReais(record.balance) ?? readCents(record.balanceCents);
   if (balanceCents === null && withdrawableCents === null) return null;
   const wallet = {
     environment,
     balanceCents,
-    disputeBlockedCents: readReais(told.disputeBlocked) ?? inSandbox('disputeBlocked'),
+    disputeBlockedCents: readReais(record.disputeBlocked) ?? inSandbox('disputeBlocked'),
     withdrawableCents,
-    pendingReleaseCents: readReais(told.pendingRelease) ?? readCents(told.pendingReleaseCents),
-    cryptoBalanceLitoshi: readLitoshi(told.cryptoBalanceLtc) ?? inSandbox('cryptoBalanceLtc'),
+    pendingReleaseCents: readReais(record.pendingRelease) ?? readCents(record.pendingReleaseCents),
+    cryptoBalanceLitoshi: readLitoshi(record.cryptoBalanceLtc) ?? inSandbox('cryptoBalanceLtc'),
   };
   const subaccountsBalanceCents =
-    'subaccountsBalance' in told ? readReais(told.subaccountsBalance) : missingFrom(wallet);
+    'subaccountsBalance' in record ? readReais(record.subaccountsBalance) : missingFrom(wallet);
   const derived = subaccountsBalanceCents === null ? null : withdrawableCents;
-  const assignableCents = 'assignableCents' in told ? readCents(told.assignableCents) : derived;
+  const assignableCents = 'assignableCents' in record ? readCents(record.assignableCents) : derived;
   return { ...wallet, subaccountsBalanceCents, assignableCents };
 
-  /** Always 0 there (2.4), so it need not be named. */
+  /** A figure that is always 0 in the sandbox (2.4), and may be missing. */
   function inSandbox(name: 'disputeBlocked' | 'cryptoBalanceLtc'): 0 | null {
-    return environment === 'sandbox' && !(name in told!) ? 0 : null;
+    return environment === 'sandbox' && !(name in record!) ? 0 : null;
   }
 }
 
-/** Every figure that the document does not allow to be null could be read. */
+/** Whether every figure was read that the document does not allow to be null. */
 export function isWhole(wallet: Wallet): wallet is OwnWallet {
   const { balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents, cryptoBalanceLitoshi } =
     wallet;
@@ -87,7 +87,10 @@ export function isWhole(wallet: Wallet): wallet is OwnWallet {
   return ![...figures, cryptoBalanceLitoshi].includes(null);
 }
 
-/** What else is not withdrawable belongs to subaccounts. Where nothing is missing, their sum may be 0 or unknown. */
+/**
+ * Derives the subaccounts' sum: what else is not withdrawable belongs to them. Where nothing is missing, the sum may
+ * be 0 or unknown.
+ */
 function missingFrom({
   balanceCents,
   disputeBlockedCents,

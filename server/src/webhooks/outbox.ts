@@ -1,4 +1,4 @@
-import { tokenWebhook } from '../access/wire.ts';
+import { tokenWebhook } from '../card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../card-payments/wire.ts';
 import type { Sql } from '../db/database.ts';
 import type { StoredEvent } from '../events/event.ts';

@@ -1,4 +1,4 @@
-import { assertMayReadWebhooks, assertUnrestrictedKey } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
@@ -39,7 +39,7 @@ const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery')
 builder.node(WebhookDeliveryRef, {
   id: { resolve: (delivery) => delivery.webhookId },
   loadOne: (webhookId, context) => {
-    assertMayReadWebhooks(callerOf(context));
+    assertMay(callerOf(context), 'webhooks.read');
     return context.loaders.webhookDelivery.load(webhookId);
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'webhookId' in value,
@@ -88,7 +88,7 @@ builder.queryField('webhookDeliveries', (t) =>
     },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
-      assertMayReadWebhooks(caller);
+      assertMay(caller, 'webhooks.read');
       const status = args.status ?? undefined;
       const first = pageSize(args.first);
       const cursors = context.listCursors('webhookDeliveries');

@@ -4,7 +4,7 @@ import type { CardDetails } from '../model.ts';
 export const CARD_FIELDS = ['number', 'holder', 'expiry', 'cvv'] as const;
 export type CardField = (typeof CARD_FIELDS)[number];
 
-/** What a field says when it is empty and when it is wrong; the page's script says the same before anything is sent. */
+/** Messages of a field that is empty or wrong; the page's script shows the same before the form is submitted. */
 export const MESSAGES: Readonly<Record<CardField, { missing: string; invalid: string }>> = {
   number: { missing: 'Digite o número do cartão.', invalid: 'Este número não existe. Confira os dígitos.' },
   holder: {
@@ -24,7 +24,7 @@ const EXPIRED = 'Este cartão está vencido. Use outro.';
 
 export type CardErrors = Partial<Record<CardField, string>>;
 
-/** What may go back into the form after an error: never the number, never the CVV. */
+/** Values that return into the form after an error: never the number, never the CVV. */
 export interface KeptFields {
   holder: string;
   expiry: string;
@@ -35,8 +35,8 @@ export type CardForm =
   | { ok: false; errors: CardErrors; kept: KeptFields };
 
 /**
- * The card form as the browser posted it. `refusal` says why a valid number is not taken here, or null.
- * Answers every wrong field at once, each with one message for the payer.
+ * Parses the card form as the browser posted it. `refusal` says why a valid number is not accepted here, or null.
+ * Reports every wrong field at once, each with one message for the payer.
  */
 export function parseCardForm(
   form: URLSearchParams,
@@ -92,7 +92,7 @@ const cardHolder = z
   .transform((text) => text.trim().replace(/\s+/g, ' '))
   .pipe(required('holder').regex(/^(?=.{2,60}$)\p{L}[\p{L}\p{M} .'’-]*$/u, MESSAGES.holder.invalid));
 
-/** MM/AA, and MM/AAAA as browsers fill it in. */
+/** Reads MM/AA, and MM/AAAA as browsers fill it in. */
 function cardExpiry(now: Date) {
   return z
     .string()
@@ -110,7 +110,7 @@ function cardExpiry(now: Date) {
     );
 }
 
-/** A card is good to the last day of its month, which in Brasília ends at 03:00 UTC. */
+/** The last instant of a card: the end of its month, which in Brasília is at 03:00 UTC. */
 function endOfMonth({ month, year }: { month: number; year: number }): Date {
   return new Date(Date.UTC(year, month, 1, 3));
 }
@@ -123,7 +123,7 @@ function securityCode(typedNumber: string) {
     .pipe(required('cvv').regex(new RegExp(`^[0-9]{${length}}$`), MESSAGES.cvv.invalid));
 }
 
-/** The check digit that catches one wrong digit and most swapped ones. */
+/** Checks the digit that reveals one wrong digit and most swapped ones. */
 function isLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
@@ -134,7 +134,7 @@ function isLuhn(digits: string): boolean {
   return digits.length > 0 && sum % 10 === 0;
 }
 
-// A number typed or filled into the wrong field would come back in the page: what could hold one is dropped.
+// A number in the wrong field would return in the page, so a value that could hold one is dropped.
 const keptHolder = (text: string) => (/\p{N}/u.test(text) ? '' : text.trim().slice(0, 60));
 const keptExpiry = (text: string) =>
   /^[0-9 /]{0,9}$/.test(text) && withoutSeparators(text).length <= 7 ? text.trim() : '';

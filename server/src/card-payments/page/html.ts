@@ -8,7 +8,10 @@ export class Html {
 
 type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-/** A template whose every value is escaped, in content and in quoted attributes alike; null and false are nothing. */
+/**
+ * Builds HTML from a template whose every value is escaped, in content and in quoted attributes alike; null and false
+ * render as nothing.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.reduce((markup, text, index) => markup + markupOf(parts[index - 1]) + text));
 }

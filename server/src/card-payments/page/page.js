@@ -1,9 +1,9 @@
-// What a script adds to a page that works without one: the card's digits in groups, errors before anything is sent,
-// a clock, no second click, news of a payment that is being confirmed, and a popup that closes itself.
+// Comfort on a page that works without a script: the card's digits in groups, errors before the form is submitted,
+// a countdown, no second click, the status of a payment that is being confirmed, and a popup that closes itself.
 
 const page = document.documentElement;
 
-/** Names in the window's own storage: that it is a popup, and which page's form was sent from it. */
+/** Names in the window's own storage: whether it is a popup, and the page whose form was submitted. */
 const POPUP = 'psa-checkout-popup';
 const PAYING = 'psa-checkout-paying';
 
@@ -12,7 +12,7 @@ startCountdown();
 followPayment();
 closeWhenPaid();
 
-// Going back shows the page as it was left: its clock and its hidden attempt are from then.
+// Going back shows the page as it was left, with its old countdown and hidden attempt.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
 });
@@ -22,7 +22,7 @@ addEventListener('pageshow', ({ persisted }) => {
 function startForm() {
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form]'));
   if (!form) return;
-  // The form may be the answer to a post: from here on a reload asks for the page and sends nothing again.
+  // The form may be the response to a post: from here on a reload requests the page and submits nothing again.
   history.replaceState(null, '', location.pathname);
   rememberPopup();
   const fields = {
@@ -77,10 +77,10 @@ function startForm() {
     rememberPaying();
     showBusy(form);
     const follow = () => location.replace(`${location.pathname}?seguir=1`);
-    // The shop's address may itself lead on elsewhere, which Chromium's form-action does not let a form do: the card
-    // has been charged, so the payer is taken on without the form.
+    // The shop's address may redirect elsewhere, which Chromium's form-action does not let a form do: the card
+    // has been charged, so the script leads the payer on.
     document.addEventListener('securitypolicyviolation', follow);
-    // An answer that got lost on its way: the server knows what became of the payment.
+    // The response was lost: the server knows the status of the payment.
     setTimeout(() => pollUntil((state) => state !== 'form', follow), 12_000);
   });
 
@@ -149,7 +149,7 @@ function brandOf(digits) {
   return '';
 }
 
-/** Why a field cannot be sent, in the server's own words; empty where it can. @param {HTMLInputElement} field @param {string} number */
+/** The reason why a field cannot be submitted, in the server's own words; empty where it can. @param {HTMLInputElement} field @param {string} number */
 function problemOf(field, number) {
   const value = field.value.trim();
   if (value === '') return field.dataset.missing ?? '';
@@ -199,7 +199,7 @@ function startCountdown() {
   if (!countdown) return;
   const digits = /** @type {HTMLElement} */ (countdown.querySelector('.digits'));
   const note = /** @type {HTMLElement} */ (document.querySelector('[data-countdown-note]'));
-  // Counted from what the server said was left: the payer's clock may be wrong, and may be put right meanwhile.
+  // Counted from the server's remaining time: the payer's clock may be wrong, and may be corrected meanwhile.
   let endsAt = performance.now() + Number(countdown.dataset.seconds) * 1000;
   let isAsking = false;
 
@@ -219,13 +219,13 @@ function startCountdown() {
     isAsking = false;
     if (!news) return;
     endsAt = performance.now() + news.secondsLeft * 1000;
-    // While the form is on its way its answer says more than this.
+    // While the form is being submitted, its response says more than this.
     if (news.state !== 'form' && !document.querySelector('[data-form][aria-busy]'))
       location.replace(location.pathname);
   }
 
   setInterval(show, 1000);
-  // The counter may stand still while a device sleeps, and the payment may have been made elsewhere.
+  // The countdown may stop while a device sleeps, and the payment may have been made elsewhere.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void ask();
   });
@@ -283,14 +283,14 @@ function rememberPaying() {
   remember(PAYING, location.pathname);
 }
 
-/** After a payment in this window alone: who comes back to a receipt wants to read it. */
+/** Closes the window after a payment in this window alone: a payer who returns to a receipt wants to read it. */
 function closeWhenPaid() {
   if (page.dataset.state !== 'paid' || recall(PAYING) !== location.pathname) return;
   remember(PAYING, '');
   if (isPopup() && document.querySelector('[data-closable=yes]')) setTimeout(closeWindow, 1_200);
 }
 
-/** A browser lets a script close only what a script has opened: where it does not, the page says so. */
+/** Closes the window, which browsers allow only where a script has opened it; elsewhere the page says so. */
 function closeWindow() {
   window.close();
   setTimeout(() => {
@@ -304,7 +304,7 @@ function remember(key, value) {
   try {
     sessionStorage.setItem(key, value);
   } catch {
-    // Storage is off: the window's name and its toolbar have to do.
+    // Storage is off: the window's name and its toolbar have to suffice.
   }
 }
 

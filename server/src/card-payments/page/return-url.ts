@@ -1,4 +1,7 @@
-/** Where the payer goes back to: the merchant's address with the order code, so that the shop finds its payment again. */
+/**
+ * Builds the address to which the payer returns: the merchant's, with the order code, by which the shop finds its
+ * payment.
+ */
 export function returnUrl(
   merchantUrl: string | null,
   params: { psa_order_code: string; psa_cancelled?: '1' },
@@ -7,22 +10,22 @@ export function returnUrl(
   if (url === null) return null;
   for (const [name, value] of Object.entries(params)) {
     if (url.searchParams.has(name)) url.searchParams.delete(name);
-    // Appended as text: URLSearchParams would write the merchant's own parameters anew, in its own encoding.
+    // Appended as text: URLSearchParams would re-encode the merchant's own parameters.
     url.search = `${url.search}${url.search === '' ? '?' : '&'}${name}=${encodeURIComponent(value)}`;
   }
   return url.href;
 }
 
 /**
- * The origin as a source in a Content-Security-Policy. A host name may hold `;` and `,`, which end a directive and
- * a policy: such a one, and an IPv6 address, which the grammar does not have, gives null.
+ * Formats an origin as a source in a Content-Security-Policy. A host name may contain `;` and `,`, which end a
+ * directive and a policy: such a one, and an IPv6 address, which the grammar does not have, gives null.
  */
 export function cspSource(merchantUrl: string | null): string | null {
   const origin = webAddress(merchantUrl)?.origin ?? '';
   return /^https?:\/\/[a-z0-9.-]+(:[0-9]+)?$/.test(origin) ? origin : null;
 }
 
-/** Checked when the payment was created, and again here: a link must never run anything. */
+/** Parses a web address again, as when the payment was created: a link must never run a script. */
 function webAddress(text: string | null): URL | null {
   if (text === null || !URL.canParse(text)) return null;
   const url = new URL(text);

@@ -10,17 +10,10 @@ import { type Clock, secondsUntil } from '../../kernel/clock.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { HostedCheckout, StoredCardPayment } from '../model.ts';
 import { parseCardForm } from './form.ts';
+import { followPath, type Order, type Site, type TestCards } from './layout.ts';
 import { cspSource, returnUrl } from './return-url.ts';
 import { pageState, secondsLeft } from './state.ts';
-import {
-  followPath,
-  formPage,
-  type Order,
-  problemPage,
-  type Site,
-  statusPage,
-  type TestCards,
-} from './view.ts';
+import { formPage, problemPage, statusPage } from './view.ts';
 
 const BODY_LIMIT_BYTES = 8 * 1024;
 
@@ -60,7 +53,7 @@ export function createCheckoutRoutes({
   async function open({ request, params: { orderCode = '' } }: RequestContext): Promise<Order> {
     const address = addressOf(request);
     await limits.take(address);
-    // Looked at here, for what no order code can be must not reach the database as one.
+    // Checked here, because a text that cannot be an order code must not reach the database as one.
     const found = /^[A-Za-z0-9_-]{1,64}$/.test(orderCode) ? await checkout.open(orderCode) : null;
     if (!found) throw new HttpError(404, 'Not found');
     limits.putBack(address);
@@ -89,7 +82,7 @@ export function createCheckoutRoutes({
     const { payment } = order;
     const now = clock.now();
     if (pageState(payment, now) !== 'form') return redirect(response, followPath(site, payment));
-    // The same form once more, by reload or from a page left behind: its card has already been answered.
+    // The same form again, by reload or from an old page: its card has been answered already.
     const attempt = form.get('attempt');
     if (attempt !== null && attempt !== String(payment.declinedCharges))
       return redirect(response, pathOf(payment));
@@ -102,7 +95,7 @@ export function createCheckoutRoutes({
     switch (result.kind) {
       case 'declined':
       case 'not_charged':
-        // Not a redirect: what happened and the name would have to travel in its address.
+        // Not a redirect: its address would have to carry the result and the name.
         return sendPage(
           response,
           422,
@@ -139,7 +132,7 @@ export function createCheckoutRoutes({
     sendJson(response, 200, { status: payment.status, state, secondsLeft }, { 'cache-control': 'no-store' });
   }
 
-  /** The payer sees a page whatever happens; a fault is thrown on, for the server to log. */
+  /** Answers every failure with a page, and rethrows a fault for the server to log. */
   function asPage(handle: (exchange: RequestContext) => Promise<void>): Route['handle'] {
     return async (exchange) => {
       try {
@@ -152,7 +145,7 @@ export function createCheckoutRoutes({
           status === 404 ? null : `${basePath}/${encodeURIComponent(exchange.params.orderCode ?? '')}`;
         sendPage(exchange.response, status, problemPage(site, status, orderUrl), null, headers);
         if (known instanceof HttpError) return;
-        // The server cuts off an answer that is under way when its route throws.
+        // The server cuts off a response under way when its route throws.
         await finished(exchange.response).catch(() => undefined);
         throw error;
       }
@@ -167,7 +160,10 @@ export function createCheckoutRoutes({
   ];
 }
 
-/** No cookie says who the payer is; still, no other site's page may try cards here with its visitors' browsers. */
+/**
+ * Refuses a form of another site: no cookie identifies the payer, but no other site may try cards with its visitors'
+ * browsers.
+ */
 function refuseForeignForm({ headers }: IncomingMessage, ownOrigin: string): void {
   const { origin, host } = headers;
   const isOwn =
@@ -199,14 +195,14 @@ function sendPage(
 
 const PRIVACY = {
   'cache-control': 'no-store',
-  // Other sites learn nothing, as with no-referrer; but under that one browsers say `Origin: null` when our own form
-  // is sent, and it could not be told from a foreign one.
+  // Other sites learn nothing, as with no-referrer; but under that one, browsers send `Origin: null` with the form of
+  // this page, which could not be told from a foreign one's.
   'referrer-policy': 'same-origin',
   'x-robots-tag': 'noindex',
 };
 
 const ISOLATION = {
-  // Said so that no proxy's default severs the widget's popup: `same-origin` would move the page to another group of
+  // Set so that no proxy's default cuts off the widget's popup: `same-origin` would move the page to another group of
   // windows, in which the popup loses its name and the widget can no longer bring it to the front or close it. The
   // widget sets `opener` to null, and this page neither sends nor takes messages.
   'cross-origin-opener-policy': 'unsafe-none',
@@ -215,7 +211,7 @@ const ISOLATION = {
   'x-frame-options': 'DENY',
 };
 
-/** Chromium holds a form's redirects against `form-action` too, so it names the shop that the payer goes on to. */
+/** The policy of a page. Chromium checks a form's redirects against `form-action` too, so it names the shop. */
 function contentSecurityPolicy(payment: StoredCardPayment | null): string {
   const shop = cspSource(payment?.successUrl ?? null);
   return [
@@ -244,7 +240,7 @@ function asset(name: string, type: string) {
 
 function sendAsset({ response, url, params }: RequestContext): void {
   const { body, hash, type } = ASSETS[params.file === 'page.css' ? 'page.css' : 'page.js'];
-  // An address with another hash is an older or newer server's: what it gets may not stay in a cache.
+  // An address with another hash is that of an older or newer server, and the response may not stay in a cache.
   const isCurrent = url.searchParams.get('v') === hash;
   send(response, 200, body, {
     'content-type': type,

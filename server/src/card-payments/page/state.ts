@@ -1,11 +1,12 @@
 import type { StoredCardPayment } from '../model.ts';
 
-/** What the payer's page shows of a payment. */
+/** The states of the payer's page. */
 export type PageState = 'form' | 'processing' | 'paid' | 'failed' | 'expired' | 'refunded';
 
 /**
- * A charge that the acquirer has not decided comes first, also after the expiry: it may still be approved, and
- * nobody must pay again meanwhile. What has run out is expired here before the task that records it has run.
+ * Derives the state of the page. A charge that the acquirer has not decided comes first, even after the expiry: it
+ * may still be approved, and nobody must pay again in the meantime. A payment is shown as expired before the task
+ * that records it has run.
  */
 export function pageState(payment: StoredCardPayment, now: Date): PageState {
   const undecided = payment.status === 'pending' || payment.status === 'expired';

@@ -24,25 +24,22 @@ import {
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
+import { assertTokenFree, checkoutAmount, grantAtStart } from '../checkout.ts';
 import {
   assertNotSandbox,
-  assertTokenFree,
   type CardPayment,
   type CardPaymentService,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
   cardsNotConfigured,
-  checkoutAmount,
-  customerOf,
-  grantAtStart,
   type SoldProduct,
   type StartCheckoutInput,
-  type UpstreamCardPayment,
 } from '../model.ts';
+import { beganAt, createdClaim, isLike, toWanted, type Wanted } from '../requested-payment.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
 
-/** Card payments that are requested of the service, and what becomes of one where that is not known at once. */
+/** Requests for card payments to the service, and the reconciliation of unknown outcomes. */
 export interface CardPaymentRequests {
   create: CardPaymentService['create'];
   startCheckout(
@@ -60,16 +57,10 @@ const START = 'startCheckout';
 const POST = { name: 'POST /v1/card-payments', inWords: 'creating card payments' };
 const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' };
 
-/** The time of a payment's creation: the service's clock may be a little behind ours, and an old one is another's. */
+/** The time of a payment's creation: the service's clock may be a little behind this one, and an older payment is another's. */
 const WINDOW: TimeWindow = { beforeMs: 5_000, afterMs: Number.POSITIVE_INFINITY, marginMs: 0 };
-/** By then whoever sends it has its answer. */
+/** The time after which every request under way has its response. */
 const SENDING_MS = 60_000;
-
-/** What is asked of the service, kept before it is sent; with the merchant's own `callbackUrl`, which stays here. */
-type Wanted = { valueCents: number } & Pick<
-  CardPayment,
-  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl'
->;
 
 export function createCardPaymentRequests({
   database: { sql },
@@ -77,7 +68,7 @@ export function createCardPaymentRequests({
   upstream,
   reads,
   intents,
-  pollNow: nudge,
+  pollNow,
   endpoints,
   mirror,
   callbackUrl,
@@ -87,20 +78,23 @@ export function createCardPaymentRequests({
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredCardPayments;
-  /** Where the service is to send a payment's webhook; null where it can reach none of ours, which must be public https. */
+  /**
+   * The address for the service's webhooks; null where this server has none that the service can reach, which must be
+   * public https.
+   */
   callbackUrl: string | null;
-  /** What a checkout token sells; null once it was deleted. */
+  /** Finds the product that a checkout token sells; null once it was deleted. */
   findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
-  /** Asks how one stands now. @throws RateLimitError, UpstreamFault, PaymentError */
+  /** Looks a payment up at the service. @throws RateLimitError, UpstreamFault, PaymentError */
   lookUp: (
     tenant: Tenant,
     known: MirroredRow,
     by: { requestOptions: RequestOptions; requester: Requester },
   ) => Promise<unknown>;
 }): CardPaymentRequests {
-  /** The one request. What the service refuses, it has not done. */
+  /** Sends the request. What the service refuses, it has not done. */
   async function send(
     { environment }: Tenant,
     intent: Intent,
@@ -120,10 +114,11 @@ export function createCardPaymentRequests({
   }
 
   /**
-   * A payment whose creation was in doubt has a page whose address nobody has seen: nobody can pay on it, and in thirty
-   * minutes it has expired. So one more of the same key does no harm where a look has not found the first, and without it a
-   * payer whose answer was lost could never pay: where the service has no list, nothing will ever be found. Whichever of
-   * the two a later look finds, a key has one payment: the one that was recorded first.
+   * Describes a creation to the intents, as safe to repeat. Nobody has seen the page of a payment whose creation is
+   * in doubt: nobody can pay on it, and it expires in thirty minutes. So a second creation under the same key does no
+   * harm where the lookup has not found the first; without it, a payer whose response was lost could never pay where
+   * the service has no list. Whichever of the two a later lookup finds, a key has one payment: the one that was
+   * recorded first.
    */
   function operation<Input>(
     tenant: Tenant,
@@ -142,7 +137,7 @@ export function createCardPaymentRequests({
 
   async function run<Input>(tenant: Tenant, of: Operation<Input>) {
     const { resourceId, replayed } = await intents.run(tenant, of).finally(() => {
-      nudge(tenant, 'card_payment');
+      pollNow(tenant, 'card_payment');
     });
     const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
       throw behindChange(error);
@@ -163,14 +158,14 @@ export function createCardPaymentRequests({
     const [before] = await intentRecords.load(sql, tenant, [
       intentRecords.keyOf({ operation: name, key: attemptId } as Intent),
     ]);
-    // Once begun it stays what it was, whatever has become of the product.
+    // A request that has begun stays as it was, whatever has happened to the product.
     const begun = before !== undefined && before.state !== 'refused';
     const wanted = begun
       ? (before.summary as Wanted)
       : await wantedOf(tenant, token.grant, input, requester, findProduct);
     const last =
       begun || token.grant.reusable ? before : (await lastIntents.load(sql, tenant, [name]))[0]?.intent;
-    if (last?.resourceId) await freshen(tenant, last.resourceId, { requestOptions, requester });
+    if (last?.resourceId) await refreshIfPending(tenant, last.resourceId, { requestOptions, requester });
     const open = token.grant.reusable ? {} : { open: reservation(name) };
     const { payment } = await run(
       tenant,
@@ -180,10 +175,10 @@ export function createCardPaymentRequests({
   }
 
   /**
-   * No webhook tells that a payment has expired or failed, so who wants to start another asks for it first; and who
-   * asks for the same once more is not sent to a page on which nobody can pay any more.
+   * Looks up the last payment before another is started: no webhook reports that one has expired or failed. A
+   * repeated request, too, must not lead to a page on which nobody can pay any more.
    */
-  async function freshen(
+  async function refreshIfPending(
     tenant: Tenant,
     orderCode: string,
     by: { requestOptions: RequestOptions; requester: Requester },
@@ -191,24 +186,24 @@ export function createCardPaymentRequests({
     const known = await mirror.find(tenant, orderCode);
     if (!known || (known.status !== 'pending' && known.status !== 'unknown')) return;
     await lookUp(tenant, known, by).catch((error: unknown) => {
-      // Then what is known decides.
+      // Without a conclusive answer, the known state decides.
       if (!isInconclusive(error)) throw error;
     });
   }
 
   // ── An unknown outcome ──
 
-  async function look(tenant: Tenant, intent: Intent): Promise<LookupResult> {
+  async function lookUpOutcome(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const found = await search(tenant, intent);
     const ageMs = clock.ms() - intent.createdAt.getTime();
-    // Whatever was made has expired, and nobody has ever seen its page.
+    // A payment that was made has expired, and nobody has ever seen its page.
     return found === 'unclear' && ageMs >= CHECKOUT_SESSION_MS ? 'not_there' : found;
   }
 
   /**
-   * In the newest of the list, which the document does not have and our own service does: the one that is like what was
-   * sent, was not there before it and is nobody's. Where others that are like it are being sent, or more are there than
-   * were lost, nobody can say whose is which.
+   * Searches the newest of the service's list, which the document does not have and this project's own service does,
+   * for the payment that matches the request, was not there before it and belongs to no other request. The result is
+   * unclear where similar requests are under way, or where more payments match than were lost.
    */
   async function search(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const at = clock.now();
@@ -217,7 +212,8 @@ export function createCardPaymentRequests({
     if (!list) return 'unclear';
     const wanted = intent.summary as Wanted;
     const alike = list.items.filter((item) => isLike(item, wanted));
-    // In this order: whoever sends one like it now is seen as open, or has recorded it when the mirror is asked.
+    // The order matters: a concurrent similar request is either seen as open here, or recorded when the mirror is
+    // read.
     const open = (await Promise.all([CREATE, START].map((kind) => intents.open(tenant, kind)))).flat();
     const rivals = open.filter(
       (other) => other.id !== intent.id && hashInput(other.summary) === hashInput(wanted),
@@ -230,7 +226,7 @@ export function createCardPaymentRequests({
       ...{ items: alike, dateOf: beganAt, begunAt, window: WINDOW, claimed: known },
       idOf: ({ orderCode }) => orderCode,
       hasRival: () => rivals.some(isRival),
-      // Any of them will do: nobody has seen their pages.
+      // All of them are equivalent: nobody has seen their pages.
       interchangeable: rivals.length,
       complete: list.complete,
     });
@@ -242,7 +238,7 @@ export function createCardPaymentRequests({
     };
   }
 
-  /** Null where there is no list. */
+  /** Reads the list back to an instant; null where the service has none. */
   function readListSince({ environment }: Tenant, intent: Intent, since: Date) {
     return readPagesUntil({
       async fetchPage(query) {
@@ -273,25 +269,11 @@ export function createCardPaymentRequests({
       );
     },
     startCheckout,
-    kinds: { [CREATE]: { lookUp: look }, [START]: { lookUp: look } },
+    kinds: { [CREATE]: { lookUp: lookUpOutcome }, [START]: { lookUp: lookUpOutcome } },
   };
 }
 
-// ── What is asked ───────────────────────────────────────────────────────────────────────────────
-
-type Details = Omit<CheckoutGrant, 'amount' | 'reusable'>;
-
-function toWanted({ valueCents, ...details }: Details & { valueCents: number }): Wanted {
-  return {
-    valueCents,
-    description: details.description ?? null,
-    callbackUrl: details.callbackUrl ?? null,
-    customer: customerOf(details.customer),
-    metadata: details.metadata ?? null,
-    successUrl: details.successUrl ?? null,
-    cancelUrl: details.cancelUrl ?? null,
-  };
-}
+// ── The request ─────────────────────────────────────────────────────────────────────────────────
 
 /** @throws ValidationError, NotFoundError, UpstreamError */
 async function wantedOf(
@@ -311,24 +293,15 @@ async function wantedOf(
   });
 }
 
-/** The document's 4.2: what is not given is left out. */
+/** The body of the request, without absent values (the document's 4.2). */
 function bodyOf(wanted: Wanted): object {
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
 }
 
-/** What was given is known better than the answer tells it; the amount is what the payer is asked for. */
-function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Date): UpstreamCardPayment {
-  const { valueCents, ...details } = wanted;
-  return {
-    ...claim,
-    ...details,
-    status: claim.status ?? 'pending',
-    amountCents: claim.amountCents ?? valueCents,
-    createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
-  };
-}
-
-/** The document says that a 400 is about the input, and that one answer, whose status it does not show, is about the account. */
+/**
+ * Statuses of a refusal that is about the account. The document says that a 400 is about the input, and does not show
+ * the status of the other refusal.
+ */
 const NOT_CONFIGURED: ReadonlySet<number> = new Set([409, 412, 422, 424]);
 
 function refusalOfCreation(answer: { status: number; body: unknown }, { valueCents }: Wanted): PaymentError {
@@ -339,7 +312,7 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
   return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured() : refusalOf(answer);
 }
 
-/** Whoever pays can have an attempt looked for as often as they like: so it counts as theirs. */
+/** Options of a lookup. A payer can cause as many lookups of an attempt as it likes, so they count as the payer's. */
 function lookupOptions({ operation }: Intent): RequestOptions {
   const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
   return tokenId === null ? { priority: 'query' } : { priority: 'payer', subject: tokenId };
@@ -348,8 +321,9 @@ function lookupOptions({ operation }: Intent): RequestOptions {
 // ── A single-use token ──────────────────────────────────────────────────────────────────────────
 
 /**
- * Taken in the transaction that opens the attempt, so that of two at once one starts a payment. Free again once that has
- * expired or failed, was refused, or is in doubt for so long that whatever was made has expired.
+ * Reserves a single-use token in the transaction that opens the attempt, so that of two concurrent ones only one
+ * starts a payment. The token is free again once that payment has expired or failed, was refused, or is in doubt for
+ * longer than it could have lived.
  */
 function reservation(operation: string): NonNullable<Operation<unknown>['open']> {
   return {
@@ -375,29 +349,6 @@ function assertLastIsOver(state: State, { resourceId, createdAt }: Intent): void
   const over = plusMs(createdAt, SENDING_MS + CHECKOUT_SESSION_MS);
   if (state.now < over)
     throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
-}
-
-// ── Recognising what was sent ───────────────────────────────────────────────────────────────────
-
-/** In everything that the list says of it. */
-function isLike(
-  { said, ...item }: UpstreamCardPayment & { said: Readonly<Record<string, unknown>> },
-  wanted: Wanted,
-): boolean {
-  const same = (name: 'metadata' | 'description' | 'successUrl' | 'cancelUrl') =>
-    !(name in said) || (item[name] ?? null) === wanted[name];
-  return (
-    item.amountCents === wanted.valueCents &&
-    same('metadata') &&
-    same('description') &&
-    same('successUrl') &&
-    same('cancelUrl') &&
-    (!('customer' in said) || hashInput(item.customer ?? null) === hashInput(wanted.customer))
-  );
-}
-
-function beganAt({ createdAt, expiresAt }: UpstreamCardPayment): Date | null {
-  return createdAt ?? (expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null);
 }
 
 function kindOf(operation: string): string {

@@ -3,18 +3,13 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
 import { type MirroredRow, selectMirrored, touchMirrored } from '../../upstream/mirror-store.ts';
-import {
-  type CardPayment,
-  cardPaymentFromJson,
-  isFinal,
-  mergeUpstreamCardPayment,
-  type UpstreamCardPayment,
-} from '../model.ts';
+import { type CardPayment, cardPaymentFromJson, isFinal } from '../model.ts';
+import { mergeUpstreamCardPayment, type UpstreamCardPayment } from '../upstream-card-payment.ts';
 
-/** Card payments as the mirror has them. */
+/** The mirror of the service's card payments. */
 export interface MirroredCardPayments {
   find(tenant: Tenant, orderCode: string): Promise<MirroredRow | null>;
-  /** Records what is new of it. Null where nobody knows the payment, and this says too little of it. */
+  /** Records what the service shows. Null where the payment is unknown and too little of it is shown. */
   record(
     tenant: Tenant,
     known: MirroredRow | null,
@@ -26,7 +21,7 @@ export interface MirroredCardPayments {
 export function mirrorCardPayments({
   database: { sql },
   committer,
-  pollNow: nudge,
+  pollNow,
 }: Pick<UpstreamDependencies, 'database' | 'committer' | 'pollNow'>): MirroredCardPayments {
   return {
     async find(tenant, orderCode) {
@@ -34,11 +29,11 @@ export function mirrorCardPayments({
     },
 
     async record(tenant, known, claim, at) {
-      // Said before what is known: that has it already.
+      // The claim is older than the known state, which contains it.
       if (known && known.observedAt >= at) return known;
       if (known && !mergeUpstreamCardPayment(paymentOf(known), claim, at)) {
-        // Something older than what is known confirms nothing.
-        if (!confirms(claim, known.status)) return known;
+        // An older state confirms nothing.
+        if (!isConfirmation(claim, known.status)) return known;
         await touchMirrored(sql, tenant, 'card_payment', { ids: [known.id], at });
         return { ...known, observedAt: at };
       }
@@ -50,15 +45,15 @@ export function mirrorCardPayments({
           return { outcome: { now: record, moved: (writes.events?.length ?? 0) > 0 }, writes };
         },
       });
-      if (moved) nudge(tenant, 'wallet');
+      if (moved) pollNow(tenant, 'wallet');
       return now;
     },
   };
 }
 
-// ── What is said, as it is written down ─────────────────────────────────────────────────────────
+// ── Recording what the service shows ─────────────────────────────────────────────────────────────
 
-/** `at`: when it was said; null: when it is heard. */
+/** Turns a claim into an observation. `at` is the time of the claim; null: the time of its recording. */
 export function observationOf(claim: UpstreamCardPayment, at: Date | null): Observation {
   return {
     read: (reader) => reader.load(mirrored.card_payment, claim.orderCode),
@@ -87,7 +82,7 @@ function decideClaim(
     parent: null,
     snapshot: payment,
     observedAt:
-      before && (before.observedAt > at || !confirms(claim, payment.status)) ? before.observedAt : at,
+      before && (before.observedAt > at || !isConfirmation(claim, payment.status)) ? before.observedAt : at,
   };
   return {
     record,
@@ -105,8 +100,8 @@ function decideClaim(
   };
 }
 
-function confirms({ status: told }: UpstreamCardPayment, status: string): boolean {
-  return told !== null && (told === status || status === 'unknown');
+function isConfirmation({ status: claimed }: UpstreamCardPayment, status: string): boolean {
+  return claimed !== null && (claimed === status || status === 'unknown');
 }
 
 export function paymentOf({ snapshot }: MirroredRow): CardPayment {

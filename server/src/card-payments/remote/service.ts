@@ -27,33 +27,31 @@ import {
   withUpstreamErrors,
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
-import {
-  type CardPayment,
-  type CardPaymentService,
-  isAnyOrderCode,
-  pollInterval,
-  type SoldProduct,
-} from '../model.ts';
+import { type CardPayment, type CardPaymentService, isAnyOrderCode, type SoldProduct } from '../model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../wire.ts';
 import { createCardPaymentRequests } from './commands.ts';
 import { mirrorCardPayments, observationOf, paymentOf } from './mirror.ts';
+import { pollInterval } from './poll-interval.ts';
 
 const GET = { name: 'GET /v1/card-payments/{orderCode}', inWords: 'looking a card payment up' };
 
-/** An answer is given again for so long: to a person, and to a payer, of whom there may be thousands. */
+/** The life of a cached response: for merchants, and for payers, of whom there may be thousands. */
 const KEEP_MS = { merchant: 2_000, payer: 10_000 } as const;
-/** So many payments are asked for at once, and so far apart: 40 a minute, of the 60 that all polling may take. */
-const ASKED_AT_ONCE = 2;
+/** The payments looked up in one poll, and the time between polls: 40 a minute, of the 60 for all polling. */
+const MAX_PER_POLL = 2;
 const APART_MS = 3_000;
-/** Where the service could not be asked. */
+/** The delay after a poll that could not reach the service. */
 const LATER_MS = 5_000;
 
-/** The port over HTTP: one payment is asked for at the service, lists come from what we have seen of it. */
+/** The port over HTTP: single payments are read from the service, lists from the mirror. */
 export function createRemoteCardPayments(
   facade: UpstreamDependencies & {
-    /** Where the service is to send a payment's webhook; null where it can reach none of ours, which must be public https. */
+    /**
+     * The address for the service's webhooks; null where this server has none that the service can reach, which must
+     * be public https.
+     */
     callbackUrl: string | null;
-    /** What a checkout token sells; null once it was deleted. */
+    /** Finds the product that a checkout token sells; null once it was deleted. */
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     /** Local development: webhooks may go to this machine. */
     privateAddresses: boolean;
@@ -73,10 +71,13 @@ export function createRemoteCardPayments(
     },
   });
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirrored>>>();
-  /** When this instance last tried to poll for a payment, or saw that another does. */
+  /** The time of this instance's last poll of each payment, or of another instance's that it has noticed. */
   const polledAt = new Map<string, Date>();
 
-  /** What is known after an answer to a lookup; null where there is no such payment. @throws UpstreamFault, PaymentError */
+  /**
+   * Records the response to a lookup and returns the known state; null where there is no such payment.
+   * @throws UpstreamFault, PaymentError
+   */
   async function take(
     tenant: Tenant,
     orderCode: string,
@@ -90,7 +91,7 @@ export function createRemoteCardPayments(
       if (!now) throw unreadable();
       return now;
     }
-    // Not found, or no code of this service's: what was seen once is not gone for that.
+    // Not found, or no code of this service: a payment that was once seen has not ceased to exist.
     if (read.status === 404 || read.status === 400) return known;
     throw refusalOf(read);
   }
@@ -105,7 +106,7 @@ export function createRemoteCardPayments(
     return endpoints.ask(environment, GET, () => reads.get(environment, path, options));
   }
 
-  /** As it stands, or as it stood when the service last told, where it cannot be asked. */
+  /** Finds a payment at the service, or its last known state where the service cannot be reached. */
   async function findOne(
     tenant: Tenant,
     orderCode: string,
@@ -129,7 +130,7 @@ export function createRemoteCardPayments(
   }
 
   async function findMany(tenant: Tenant, orderCodes: readonly string[], requester: Requester) {
-    // Cards do not run in sandbox (section 4.2), so nobody need be asked.
+    // There are no card payments in sandbox (section 4.2), so no request is needed.
     if (tenant.environment === 'sandbox') return orderCodes.map(() => null);
     const possible = [...new Set(orderCodes)].filter(isAnyOrderCode);
     const records = await selectMirrored(sql, tenant, 'card_payment', possible);
@@ -197,10 +198,10 @@ export function createRemoteCardPayments(
       for (const id of polledAt.keys()) if (!isFollowed.has(id)) polledAt.delete(id);
       followed.sort((left, right) => left.each.observedAt.getTime() - right.each.observedAt.getTime());
       const due = followed.filter(({ at }) => at <= now.getTime());
-      const turn = due.slice(0, ASKED_AT_ONCE);
+      const turn = due.slice(0, MAX_PER_POLL);
       for (const { each, everyMs } of turn) {
         polledAt.set(each.id, now);
-        // Another instance has just asked: what it learned comes by the log.
+        // Another instance has just polled; its result arrives through the log.
         if (!(await claimPoll(sql, tenant, { name: `card_payment ${each.id}`, now, intervalMs: everyMs })))
           continue;
         const read = await ask(tenant, each.id, { requestOptions: { priority: 'poll' }, keepMs: 0 });

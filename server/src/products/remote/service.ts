@@ -29,27 +29,32 @@ import {
 } from '../model.ts';
 import { productFromWire, productsFromWire } from '../wire.ts';
 
-/** A product never changes: what an answer may have missed is one that was made or deleted elsewhere. */
+/**
+ * The life of a cached response. A product never changes, so a cached one can only lack a product that was created
+ * elsewhere, or contain one that was deleted.
+ */
 const KEEP_MS = 5_000;
-/** A mutation waits for its turn, for it may not be sent twice. */
+/** The longest wait of a mutation for its slot, for it may not be sent twice. */
 const WAIT_MS = 10_000;
 const PAGES = MAX_PRODUCTS / LARGEST_PAGE;
-/** More at once are looked for in the list, which is one request for a hundred. */
-const ASKED_ONE_BY_ONE = 2;
+/**
+ * The most products that are looked up one by one; more are searched in the list, which is one request for a hundred.
+ */
+const MAX_SINGLE_LOOKUPS = 2;
 
 const POST = { name: 'POST /v1/products', inWords: 'creating products' };
 const LIST = { name: 'GET /v1/products', inWords: 'listing products' };
 const GET = { name: 'GET /v1/products/{id}', inWords: 'looking a product up' };
 const DELETE = { name: 'DELETE /v1/products/{id}', inWords: 'deleting products' };
 
-/** Products over HTTP; nothing of them is kept here. */
+/** Products over HTTP; none is stored here. */
 export function createRemoteProducts({
   clock,
   upstream,
   reads,
 }: UpstreamDependencies): Pick<RemoteSlice<ProductService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
-  /** Has once found a product by its id: then a 404 is about the product. */
+  /** Whether the service has ever found a product by its id: from then on a 404 is about the product. */
   let looksUp = false;
 
   /** @throws PaymentError, UpstreamFault */
@@ -69,7 +74,7 @@ export function createRemoteProducts({
     return reads.get(environment, path, { requestOptions: requestOptionsFor(requester), keepMs: KEEP_MS });
   }
 
-  /** All there are, as the service lists them: at most five pages. */
+  /** Reads all products in the order of the service: at most five pages. */
   async function all({ environment }: Tenant, requester: Requester): Promise<Product[]> {
     const found = new Map<string, Product>();
     for (let page = 0; page < PAGES; page += 1) {
@@ -80,7 +85,7 @@ export function createRemoteProducts({
       const list = productsFromWire(answer.body);
       if (!list) throw unreadable();
       requester.onRead(answer.at, answer.stale);
-      // One that moved to the next page while this was read is there twice.
+      // A product that moved to the next page during this read appears twice.
       for (const product of list.items) if (product) found.set(product.id, product);
       const end = offset + list.items.length;
       if (list.items.length < LARGEST_PAGE || (list.total !== null && end >= list.total)) break;
@@ -88,7 +93,7 @@ export function createRemoteProducts({
     return [...found.values()];
   }
 
-  /** By its id, or in the list where the service has no such lookup. */
+  /** Finds a product by its id, or in the list where the service has no such lookup. */
   async function findOne(tenant: Tenant, id: string, requester: Requester): Promise<Product | null> {
     const { environment } = tenant;
     const answer = await endpoints.callIfSupported(environment, GET, () =>
@@ -107,7 +112,7 @@ export function createRemoteProducts({
     }
     if (answer && answer.status !== 404) throw refusalOf(answer);
     const listed = (await all(tenant, requester)).find((product) => product.id === id) ?? null;
-    // It is there, and was not found by its id.
+    // The product exists, and was not found by its id.
     if (listed) endpoints.markMissing(environment, GET);
     return listed;
   }
@@ -120,7 +125,7 @@ export function createRemoteProducts({
     const wanted = ids.map((id) => productIdText.safeParse(id).data ?? null);
     const possible = [...new Set(wanted)].filter((id) => id !== null);
     const found =
-      possible.length > ASKED_ONE_BY_ONE
+      possible.length > MAX_SINGLE_LOOKUPS
         ? await all(tenant, requester)
         : await Promise.all(possible.map((id) => findOne(tenant, id, requester)));
     const byId = new Map(found.flatMap((product) => (product ? [[product.id, product] as const] : [])));
@@ -141,11 +146,11 @@ export function createRemoteProducts({
           path: '/v1/products',
           body: input,
         }).catch((error) => {
-          throw error instanceof UpstreamFault ? perhapsCreated(error) : error;
+          throw error instanceof UpstreamFault ? possiblyCreated(error) : error;
         });
         if (!isSuccess(answer)) throw refusalOfCreation(answer);
         const product = productFromWire(answer.body);
-        if (!product) throw perhapsCreated(unreadable());
+        if (!product) throw possiblyCreated(unreadable());
         return {
           ...product,
           name: product.name ?? name,
@@ -157,7 +162,7 @@ export function createRemoteProducts({
       async delete({ environment }, given) {
         const id = productIdText.safeParse(given).data;
         if (id === undefined) throw new NotFoundError('Product not found');
-        // To delete it once more does no harm.
+        // A second deletion does no harm.
         const answer = await withUpstreamErrors(
           write(DELETE, { environment, method: 'DELETE', path: `/v1/products/${id}` }),
         );
@@ -186,8 +191,10 @@ export function createRemoteProducts({
   };
 }
 
-/** A product costs nobody anything, but it may be there already: repeated blindly, there are two. */
-function perhapsCreated(fault: UpstreamFault): UpstreamError {
+/**
+ * Marks a fault of a creation as not retryable: the product may exist already, and a blind retry creates a second.
+ */
+function possiblyCreated(fault: UpstreamFault): UpstreamError {
   if (fault.reached === 'no') return toUpstreamError(fault);
   return new UpstreamError(`${fault.message}. The product may have been created: look at the list first`, {
     retryable: false,

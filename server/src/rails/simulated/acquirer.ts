@@ -7,7 +7,7 @@ type Behaviour =
   | { kind: 'decline'; reason: string; final: boolean }
   | { kind: 'settle_later'; afterMs: number };
 
-/** The only cards that the simulated acquirer takes, by number, and what each does. */
+/** The only cards that the simulated acquirer accepts, by number, and the behaviour of each. */
 export const TEST_CARDS: Readonly<Record<string, Behaviour>> = {
   '4242424242424242': { kind: 'approve' },
   '5555555555554444': { kind: 'approve' },
@@ -19,8 +19,8 @@ export const TEST_CARDS: Readonly<Record<string, Behaviour>> = {
 };
 
 /**
- * A card acquirer that takes test cards alone. Its books are a table of its own, written before it answers, so that
- * it still holds the money after a crash of ours, as a real one would. No card number is written anywhere.
+ * A card acquirer that accepts test cards alone. Its books are a table of its own, written before it answers, so that
+ * it still holds the money after a crash of this server, as a real one would. No card number is stored anywhere.
  */
 export function createSimulatedAcquirer({ database, clock }: { database: Database; clock: Clock }): Acquirer {
   async function lookUp(chargeId: string): Promise<ChargeStatus> {

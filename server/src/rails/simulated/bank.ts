@@ -23,7 +23,7 @@ const REFUSE: Behaviour = { kind: 'refuse', reason: 'Destino bloqueado pela aná
 const DELAY: Behaviour = { kind: 'delay', afterMs: 10 * MINUTE_MS };
 const VERIFY: Behaviour = { kind: 'verify', afterMs: 30 * SECOND_MS };
 
-/** Destinations that do not simply receive, and what each does with a live key. Every other one receives. */
+/** Destinations that do not simply receive, and the behaviour of each with a live key. Every other one receives. */
 export const MAGIC_DESTINATIONS: Readonly<Record<string, Behaviour>> = {
   'nega@psa.example': DENY,
   'negado@psa.example': DENY,
@@ -36,37 +36,37 @@ export const MAGIC_DESTINATIONS: Readonly<Record<string, Behaviour>> = {
   TVCvg8adLK6hGQH5WMw2vu4DFvbKkZeDpg: DELAY,
 };
 
-/** R$ 612,34 for one LTC. */
+/** The price of one LTC, R$ 612,34. */
 const LTC_PRICE_CENTS = 61_234n;
 const LITOSHI_PER_LTC = 100_000_000n;
-/** All the LTC that there will ever be, which no balance reaches. */
+/** All the LTC that will ever exist, which no balance reaches. */
 const ALL_LITOSHI = 84_000_000n * LITOSHI_PER_LTC;
 
-/** A transfer as the bank's books have it, for whoever looks into them. */
+/** A transfer in the bank's books. */
 export interface BookedTransfer extends Transfer {
   receivedAt: Date;
   state: TransferStatus;
 }
 
 /**
- * The levers on the books, for a simulator. Each tells whether it changed anything: what has ended stays as it
- * ended. Whoever pulls one then asks the slice that sent the transfer to look again.
+ * The controls of the books, for a simulator. Each returns whether it changed anything: what has ended stays as it
+ * ended. The caller then has the slice that sent the transfer look it up.
  */
 export interface SimulatedBank extends Bank {
-  /** Ends well, now. */
+  /** Completes a transfer now. */
   settle(id: string): Promise<boolean>;
-  /** Ends badly, now; never in the sandbox. */
+  /** Denies a transfer now; never in the sandbox. */
   deny(id: string, reason: string): Promise<boolean>;
-  /** Ends at `until`, a later instant, and as it would have ended. */
+  /** Postpones the end of a transfer, as it would have ended, to `until`, a later instant. */
   delay(id: string, until: Date): Promise<boolean>;
-  /** The newest first, destinations whole. */
+  /** Lists transfers, newest first, with their destinations in full. */
   list(page?: { limit?: number }): Promise<BookedTransfer[]>;
 }
 
 /**
- * A bank that moves no money. Its books are a table of its own, written before it answers, so that it still knows
- * what it was told after a crash of ours, as a real one would. What happens to a transfer follows from its
- * destination when it arrives, and from the clock.
+ * A bank that moves no money. Its books are a table of its own, written before it answers, so that they survive a
+ * crash of this server, as a real bank's would. The fate of a transfer follows from its destination on arrival, and
+ * from the clock.
  */
 export function createSimulatedBank({
   database,
@@ -98,7 +98,7 @@ export function createSimulatedBank({
 
   return {
     async quoteLitoshi(amountCents: Cents) {
-      // Up to the next whole one: never less than the amount is worth.
+      // Rounded up to the next whole one: never less than the amount is worth.
       const litoshi = (BigInt(amountCents) * LITOSHI_PER_LTC + LTC_PRICE_CENTS - 1n) / LTC_PRICE_CENTS;
       return Number(litoshi < ALL_LITOSHI ? litoshi : ALL_LITOSHI);
     },
@@ -155,7 +155,7 @@ function tenantOf(row: Row): Tenant {
   return { accountId: row.account_id, environment: row.environment };
 }
 
-/** What a transfer's end will be, unless a lever is pulled. */
+/** Derives the end of a transfer, unless a control changes it. */
 function entryOf({ id, tenant, method, destination, amountCents, litoshi }: Transfer, now: Date) {
   const behaviour = MAGIC_DESTINATIONS[destination];
   const fails = tenant.environment === 'live' && (behaviour?.kind === 'deny' || behaviour?.kind === 'refuse');
@@ -192,10 +192,13 @@ function statusOf(row: Row, now: Date): TransferStatus {
 
 // ── Receipts ────────────────────────────────────────────────────────────────────────────────────
 
-/** Made up: no institution has it. */
+/** An ISPB that no institution has. */
 const OWN_ISPB = '99999999';
 
-/** As the Banco Central prescribes: E, the sender's ISPB, the minute in UTC, and 11 of its own; 32 in all. */
+/**
+ * Generates an end-to-end id in the form that the Banco Central prescribes: E, the sender's ISPB, the minute in UTC,
+ * and 11 characters of its own; 32 in all.
+ */
 function endToEndId(now: Date): string {
   const minute = now.toISOString().replace(/\D/g, '').slice(0, 12);
   return `E${OWN_ISPB}${minute}${readableCode(11)}`;
@@ -204,7 +207,7 @@ function endToEndId(now: Date): string {
 const RECIPIENTS = ['Ana Souza', 'Bruno Lima', 'Carla Dias', 'Diego Alves', 'Elisa Rocha', 'Fábio Nunes'];
 const BANKS = ['Banco Ipê S.A.', 'Banco Jatobá S.A.', 'Cooperativa Araucária', 'Pagamentos Jequitibá S.A.'];
 
-/** Whose key it is: the same person at the same bank each time. */
+/** Derives the owner of a key: the same person at the same bank each time. */
 function receiptOf({ method, destination, end_to_end_id: endToEndId }: Row): TransferReceipt {
   if (!METHODS[method].rail.namesRecipient)
     return { endToEndId: null, recipientName: null, recipientBankName: null };

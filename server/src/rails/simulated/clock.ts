@@ -2,21 +2,26 @@ import { sql as raw } from 'kysely';
 import type { Database, Sql } from '../../db/database.ts';
 import type { ShiftableClock } from '../../kernel/clock.ts';
 
-/** The lever on the clock. What it was put forward by is kept, so that a restart does not go back in time. */
+/** The control of the clock. The offset is stored, so that a restart does not go back in time. */
 export interface SimulatedClock {
   now(): Date;
-  /** How far it is ahead of the machine's. */
+  /** Returns the time by which it is ahead of the machine's. */
   offsetMs(): number;
-  /** Puts it forward by so much. What falls due meanwhile is done as after a night's sleep: all at its end. */
+  /**
+   * Advances it by a time. Tasks that fall due in between all run at its end, as after a night without the server.
+   */
   advance(ms: number): Promise<void>;
-  /** Puts it forward to an instant; one that has passed changes nothing. */
+  /** Advances it to an instant; one that has passed changes nothing. */
   advanceTo(instant: Date): Promise<void>;
 }
 
-/** What an instance calls out that has put its clock forward: the new offset. */
+/** The channel on which an instance announces the new offset. */
 const CLOCK_CHANNEL = 'psa_clock';
 
-/** Puts `clock` to where it stood when the server was stopped, and from then on to where any instance puts its own. */
+/**
+ * Sets `clock` to its offset when the server was stopped, and later to the offset of any instance that advances its
+ * own.
+ */
 export async function resumeSimulatedClock({
   database,
   clock,
@@ -33,7 +38,7 @@ export async function resumeSimulatedClock({
   clock.shiftTo(await selectOffset(database.sql));
 
   async function advance(ms: number): Promise<void> {
-    // Kept before it is used: what is recorded under an offset is never ahead of the one that is read back.
+    // Stored before it is used: an event recorded under an offset is never ahead of the one that is read back.
     const offset = await addToOffset(database.sql, Math.max(0, ms));
     await database.notify(CLOCK_CHANNEL, String(offset));
     clock.shiftTo(offset);
@@ -51,7 +56,7 @@ async function selectOffset(sql: Sql): Promise<number> {
   return row?.offset_ms ?? 0;
 }
 
-/** The new offset. */
+/** Adds to the offset and returns the new one. */
 async function addToOffset(sql: Sql, ms: number): Promise<number> {
   const { offset_ms } = await sql
     .insertInto('simulated_clock')

@@ -11,10 +11,10 @@ import {
 import { assertSandbox, type SandboxService } from '../model.ts';
 
 const POST = { name: 'POST /v1/sandbox/payments', inWords: 'test payments' };
-/** Somebody waits for it, and it may not be sent twice. */
+/** The longest wait for a slot: a caller waits for the result, and the request may not be sent twice. */
 const WAIT_MS = 10_000;
 
-/** Test payments over HTTP; of the answer nothing is needed, for what they make is the wallet. */
+/** Test payments over HTTP. Their response is not read, for their effect is on the wallet. */
 export function createRemoteSandbox({
   clock,
   upstream,
@@ -34,7 +34,7 @@ export function createRemoteSandbox({
         body: { valueCents, ...(pending == null ? {} : { pending }) },
         requestOptions: { priority: 'query', waitMs: WAIT_MS },
       } as const;
-      // No money is real here: to repeat it does no harm.
+      // No money is real here, so a retry does no harm.
       const answer = await withUpstreamErrors(
         endpoints.ask(environment, POST, () => upstream.send(request)),
       ).finally(() => {

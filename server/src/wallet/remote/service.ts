@@ -30,23 +30,23 @@ import { sameWallet, type Wallet, type WalletService } from '../model.ts';
 import { isWhole, readWallet } from '../wire.ts';
 
 export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
-  /** As the service shows it now. @throws RateLimitError, UpstreamError, PermissionError */
+  /** Reads the wallet from the service, without the cache. @throws RateLimitError, UpstreamError, PermissionError */
   current(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet>;
 }
 
-/** A query within so long after another is answered from memory. */
-const KEPT_MS = 2_000;
-/** How often it is asked for while somebody follows it; */
+/** The life of a cached wallet. */
+const CACHED_MS = 2_000;
+/** The interval of polls while somebody follows the wallet. */
 const POLL_MS = 10_000;
-/** and how long it is not asked for again where something is known to have changed. */
-const NUDGED_MS = 1_000;
+/** The shortest interval, where something is known to have changed. */
+const CHANGED_MS = 1_000;
 
 const GET = { name: 'GET /v1/wallet', inWords: 'the wallet' };
 
-/** There is one of each tenant. */
+/** The id of the wallet: each tenant has one. */
 const ID = 'wallet';
 
-/** The wallet that the service shows, and its changes: each that we came to see. */
+/** The wallet of the service, and the changes of it that this server has observed. */
 export function createRemoteWallet({
   database,
   committer,
@@ -54,12 +54,12 @@ export function createRemoteWallet({
   reads,
 }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
   const endpoints = createEndpoints(clock);
-  /** By what was read, which is shared: it is taken over once. */
-  const takenOver = new WeakMap<object, Promise<Wallet>>();
-  /** Tenants of which something is known to have changed since it was last asked for. */
+  /** Recordings by response: a shared response is recorded once. */
+  const recordedReads = new WeakMap<object, Promise<Wallet>>();
+  /** Tenants with a known change since their last poll. */
   const unseen = new Set<string>();
-  /** However many have news at once, one reading is under way, and one more for those that came meanwhile. */
-  const renewed = createCoalescedReads<Wallet>();
+  /** Refreshes, coalesced: one is under way, and one more for the changes that arrive meanwhile. */
+  const coalescedRefreshes = createCoalescedReads<Wallet>();
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
   async function ask(
@@ -75,14 +75,14 @@ export function createRemoteWallet({
     const wallet = readWallet(read.body, tenant.environment);
     if (!wallet) throw unreadable();
     const body = read.body as object;
-    const taking = takenOver.get(body) ?? takeOver(tenant, wallet, read.at);
-    takenOver.set(body, taking);
-    taking.catch(() => takenOver.delete(body));
+    const taking = recordedReads.get(body) ?? recordRead(tenant, wallet, read.at);
+    recordedReads.set(body, taking);
+    taking.catch(() => recordedReads.delete(body));
     return { ...read, wallet: await taking };
   }
 
-  /** What is known then: another instance may have read it later. */
-  async function takeOver(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
+  /** Records a wallet and returns the newest known one: another instance may have read it later. */
+  async function recordRead(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (known && known.observedAt > at) return walletIn(known);
     if (known && sameWallet(walletIn(known), wallet)) {
@@ -118,20 +118,20 @@ export function createRemoteWallet({
 
   async function refresh(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet> {
     const { stale, wallet } = await ask(tenant, requestOptions, 0);
-    // Nobody was asked, or nobody answered: it is tried again.
+    // The service was not reached, so the refresh is retried.
     if (stale) throw new UpstreamFault('unreachable', 'no');
     return wallet;
   }
 
-  /** There is news: what was read before, or is being read, may not have it. */
-  const renew = (tenant: Tenant, requestOptions: RequestOptions) =>
-    renewed(tenantKey(tenant), () => {
+  /** Reads the wallet after a change, which neither an earlier read nor one under way may contain. */
+  const refreshNow = (tenant: Tenant, requestOptions: RequestOptions) =>
+    coalescedRefreshes(tenantKey(tenant), () => {
       reads.forget(tenant.environment);
       return refresh(tenant, requestOptions);
     });
 
   async function read(tenant: Tenant, requester: Requester): Promise<Wallet> {
-    const asked = await ask(tenant, requestOptionsFor(requester), KEPT_MS).catch((error: unknown) => {
+    const asked = await ask(tenant, requestOptionsFor(requester), CACHED_MS).catch((error: unknown) => {
       if (isRetryable(error)) return error;
       throw error;
     });
@@ -139,14 +139,14 @@ export function createRemoteWallet({
       requester.onRead(asked.at, !isWhole(asked.wallet));
       return asked.wallet;
     }
-    // Another instance may have asked later than this one.
+    // Another instance may have read it later than this one.
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (!known) throw asked;
     requester.onRead(known.observedAt, true);
     return walletIn(known);
   }
 
-  /** What is kept of it is polled for as long as it is followed. */
+  /** Reads the mirrored wallet, which is polled while it is followed. */
   async function readMirrored(tenant: Tenant): Promise<{ version: number; wallet: Wallet } | null> {
     const known = await selectMirroredWithHead(database.sql, tenant, 'wallet', ID);
     return known && { version: known.head, wallet: walletIn(known.observed) };
@@ -162,11 +162,11 @@ export function createRemoteWallet({
         return (await readMirrored(tenant))!;
       },
     }),
-    async poll(tenant, { isChanged: nudged }) {
+    async poll(tenant, { isChanged }) {
       const now = clock.now();
       const key = tenantKey(tenant);
-      if (nudged) unseen.add(key);
-      const intervalMs = unseen.has(key) ? NUDGED_MS : POLL_MS;
+      if (isChanged) unseen.add(key);
+      const intervalMs = unseen.has(key) ? CHANGED_MS : POLL_MS;
       if (!(await claimPoll(database.sql, tenant, { name: ID, now, intervalMs })))
         return plusMs(now, intervalMs);
       unseen.delete(key);
@@ -174,9 +174,9 @@ export function createRemoteWallet({
       return plusMs(now, POLL_MS);
     },
     async refresh(tenant, _, requestOptions) {
-      await renew(tenant, requestOptions);
+      await refreshNow(tenant, requestOptions);
     },
-    current: (tenant, requestOptions) => withUpstreamErrors(renew(tenant, requestOptions)),
+    current: (tenant, requestOptions) => withUpstreamErrors(refreshNow(tenant, requestOptions)),
   };
 }
 

@@ -18,7 +18,7 @@ describeOnDatabase('disputes', (open) => {
     database = await open();
   });
 
-  test('hold their amount while they are open', async () => {
+  test('An open dispute blocks its amount', async () => {
     const core = await funded(1_000);
     const id = await core.controls.openDispute(core.tenant, { amountCents: 300 });
     expect(id).toMatch(/^dsp_[0-9a-f]{24}$/);
@@ -33,7 +33,7 @@ describeOnDatabase('disputes', (open) => {
     ]);
   });
 
-  test('hold more than the balance has, which then shows nothing to withdraw', async () => {
+  test('A dispute can block more than the balance, which then shows nothing to withdraw', async () => {
     const core = await funded(1_000);
     await core.controls.openDispute(core.tenant, { amountCents: 1_001 });
     expect(await core.wallet.read(core.tenant)).toMatchObject({
@@ -44,7 +44,7 @@ describeOnDatabase('disputes', (open) => {
     });
   });
 
-  test('that are won free it; lost ones hold it until they are forgiven', async () => {
+  test('A won dispute frees its amount; a lost one blocks it until it is forgiven', async () => {
     const core = await funded(1_000);
     const [won, lost] = [await opened(core, 300), await opened(core, 200)];
     const held = async () => (await core.wallet.read(core.tenant)).disputeBlockedCents;
@@ -67,7 +67,7 @@ describeOnDatabase('disputes', (open) => {
     expect(await core.controls.listDisputes(core.tenant, { limit: 1 })).toHaveLength(1);
   });
 
-  test('are closed once, though several ask at once', async () => {
+  test('A dispute is closed once by several concurrent requests', async () => {
     const core = await funded(1_000);
     const [id] = [await opened(core, 300), await opened(core, 300)];
     await Promise.all([1, 2, 3].map(() => core.controls.closeDispute(core.tenant, id!, 'won')));
@@ -81,7 +81,7 @@ describeOnDatabase('disputes', (open) => {
     [['lost'], 'won'],
     [['lost', 'forgiven'], 'won'],
     [['lost', 'forgiven'], 'lost'],
-  ] as const)('closed as %j never become %s', async (way, outcome) => {
+  ] as const)('A dispute that was closed as %j never becomes %s', async (way, outcome) => {
     const core = await funded(1_000);
     const id = await opened(core, 300);
     for (const step of way) await core.controls.closeDispute(core.tenant, id, step);
@@ -92,7 +92,7 @@ describeOnDatabase('disputes', (open) => {
     expect(await core.balances()).toEqual(before);
   });
 
-  test('are about a card payment of the account, or about none', async () => {
+  test('A dispute names a card payment of its account, or none', async () => {
     const [core, other] = [await funded(1_000), await funded(1_000)];
     const sold = async ({ cardPayments, tenant }: Core) => {
       const { payment } = await cardPayments.create(tenant, { valueCents: 500 });
@@ -108,7 +108,7 @@ describeOnDatabase('disputes', (open) => {
       ).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  test('are their account’s alone', async () => {
+  test('A dispute belongs to its account alone', async () => {
     const [core, other] = [await funded(1_000), await funded(1_000)];
     const id = await opened(core, 300);
     for (const wrong of [id, '', 'x', 'with \u0000'])
@@ -118,7 +118,7 @@ describeOnDatabase('disputes', (open) => {
     expect(await other.controls.listDisputes(other.tenant, { limit: 10 })).toEqual([]);
   });
 
-  test('are opened once under one name', async () => {
+  test('A dispute is opened once under one name', async () => {
     const core = await funded(1_000);
     const ids = await Promise.all(
       [1, 2, 3].map(() => core.controls.openDispute(core.tenant, { amountCents: 300, name: 'med-1' })),
@@ -147,7 +147,7 @@ describeOnDatabase('credits', (open) => {
     database = await open();
   });
 
-  test('are the merchant’s balance, what it owes first', async () => {
+  test('A credit covers the merchant’s debt first, and then adds to the balance', async () => {
     const core = await startCore({ database });
     const owed = ledgerTransaction('owed', [
       { from: 'merchant_receivable', to: 'merchant_balance', amount: 700 },
@@ -160,7 +160,7 @@ describeOnDatabase('credits', (open) => {
     expect(await core.balances()).toMatchObject({ merchant_balance: 300, merchant_receivable: 0 });
   });
 
-  test('in LTC are an LTC balance', async () => {
+  test('A credit in LTC adds to the LTC balance', async () => {
     const core = await startCore({ database });
     await core.controls.creditLtc(core.tenant, 150_000_000);
     expect(await core.wallet.read(core.tenant)).toMatchObject({
@@ -169,34 +169,37 @@ describeOnDatabase('credits', (open) => {
     });
   });
 
-  test('under one name are given once, and another amount under it is refused', async () => {
+  test('A credit is made once under one name, and another amount under it is refused', async () => {
     const core = await startCore({ database });
-    for (const lever of ['credit', 'creditLtc'] as const) {
+    for (const control of ['credit', 'creditLtc'] as const) {
       const ids = await Promise.all(
-        [1, 2, 3].map(() => core.controls[lever](core.tenant, 500, { name: 'a' })),
+        [1, 2, 3].map(() => core.controls[control](core.tenant, 500, { name: 'a' })),
       );
       expect(new Set(ids).size).toBe(1);
-      await expect(core.controls[lever](core.tenant, 501, { name: 'a' })).rejects.toBeInstanceOf(
+      await expect(core.controls[control](core.tenant, 501, { name: 'a' })).rejects.toBeInstanceOf(
         IdempotencyError,
       );
-      expect(await core.controls[lever](core.tenant, 500)).not.toBe(ids[0]);
+      expect(await core.controls[control](core.tenant, 500)).not.toBe(ids[0]);
     }
     expect(await core.balances()).toMatchObject({ merchant_balance: 1_000, merchant_ltc: 1_000 });
   });
 
-  test.each([0, -1, 1.5, Number.NaN, Number.MAX_SAFE_INTEGER])('of %d are refused', async (amount) => {
-    const { controls, tenant, balances } = await startCore({ database });
-    const before = await balances();
-    for (const refused of [
-      controls.credit(tenant, amount),
-      controls.creditLtc(tenant, amount),
-      controls.openDispute(tenant, { amountCents: amount }),
-    ])
-      await expect(refused).rejects.toBeInstanceOf(ValidationError);
-    expect(await balances()).toEqual(before);
-  });
+  test.each([0, -1, 1.5, Number.NaN, Number.MAX_SAFE_INTEGER])(
+    'A credit of %d is refused',
+    async (amount) => {
+      const { controls, tenant, balances } = await startCore({ database });
+      const before = await balances();
+      for (const refused of [
+        controls.credit(tenant, amount),
+        controls.creditLtc(tenant, amount),
+        controls.openDispute(tenant, { amountCents: amount }),
+      ])
+        await expect(refused).rejects.toBeInstanceOf(ValidationError);
+      expect(await balances()).toEqual(before);
+    },
+  );
 
-  test('are refused where their sum could not be counted any more', async () => {
+  test('A credit is refused where the sum could not be counted', async () => {
     const core = await startCore({ database });
     const amount = Math.floor(Number.MAX_SAFE_INTEGER / 2) - 100;
     const much = ledgerTransaction('much', [
@@ -215,7 +218,7 @@ describeOnDatabase('credits', (open) => {
     await Promise.all([controls.credit(tenant, 100), controls.openDispute(tenant, { amountCents: 100 })]);
   });
 
-  test('and disputes are none in sandbox', async () => {
+  test('Credits and disputes are refused in sandbox', async () => {
     const { controls, ...core } = await startCore({ database });
     const tenant = { ...core.tenant, environment: 'sandbox' } as const;
     for (const refused of [

@@ -1,0 +1,264 @@
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerTransaction,
+  ledgerTransaction,
+} from '../ledger/postings.ts';
+import {
+  type AccountSettings,
+  type CardPaymentStatus,
+  CHECKOUT_SESSION_MS,
+  type ChargeRefusal,
+  type CreateCardPaymentInput,
+  customerOf,
+  MAX_DECLINED_CHARGES,
+  NEXT,
+  type StoredCardPayment,
+} from './model.ts';
+
+/** A step of a payment, with its money and its deadlines. Null `transaction`: no money moved. */
+export interface CardPaymentChange {
+  readonly previous: StoredCardPayment | null;
+  readonly payment: StoredCardPayment;
+  readonly transaction: LedgerTransaction | null;
+  readonly due: readonly { kind: CardPaymentTask; at: Date }[];
+  /** Whether subscribers get an update: not for a step inside `pending` or `paid` that no status shows. */
+  readonly announced: boolean;
+}
+
+/** Tasks that are due at an instant. */
+export type CardPaymentTask =
+  | 'card_payment.expire'
+  | 'card_payment.resolve'
+  | 'card_payment.release'
+  | 'card_payment.refund';
+
+export function decideCreate(
+  input: Omit<CreateCardPaymentInput, 'idempotencyKey'>,
+  { orderCode, checkoutAttempt, now }: { orderCode: string; checkoutAttempt: string | null; now: Date },
+): CardPaymentChange {
+  const expiresAt = new Date(now.getTime() + CHECKOUT_SESSION_MS);
+  const payment: StoredCardPayment = {
+    orderCode,
+    version: 1,
+    status: 'pending',
+    amountCents: input.valueCents,
+    description: input.description ?? null,
+    callbackUrl: input.callbackUrl ?? null,
+    customer: customerOf(input.customer),
+    metadata: input.metadata ?? null,
+    successUrl: input.successUrl ?? null,
+    cancelUrl: input.cancelUrl ?? null,
+    checkoutAttempt,
+    openChargeId: null,
+    paidChargeId: null,
+    declinedCharges: 0,
+    declineReason: null,
+    createdAt: now,
+    expiresAt,
+    paidAt: null,
+    paidLate: false,
+    releasedAt: null,
+    refundedAt: null,
+    failureReason: null,
+  };
+  return {
+    previous: null,
+    payment,
+    transaction: null,
+    due: [{ kind: 'card_payment.expire', at: expiresAt }],
+    announced: true,
+  };
+}
+
+/** Milliseconds after which a charge without an answer is looked up at the acquirer. */
+export const RESOLVE_AFTER_MS = 10_000;
+
+/**
+ * Whether the payment was ever paid, also if it was refunded since: no other payment of its attempt takes money
+ * again.
+ */
+const wasPaid = ({ paidAt }: StoredCardPayment): boolean => paidAt !== null;
+
+/**
+ * Opens a charge before the acquirer is called, so that no crash forgets it. Returns a refusal where the payment
+ * cannot be paid, another charge is open, or the attempt is paid.
+ */
+export function decideCharge(
+  payment: StoredCardPayment,
+  { chargeId, siblings, now }: { chargeId: string; siblings: readonly StoredCardPayment[]; now: Date },
+): CardPaymentChange | ChargeRefusal {
+  if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
+  if (payment.openChargeId) return 'in_progress';
+  if (siblings.some(wasPaid)) return 'paid_elsewhere';
+  return {
+    previous: payment,
+    payment: { ...payment, openChargeId: chargeId },
+    transaction: null,
+    due: [{ kind: 'card_payment.resolve', at: new Date(now.getTime() + RESOLVE_AFTER_MS) }],
+    announced: false,
+  };
+}
+
+/**
+ * Whether the ledger can record the charge once the money is taken; checked before, for afterwards it is too late.
+ * Half of what a balance can hold is reserved for charges under way.
+ */
+export function fitsBalances({ amountCents }: StoredCardPayment, balances: Balances): boolean {
+  return amountCents - balances.acquirer <= Number.MAX_SAFE_INTEGER / 2;
+}
+
+/**
+ * The outcome of a charge. `pending`: the acquirer has not decided; `void`: it never received the charge, and never
+ * will take it.
+ */
+export type ChargeOutcome =
+  | { status: 'approved' }
+  | { status: 'declined'; reason: string; final: boolean }
+  | { status: 'pending'; settlesAt: Date | null }
+  | { status: 'void' };
+
+/**
+ * Applies the outcome of the open charge; null where nothing changes. A repeated or late answer about a charge that
+ * is no longer open changes nothing.
+ */
+export function decideOutcome(
+  payment: StoredCardPayment,
+  {
+    chargeId,
+    outcome,
+    siblings,
+    account,
+    now,
+  }: {
+    chargeId: string;
+    outcome: ChargeOutcome;
+    siblings: readonly StoredCardPayment[];
+    account: AccountSettings;
+    now: Date;
+  },
+): CardPaymentChange | null {
+  if (payment.openChargeId !== chargeId) return null;
+  if (outcome.status === 'pending') {
+    const { settlesAt } = outcome;
+    // An instant that has passed without a decision is no better than none.
+    const at = settlesAt && settlesAt > now ? settlesAt : new Date(now.getTime() + RESOLVE_AFTER_MS);
+    return {
+      previous: payment,
+      payment,
+      transaction: null,
+      due: [{ kind: 'card_payment.resolve', at }],
+      announced: false,
+    };
+  }
+  const settled: StoredCardPayment = { ...payment, openChargeId: null };
+  if (outcome.status === 'void')
+    return { previous: payment, payment: settled, transaction: null, due: [], announced: false };
+  if (outcome.status === 'approved') return paid(payment, settled, { siblings, account, now });
+
+  const declinedCharges = payment.declinedCharges + 1;
+  const declined: StoredCardPayment = { ...settled, declinedCharges, declineReason: outcome.reason };
+  const fails = payment.status === 'pending' && (outcome.final || declinedCharges >= MAX_DECLINED_CHARGES);
+  if (!fails)
+    return {
+      previous: payment,
+      payment: declined,
+      transaction: null,
+      due: [],
+      announced: false,
+    };
+  return step(payment, { ...declined, failureReason: outcome.reason }, 'failed');
+}
+
+function paid(
+  payment: StoredCardPayment,
+  settled: StoredCardPayment,
+  { siblings, account, now }: { siblings: readonly StoredCardPayment[]; account: AccountSettings; now: Date },
+): CardPaymentChange {
+  const releaseAt = new Date(now.getTime() + account.cardReleaseDays * 86_400_000);
+  const doublyPaid = siblings.some(wasPaid);
+  return step(
+    payment,
+    { ...settled, paidChargeId: payment.openChargeId, paidAt: now, paidLate: now >= payment.expiresAt },
+    'paid',
+    {
+      transaction: ledgerTransaction(`card_payment.paid:${payment.orderCode}`, [
+        { from: 'acquirer', to: 'merchant_pending', amount: payment.amountCents },
+      ]),
+      due: [
+        { kind: 'card_payment.release', at: releaseAt },
+        // The second payment of one attempt is refunded at once.
+        ...(doublyPaid ? [{ kind: 'card_payment.refund' as const, at: now }] : []),
+      ],
+    },
+  );
+}
+
+/**
+ * Expires a payment at its instant and not before. An open charge may still be approved later, which `paidLate`
+ * shows.
+ */
+export function decideExpire(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
+  if (payment.status !== 'pending' || payment.expiresAt > now) return null;
+  return step(payment, payment, 'expired');
+}
+
+/** Releases a sale from `merchant_pending` to the balance, after the merchant's debt is covered. */
+export function decideRelease(
+  payment: StoredCardPayment,
+  balances: Balances,
+  now: Date,
+): CardPaymentChange | null {
+  if (payment.status !== 'paid' || payment.releasedAt) return null;
+  const transaction = ledgerTransaction(
+    `card_payment.released:${payment.orderCode}`,
+    creditWithRecovery('merchant_pending', payment.amountCents, balances),
+  );
+  return {
+    previous: payment,
+    payment: { ...payment, releasedAt: now },
+    transaction,
+    due: [],
+    announced: false,
+  };
+}
+
+/**
+ * Refunds a payment from the account that holds the sale. The part that the balance no longer covers becomes a debt
+ * of the merchant.
+ */
+export function decideRefund(
+  payment: StoredCardPayment,
+  balances: Balances,
+  now: Date,
+): CardPaymentChange | null {
+  if (payment.status !== 'paid') return null;
+  const fromBalance = Math.min(payment.amountCents, balances.merchant_balance);
+  const transaction = ledgerTransaction(
+    `card_payment.refunded:${payment.orderCode}`,
+    payment.releasedAt
+      ? [
+          { from: 'merchant_balance', to: 'acquirer', amount: fromBalance },
+          { from: 'merchant_receivable', to: 'acquirer', amount: payment.amountCents - fromBalance },
+        ]
+      : [{ from: 'merchant_pending', to: 'acquirer', amount: payment.amountCents }],
+  );
+  return step(payment, { ...payment, refundedAt: now }, 'refunded', { transaction });
+}
+
+function step(
+  previous: StoredCardPayment,
+  next: StoredCardPayment,
+  status: CardPaymentStatus,
+  { transaction, due = [] }: { transaction?: LedgerTransaction; due?: CardPaymentChange['due'] } = {},
+): CardPaymentChange {
+  if (!NEXT[previous.status].includes(status))
+    throw new RangeError(`a card payment never goes from ${previous.status} to ${status}`);
+  return {
+    previous,
+    payment: { ...next, status, version: previous.version + 1 },
+    transaction: transaction ?? null,
+    due,
+    announced: true,
+  };
+}

@@ -1,0 +1,30 @@
+import type { Cents } from '../../kernel/money.ts';
+
+// Texts for the payer, in Brazilian Portuguese.
+
+const createFormats = () => ({
+  reais: new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }),
+  instant: new Intl.DateTimeFormat('pt-BR', {
+    dateStyle: 'short',
+    timeStyle: 'short',
+    timeZone: 'America/Sao_Paulo',
+  }),
+  time: new Intl.DateTimeFormat('pt-BR', {
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone: 'America/Sao_Paulo',
+  }),
+});
+/** Created by the first page: loading the tables of a locale takes 10 ms, which no start has to wait for. */
+let created: ReturnType<typeof createFormats> | undefined;
+function formats() {
+  created ??= createFormats();
+  return created;
+}
+
+export const money = (cents: Cents) => formats().reais.format(cents / 100);
+export const instant = (date: Date) => formats().instant.format(date);
+export const timeOfDay = (date: Date) => `${formats().time.format(date)} de Brasília`;
+export const minutes = (seconds: number) =>
+  `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+export const initial = (name: string) => [...name.trim()][0]?.toLocaleUpperCase('pt-BR') ?? '•';

@@ -1,0 +1,58 @@
+import { plusMs } from '../kernel/clock.ts';
+import { hashInput } from '../kernel/input-hash.ts';
+import { type CardPayment, CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from './model.ts';
+import type { UpstreamCardPayment } from './upstream-card-payment.ts';
+
+/** The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's own, which stays here. */
+export type Wanted = { valueCents: number } & Pick<
+  CardPayment,
+  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl'
+>;
+
+type Details = Omit<CheckoutGrant, 'amount' | 'reusable'>;
+
+export function toWanted({ valueCents, ...details }: Details & { valueCents: number }): Wanted {
+  return {
+    valueCents,
+    description: details.description ?? null,
+    callbackUrl: details.callbackUrl ?? null,
+    customer: customerOf(details.customer),
+    metadata: details.metadata ?? null,
+    successUrl: details.successUrl ?? null,
+    cancelUrl: details.cancelUrl ?? null,
+  };
+}
+
+/** A created payment: the request is more exact than the response, but the payer is asked for the response's amount. */
+export function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Date): UpstreamCardPayment {
+  const { valueCents, ...details } = wanted;
+  return {
+    ...claim,
+    ...details,
+    status: claim.status ?? 'pending',
+    amountCents: claim.amountCents ?? valueCents,
+    createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
+  };
+}
+
+/** Whether an item of the list agrees with the request in everything that the list contains. */
+export function isLike(
+  { said, ...item }: UpstreamCardPayment & { said: Readonly<Record<string, unknown>> },
+  wanted: Wanted,
+): boolean {
+  const same = (name: 'metadata' | 'description' | 'successUrl' | 'cancelUrl') =>
+    !(name in said) || (item[name] ?? null) === wanted[name];
+  return (
+    item.amountCents === wanted.valueCents &&
+    same('metadata') &&
+    same('description') &&
+    same('successUrl') &&
+    same('cancelUrl') &&
+    (!('customer' in said) || hashInput(item.customer ?? null) === hashInput(wanted.customer))
+  );
+}
+
+/** The instant of creation, derived from the expiry where the service does not show it. */
+export function beganAt({ createdAt, expiresAt }: UpstreamCardPayment): Date | null {
+  return createdAt ?? (expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null);
+}

@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { allowedOrigins } from '../../access/model.ts';
+import { plusMs } from '../../kernel/clock.ts';
+import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { productIdText } from '../../products/model.ts';
+import { type CheckoutAmount, type CheckoutGrant, cardAmount, checkoutDetails } from '../model.ts';
+
+/** The life of a single-use token where none is asked for. */
+const CHECKOUT_TOKEN_SECONDS = 86_400;
+const MAX_SECONDS = 31_536_000;
+
+/** A checkout token that takes no payments, or takes them slowly. */
+export interface TokenPause {
+  /** `merchant`: it takes none. `declines`: many cards were declined, so each payer waits longer between two cards. */
+  reason: 'merchant' | 'declines';
+  pausedAt: Date;
+  /** The end of the pause; null: until it is resumed. */
+  pausedUntil: Date | null;
+}
+
+/** A checkout token and its pause. */
+export interface PausedToken extends TokenPause {
+  tokenId: string;
+}
+
+/** The event of a checkout token that was paused or resumed; `pause` is null where it was resumed. */
+export interface TokenSnapshot {
+  tokenId: string;
+  pause: TokenPause | null;
+}
+
+/** Reads a snapshot back from JSON, where instants are text. */
+export function tokenFromJson(json: unknown): TokenSnapshot {
+  const { tokenId, pause } = json as TokenSnapshot;
+  if (!pause) return { tokenId, pause: null };
+  const { reason, pausedAt, pausedUntil } = pause;
+  return {
+    tokenId,
+    pause: {
+      reason,
+      pausedAt: new Date(pausedAt),
+      pausedUntil: pausedUntil === null ? null : new Date(pausedUntil),
+    },
+  };
+}
+
+// ── Input ───────────────────────────────────────────────────────────────────────────────────────
+
+const centsRange = z
+  .object({ minCents: cardAmount, maxCents: cardAmount })
+  .refine((range) => range.minCents <= range.maxCents, {
+    path: ['maxCents'],
+    message: 'must not be below minCents',
+  });
+
+/** The rule of `@oneOf` is repeated here: graphql-jit does not know the directive. */
+const checkoutAmountInput = z
+  .object({
+    fixedCents: cardAmount.nullish(),
+    range: centsRange.nullish(),
+    productId: productIdText.nullish(),
+  })
+  .refine(
+    (amount) =>
+      [amount.fixedCents, amount.range, amount.productId].filter((member) => member != null).length === 1,
+    'must have exactly one of fixedCents, range and productId',
+  );
+
+export const createCheckoutTokenInput = checkoutDetails.extend({
+  amount: checkoutAmountInput,
+  allowedOrigins,
+  reusable: z.boolean().nullish(),
+  expiresInSeconds: z
+    .number()
+    .int('must be a whole number of seconds')
+    .min(60, 'must be at least 60')
+    .max(MAX_SECONDS, `must be at most a year (${MAX_SECONDS})`)
+    .nullish(),
+});
+export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
+
+const tokenName = z
+  .string('must be a token or its id')
+  .min(1, 'must be a token or its id')
+  .max(256, 'must be a token or its id');
+export const pauseTokenInput = z.strictObject({
+  token: tokenName,
+  minutes: z
+    .number()
+    .int('must be a whole number of minutes')
+    .min(1, 'must lie from 1 to 525600')
+    .max(525_600, 'must lie from 1 to 525600')
+    .optional(),
+});
+export const resumeTokenInput = z.strictObject({ token: tokenName });
+
+// ── The ports ───────────────────────────────────────────────────────────────────────────────────
+
+export interface CheckoutTokenService {
+  /**
+   * Mints a public token for the payment that it describes. The result holds the only copy.
+   * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards)
+   */
+  create(
+    tenant: Tenant,
+    keyId: string | null,
+    input: CreateCheckoutTokenInput,
+  ): Promise<{ token: string; expiresAt: Date | null }>;
+  /**
+   * Stops the payments of a token, named by its text or its id, until it is resumed or for a number of seconds.
+   * @throws NotFoundError, ValidationError
+   */
+  pause(tenant: Tenant, token: string, seconds: number | null): Promise<PausedToken>;
+  /** Ends the pause of a token and returns the token's id. Without a pause nothing changes. @throws NotFoundError */
+  resume(tenant: Tenant, token: string): Promise<string>;
+  /** Finds the last pause of a token, which may have ended; null where it was resumed, or never paused. */
+  pauseOf(tokenId: string): Promise<TokenPause | null>;
+  /** Lists the pauses in force, newest first; at most 100. */
+  listPaused(tenant: Tenant): Promise<PausedToken[]>;
+}
+
+/** Pauses for the operator of the server, in every account. */
+export interface TokenAdministration {
+  /** Pauses a token, named by its text or its id, until it is resumed or for a number of minutes. @throws NotFoundError */
+  pauseToken(input: z.output<typeof pauseTokenInput>): Promise<{ token: PausedToken }>;
+  /** Ends the pause of a token, if it has one. @throws NotFoundError */
+  resumeToken(input: z.output<typeof resumeTokenInput>): Promise<{ tokenId: string }>;
+  /** Lists the pauses in force of all accounts, newest first; at most 100. */
+  listPausedTokens(): Promise<{ tokens: PausedToken[] }>;
+}
+
+// ── Rules ───────────────────────────────────────────────────────────────────────────────────────
+
+/** The instant at which a new token expires; null for a reusable one without a limit, which is revoked. */
+export function expiryOf({ expiresInSeconds, reusable }: CreateCheckoutTokenInput, now: Date): Date | null {
+  if (expiresInSeconds == null && reusable) return null;
+  return plusMs(now, (expiresInSeconds ?? CHECKOUT_TOKEN_SECONDS) * 1_000);
+}
+
+/** The payment that a new token describes. */
+export function grantOf({
+  amount,
+  reusable,
+  allowedOrigins: _,
+  expiresInSeconds: __,
+  ...details
+}: CreateCheckoutTokenInput): CheckoutGrant {
+  return { ...details, reusable: reusable ?? false, amount: amountOf(amount) };
+}
+
+function amountOf({ fixedCents, productId, range }: CreateCheckoutTokenInput['amount']): CheckoutAmount {
+  if (fixedCents != null) return { kind: 'fixed', cents: fixedCents };
+  if (productId != null) return { kind: 'product', productId };
+  return { kind: 'range', minCents: range!.minCents, maxCents: range!.maxCents };
+}
+
+/** Whether a pause is in force. */
+export function isPaused(pause: TokenPause | null | undefined, now: Date): boolean {
+  return pause != null && (pause.pausedUntil === null || pause.pausedUntil > now);
+}
+
+/** Refuses a token that the merchant has paused. @throws UnavailableError */
+export function assertNotPaused(pause: TokenPause | null | undefined, now: Date): void {
+  if (isPaused(pause, now) && pause?.reason === 'merchant')
+    throw new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'This checkout takes no payments at the moment');
+}
+
+const MINUTE_MS = 60_000;
+const FIRST_PAUSE_MS = 5 * MINUTE_MS;
+const MAX_DECLINES_PAUSE_MS = 60 * MINUTE_MS;
+/** A pause that begins within this time after the end of the last one is twice as long. */
+const REPEATED_WITHIN_MS = 60 * MINUTE_MS;
+
+/**
+ * The pause of a token whose cards are declined; null where it is paused already. It ends by itself, and lasts twice as
+ * long as the last one, up to an hour.
+ */
+export function decidePauseForDeclines(last: TokenPause | null, now: Date): TokenPause | null {
+  if (isPaused(last, now)) return null;
+  let ms = FIRST_PAUSE_MS;
+  if (last?.reason === 'declines' && last.pausedUntil && plusMs(last.pausedUntil, REPEATED_WITHIN_MS) > now)
+    ms = Math.min(MAX_DECLINES_PAUSE_MS, 2 * (last.pausedUntil.getTime() - last.pausedAt.getTime()));
+  return { reason: 'declines', pausedAt: now, pausedUntil: plusMs(now, ms) };
+}
+
+/** The pause that a merchant asks for: at most a year, as a token's own life. @throws ValidationError */
+export function decidePauseByMerchant(seconds: number | null, now: Date): TokenPause {
+  if (seconds !== null && !(Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_SECONDS))
+    throw new ValidationError([{ path: 'seconds', message: `must lie from 1 to ${MAX_SECONDS}` }]);
+  return {
+    reason: 'merchant',
+    pausedAt: now,
+    pausedUntil: seconds === null ? null : plusMs(now, seconds * 1_000),
+  };
+}

@@ -1,0 +1,196 @@
+import { type MintToken, normalizeOrigins } from '../../access/model.ts';
+import { type Collection, type Committer, put } from '../../commit/commit.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { assertFound, type ProductService } from '../../products/model.ts';
+import { assertCallbackUrl } from '../../webhooks/model.ts';
+import { type AccountSettings, assertCardsAvailable } from '../model.ts';
+import { tokenPauses } from './collections.ts';
+import {
+  type CheckoutTokenService,
+  decidePauseByMerchant,
+  decidePauseForDeclines,
+  expiryOf,
+  grantOf,
+  type TokenAdministration,
+  type TokenPause,
+} from './model.ts';
+import { findToken, selectPausedTokens, selectPauses } from './store.ts';
+
+/** The credentials behind tokens, by the hash of their text; the slice that lets callers in owns them. */
+export type CredentialCollection = Collection<{
+  kind: 'checkout' | 'payment' | 'dashboard';
+  secretHash: string;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}>;
+
+interface PauseDependencies {
+  database: Database;
+  committer: Committer;
+  credentials: CredentialCollection;
+}
+
+const MAX_LISTED = 100;
+
+export function createCheckoutTokenService({
+  accounts,
+  products,
+  mint,
+  clock,
+  privateAddresses,
+  ...dependencies
+}: PauseDependencies & {
+  accounts: Collection<AccountSettings & { id: string }>;
+  products: Pick<ProductService, 'find'>;
+  mint: MintToken;
+  clock: Clock;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
+}): CheckoutTokenService {
+  const { sql } = dependencies.database;
+  return {
+    async create(tenant, keyId, input) {
+      const [account] = await accounts.load(sql, tenant, [tenant.accountId]);
+      assertCardsAvailable(tenant.environment, account!);
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
+      const { productId } = input.amount;
+      if (productId != null) assertFound(await products.find(tenant, productId));
+      const expiresAt = expiryOf(input, clock.now());
+      const token = await mint(tenant, {
+        kind: 'checkout',
+        grant: grantOf(input),
+        mintedBy: keyId,
+        allowedOrigins: normalizeOrigins(input.allowedOrigins),
+        expiresAt,
+      });
+      return { token, expiresAt };
+    },
+
+    async pause(tenant, token, seconds) {
+      const { id, pause } = await changePause(dependencies, {
+        named: token,
+        tenant,
+        decide: (_, now) => decidePauseByMerchant(seconds, now),
+      });
+      return { tokenId: id, ...pause! };
+    },
+
+    async resume(tenant, token) {
+      return (await changePause(dependencies, { named: token, tenant, decide: () => null })).id;
+    },
+
+    pauseOf: (tokenId) => pauseOf(sql, tokenId),
+    listPaused: (tenant) => selectPausedTokens(sql, { tenant, now: clock.now(), limit: MAX_LISTED }),
+  };
+}
+
+/** Pauses and resumes tokens for the operator of the server. */
+export function createTokenAdministration({
+  clock,
+  ...dependencies
+}: PauseDependencies & { clock: Clock }): TokenAdministration {
+  return {
+    async pauseToken({ token: named, minutes }) {
+      const seconds = minutes === undefined ? null : minutes * 60;
+      const { id, pause } = await changePause(dependencies, {
+        named,
+        tenant: null,
+        decide: (_, now) => decidePauseByMerchant(seconds, now),
+      });
+      return { token: { tokenId: id, ...pause! } };
+    },
+
+    async resumeToken({ token: named }) {
+      const { id } = await changePause(dependencies, { named, tenant: null, decide: () => null });
+      return { tokenId: id };
+    },
+
+    async listPausedTokens() {
+      const { sql } = dependencies.database;
+      return { tokens: await selectPausedTokens(sql, { tenant: null, now: clock.now(), limit: MAX_LISTED }) };
+    },
+  };
+}
+
+/** The pauses of tokens, as the guard against card testing uses them. */
+export function createTokenPauses(dependencies: PauseDependencies) {
+  return {
+    pauseOf: (tokenId: string) => pauseOf(dependencies.database.sql, tokenId),
+    /** Returns whether the token is paused now and was not before. */
+    async pauseForDeclines(tenant: Tenant, tokenId: string): Promise<boolean> {
+      const { changed } = await changePause(dependencies, {
+        named: tokenId,
+        tenant,
+        decide: (last, now) => decidePauseForDeclines(last, now) ?? last,
+      }).catch((error: unknown) => {
+        // The token was revoked, or has expired, in the meantime.
+        if (error instanceof NotFoundError) return { changed: false };
+        throw error;
+      });
+      return changed;
+    },
+  };
+}
+
+async function pauseOf(sql: Sql, tokenId: string): Promise<TokenPause | null> {
+  const [found] = await selectPauses(sql, [tokenId]);
+  return found?.pause ?? null;
+}
+
+/**
+ * Replaces the pause of a checkout token with the one that `decide` returns for the last, null to resume it, and
+ * announces the change, if it is one. `named` is the token's text or its id. With a `tenant` the token must be that
+ * tenant's.
+ * @throws NotFoundError, what `decide` throws
+ */
+async function changePause(
+  { database, committer, credentials }: PauseDependencies,
+  {
+    named,
+    tenant,
+    decide,
+  }: {
+    named: string;
+    tenant: Tenant | null;
+    decide: (last: TokenPause | null, now: Date) => TokenPause | null;
+  },
+): Promise<{ id: string; pause: TokenPause | null; changed: boolean }> {
+  const found = await findToken(database.sql, named);
+  if (!found) throw new NotFoundError('Token not found');
+  const { id, secretHash } = found;
+  return committer.change<{ id: string; pause: TokenPause | null; changed: boolean }>({
+    tenant: tenant ?? found.tenant,
+    read: (reader) => Promise.all([reader.load(credentials, secretHash), reader.load(tokenPauses, id)]),
+    decide(state) {
+      const credential = state.get(credentials, secretHash);
+      const { now } = state;
+      if (
+        credential?.kind !== 'checkout' ||
+        credential.revokedAt ||
+        (credential.expiresAt && credential.expiresAt <= now)
+      )
+        throw new NotFoundError('Token not found');
+      const last = state.need(tokenPauses, id).pause;
+      const pause = decide(last, now);
+      if (pause === last) return { outcome: { id, pause, changed: false } };
+      return {
+        outcome: { id, pause, changed: true },
+        writes: {
+          records: [put(tokenPauses, { tokenId: id, pause })],
+          events: [
+            {
+              kind: pause ? 'checkout_token.paused' : 'checkout_token.resumed',
+              resource: 'checkout_token',
+              resourceId: id,
+              previousStatus: null,
+              snapshot: { tokenId: id, pause },
+            },
+          ],
+        },
+      };
+    },
+  });
+}

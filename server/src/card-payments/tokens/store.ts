@@ -1,0 +1,70 @@
+import type { Selectable } from 'kysely';
+import type { Sql } from '../../db/database.ts';
+import type { Tables } from '../../db/tables.ts';
+import { hashSecret } from '../../kernel/ids.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { PausedToken, TokenPause, TokenSnapshot } from './model.ts';
+
+const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
+
+/** Finds a token by its text or its id: its account, and the hash that it is stored by. */
+export async function findToken(
+  sql: Sql,
+  named: string,
+): Promise<{ id: string; tenant: Tenant; secretHash: string } | null> {
+  const query = sql.selectFrom('token').select(['id', 'account_id', 'environment', 'secret_hash']);
+  const row = await (TOKEN_ID.test(named)
+    ? query.where('id', '=', named)
+    : query.where('secret_hash', '=', hashSecret(named))
+  ).executeTakeFirst();
+  if (!row) return null;
+  return {
+    id: row.id,
+    tenant: { accountId: row.account_id, environment: row.environment },
+    secretHash: row.secret_hash,
+  };
+}
+
+/** Reads the last pause of each token, which may have ended. */
+export async function selectPauses(sql: Sql, tokenIds: readonly string[]): Promise<TokenSnapshot[]> {
+  const rows = await sql.selectFrom('token').select(COLUMNS).where('id', 'in', tokenIds).execute();
+  return rows.map((row) => ({ tokenId: row.id, pause: toPause(row) }));
+}
+
+export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Promise<void> {
+  for (const { tokenId, pause } of rows)
+    await sql
+      .updateTable('token')
+      .set({
+        paused_at: pause?.pausedAt ?? null,
+        paused_until: pause?.pausedUntil ?? null,
+        pause_reason: pause?.reason ?? null,
+      })
+      .where('id', '=', tokenId)
+      .execute();
+}
+
+/** Lists the pauses in force, newest first. */
+export async function selectPausedTokens(
+  sql: Sql,
+  { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
+): Promise<PausedToken[]> {
+  let query = sql
+    .selectFrom('token')
+    .select(COLUMNS)
+    .where('paused_at', 'is not', null)
+    .where((or) => or.or([or('paused_until', 'is', null), or('paused_until', '>', now)]))
+    .where('revoked_at', 'is', null);
+  if (tenant)
+    query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
+  const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();
+  return rows.map((row) => ({ tokenId: row.id, ...toPause(row)! }));
+}
+
+const COLUMNS = ['id', 'paused_at', 'paused_until', 'pause_reason'] as const;
+
+function toPause(row: Pick<Selectable<Tables['token']>, (typeof COLUMNS)[number]>): TokenPause | null {
+  return row.pause_reason
+    ? { reason: row.pause_reason, pausedAt: row.paused_at!, pausedUntil: row.paused_until }
+    : null;
+}
