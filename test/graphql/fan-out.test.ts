@@ -54,8 +54,8 @@ async function openSubaccount(client: GraphQLClient, cents: number): Promise<str
   return id;
 }
 
-/** Makes a change that every subscriber follows; resolves with the last state of it. */
-async function makeChange(of = subaccountId): Promise<Last> {
+/** Something that every subscriber is told; resolves with the last that they will be told of it. */
+async function happen(of = subaccountId): Promise<Last> {
   const { requestSubaccountPayout } = await app.live.request(
     `mutation ($input: RequestSubaccountPayoutInput!) { requestSubaccountPayout(input: $input) {
       ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } } }`,
@@ -87,7 +87,7 @@ function stream(client: GraphQLClient, query: string, variables: Record<string, 
   return opened;
 }
 
-/** Opens a subscription on a socket of its own, under an id of its own. */
+/** Each on a socket of its own, under an id of its own. */
 async function follow(credential: string, query: string, variables: object = {}): Promise<Subscriber> {
   const socket = openRawSocket(app.url);
   sockets.push(socket);
@@ -105,7 +105,7 @@ async function follow(credential: string, query: string, variables: object = {})
 
 const cursorOf = async () => (await app.live.request('{ updatesCursor }')).updatesCursor as string;
 
-/** Reads updates up to this one. */
+/** Reads on until it is told of this. */
 async function until(subscriber: Subscriber, last: Last): Promise<Data> {
   for (;;) {
     const { subaccountPayout } = (await subscriber.data()).allSubaccountPayoutUpdates;
@@ -114,34 +114,34 @@ async function until(subscriber: Subscriber, last: Last): Promise<Data> {
   }
 }
 
-/** Makes a change; resolves with the last update of each subscriber. */
-async function updateAll(subscribers: readonly Subscriber[]): Promise<Data[]> {
-  const last = await makeChange();
+/** Something has happened, and what each was told of it at last. */
+async function tell(subscribers: readonly Subscriber[]): Promise<Data[]> {
+  const last = await happen();
   return Promise.all(subscribers.map((subscriber) => until(subscriber, last)));
 }
 
-/** Brings subscribers to the live end: after an update the next statement of this test comes after theirs. */
+/** They have been told of something, and the next statement of ours comes after theirs: they stand at the live end. */
 async function untilLive(subscribers: readonly Subscriber[]): Promise<void> {
-  await updateAll(subscribers);
+  await tell(subscribers);
   await cursorOf();
 }
 
-/** Counts the lookups of subaccounts for one change to all subscribers. */
+/** How often subaccounts are looked up while something happens and all are told of it. */
 async function lookUps(subscribers: readonly Subscriber[]): Promise<number> {
   statements.length = 0;
-  await updateAll(subscribers);
+  await tell(subscribers);
   return statements.filter((statement) => /from "subaccount" .*"id" in /s.test(statement)).length;
 }
 
-describe('one change for many subscribers', () => {
-  test('an update is executed once for all subscribers with the same operation and rights', async () => {
+describe('one change to many', () => {
+  test('is executed once for all who ask the same with the same rights, whenever they came', async () => {
     const one = [await follow(LIVE_KEY, ALL, { after: await cursorOf() })];
     await untilLive(one);
     const alone = await lookUps(one);
     const many = [...one];
     for (let count = 0; count < 9; count += 1) {
       many.push(await follow(count < 4 ? LIVE_KEY : await addKey(app), ALL, { after: await cursorOf() }));
-      if (count % 3 === 0) await makeChange();
+      if (count % 3 === 0) await happen();
     }
     many.push(stream(app.live, ALL, { after: await cursorOf() }));
     await untilLive(many);
@@ -151,7 +151,7 @@ describe('one change for many subscribers', () => {
     expect(await lookUps([...many, other])).toBeGreaterThan(alone);
   });
 
-  test('an update is executed with each subscriber’s variables', async () => {
+  test('is answered by the variables of each', async () => {
     const query = `subscription ($after: String!, $named: Boolean!) { allSubaccountPayoutUpdates(after: $after) {
       subaccountPayout { payoutId version subaccount { name @include(if: $named) balanceCents } } } }`;
     const after = await cursorOf();
@@ -159,11 +159,11 @@ describe('one change for many subscribers', () => {
       [true, false, true, false].map((named) => follow(LIVE_KEY, query, { after, named })),
     );
     await untilLive(subscribers);
-    const updates = await updateAll(subscribers);
-    expect(updates.map(({ subaccount }) => subaccount.name)).toEqual(['Bia', undefined, 'Bia', undefined]);
+    const told = await tell(subscribers);
+    expect(told.map(({ subaccount }) => subaccount.name)).toEqual(['Bia', undefined, 'Bia', undefined]);
   });
 
-  test('an update is executed with each subscriber’s variable, whatever its name', async () => {
+  test('is answered by a variable of each, whatever it is called', async () => {
     const query = `subscription ($after: String!, $__proto__: String) {
       allSubaccountPayoutUpdates(after: $after, subaccountId: $__proto__) { subaccountPayout { payoutId version } } }`;
     const after = await cursorOf();
@@ -172,13 +172,13 @@ describe('one change for many subscribers', () => {
     const [ours, theirs] = await Promise.all(
       [subaccountId, elsewhere].map((id) => follow(LIVE_KEY, query, variables(id))),
     );
-    const last = await makeChange();
+    const last = await happen();
     expect(await until(ours!, last)).toMatchObject({ payoutId: last.payoutId });
-    const other = await makeChange(elsewhere);
+    const other = await happen(elsewhere);
     expect(await until(theirs!, other)).toMatchObject({ payoutId: other.payoutId });
   });
 
-  test('an update is executed with each subscriber’s `after` where it is used for more than the start', async () => {
+  test('is answered by each one’s `after` where that says more than from when on', async () => {
     const query = `subscription ($after: String!) { allSubaccountPayoutUpdates(after: $after) {
       subaccountPayout { payoutId version subaccount { payout(reference: $after) { payoutId } } } } }`;
     const after = await cursorOf();
@@ -190,11 +190,11 @@ describe('one change for many subscribers', () => {
     expect(await lookUps([...pair, other])).toBeGreaterThan(alone);
   });
 
-  test('updates come in order and once to each subscriber, also while an earlier one is being executed', async () => {
+  test('comes in order and once to each, also where it is still being answered when the next comes', async () => {
     const after = await cursorOf();
     const subscribers = await Promise.all(Array.from({ length: 10 }, () => follow(LIVE_KEY, ALL, { after })));
     await untilLive(subscribers);
-    const happening = Array.from({ length: 10 }, () => makeChange());
+    const happening = Array.from({ length: 10 }, () => happen());
     const lasts = await Promise.all(happening);
     const seen = await Promise.all(
       subscribers.map(async (subscriber) => {
@@ -213,7 +213,7 @@ describe('one change for many subscribers', () => {
   });
 });
 
-describe('callers with different rights', () => {
+describe('callers who may see different things are never told the same', () => {
   const NAMES = ['unrestricted', 'manages', 'withdraws', 'dashboard'] as const;
   const SEES: Record<(typeof NAMES)[number], string | null> = {
     unrestricted: 'Bia',
@@ -229,23 +229,20 @@ describe('callers with different rights', () => {
   };
 
   // Whoever is first is answered first, and the others could be given that.
-  test.each([[NAMES], [NAMES.toReversed()]])(
-    'subscribers whose keys permit different things get different updates: %s',
-    async (names) => {
-      const after = await cursorOf();
-      const subscribers: Subscriber[] = [];
-      for (const name of [...names, ...names])
-        subscribers.push(await follow(await credentialOf(name), ALL, { after }));
-      await untilLive(subscribers);
-      const updates = await updateAll(subscribers);
-      expect(updates.map(({ subaccount }) => subaccount.name)).toEqual(
-        [...names, ...names].map((name) => SEES[name]),
-      );
-    },
-  );
+  test.each([[NAMES], [NAMES.toReversed()]])('by what a key permits: %s', async (names) => {
+    const after = await cursorOf();
+    const subscribers: Subscriber[] = [];
+    for (const name of [...names, ...names])
+      subscribers.push(await follow(await credentialOf(name), ALL, { after }));
+    await untilLive(subscribers);
+    const told = await tell(subscribers);
+    expect(told.map(({ subaccount }) => subaccount.name)).toEqual(
+      [...names, ...names].map((name) => SEES[name]),
+    );
+  });
 
   test.each([[['key', 'token', 'dashboard']], [['token', 'dashboard', 'key']]])(
-    'subscribers with different kinds of credentials get different updates: %s',
+    'by the kind of credential: %s',
     async (kinds) => {
       const query = `subscription ($orderCode: String!) { cardPaymentUpdates(orderCode: $orderCode) {
         cardPayment { status metadata } } }`;
@@ -271,8 +268,8 @@ describe('callers with different rights', () => {
       await Promise.all(subscribers.map((subscriber) => subscriber.data()));
       await cursorOf();
       await app.cardPayments.pay(orderCode, CARD);
-      const updates = await Promise.all(subscribers.map((subscriber) => subscriber.data()));
-      expect(updates.map(({ cardPaymentUpdates }) => cardPaymentUpdates.cardPayment)).toEqual(
+      const told = await Promise.all(subscribers.map((subscriber) => subscriber.data()));
+      expect(told.map(({ cardPaymentUpdates }) => cardPaymentUpdates.cardPayment)).toEqual(
         [...kinds, ...kinds].map((kind) => ({
           status: 'PAID',
           metadata: kind === 'token' ? null : METADATA,
@@ -281,7 +278,7 @@ describe('callers with different rights', () => {
     },
   );
 
-  test('subscribers of another account or environment get none of the updates', async () => {
+  test('by whose data it is: another account, and the other environment', async () => {
     const query = `subscription ($after: String) { allCardPaymentUpdates(after: $after) {
       cardPayment { orderCode amountCents } } }`;
     const other = await addKey(app, { accountId: await addAccount(app) });
@@ -321,7 +318,7 @@ describe('the rights of a caller', () => {
   };
   const payment: Caller = { ...key, credential: { kind: 'payment_token', id: 'tok_2', orderCode: 'PSC-1' } };
 
-  test('two callers whose credentials grant the same have the same rights', () => {
+  test('are those of another whose credential grants the same', () => {
     expect(rightsOf({ ...key, credential: { ...key.credential, id: 'key_2' }, endsWith: ['key_2'] })).toBe(
       rightsOf(key),
     );
@@ -334,7 +331,7 @@ describe('the rights of a caller', () => {
     ).toBe(rightsOf(dashboard));
   });
 
-  test('two callers with any other difference have different rights', () => {
+  test('are nobody else’s where anything else differs', () => {
     const all: Caller[] = [
       key,
       dashboard,

@@ -152,13 +152,13 @@ const OPERATIONS = [
   ),
 ];
 
-describe('a query that was answered before has the same response without Yoga', () => {
-  test('the tests and documents have more than 40 operations to compare', () => {
+describe('a query that is answered in front of Yoga is answered as by Yoga', () => {
+  test('is looked for among many', () => {
     expect(OPERATIONS.length).toBeGreaterThan(40);
   });
 
   test.each(OPERATIONS.map((query) => [query.replace(/\s+/g, ' ').slice(0, 100), query] as const))(
-    'the response is the one of Yoga to %s',
+    '%s',
     async (_, query) => {
       const variables = {
         ...{ code: orderCode, orderCode, orderCodes: [orderCode], productId, id: 'x', ids: ['x'] },
@@ -193,15 +193,12 @@ describe('a query that was answered before has the same response without Yoga', 
     webhooks: '{ webhookDeliveries { nodes { id status attempts { at } } } }',
     limits: '{ viewer { permissions rateLimit { limit remaining resetAt } } }',
   };
-  test.each(Object.entries(EVERYTHING))(
-    'the fast path answers this query as Yoga does: %s',
-    async (_, query) => {
-      expect(await isSame({ query })).toBe(true);
-      expect(await isSame({ query }, { accept: 'application/graphql-response+json' })).toBe(true);
-    },
-  );
+  test.each(Object.entries(EVERYTHING))('with %s, and it is', async (_, query) => {
+    expect(await isSame({ query })).toBe(true);
+    expect(await isSame({ query }, { accept: 'application/graphql-response+json' })).toBe(true);
+  });
 
-  test('the fast path answers a query with variables as Yoga does', async () => {
+  test('with variables', async () => {
     const query = `query ($first: Int = 2, $code: String!, $filter: PayoutFilter) {
       cardPayment(orderCode: $code) { orderCode amountCents }
       cardPayments(first: $first) { nodes { orderCode } }
@@ -215,7 +212,7 @@ describe('a query that was answered before has the same response without Yoga', 
       expect(await isSame({ query, variables })).toBe(true);
   });
 
-  test('the fast path answers one of several operations as Yoga does', async () => {
+  test('one of several operations', async () => {
     const query = 'query A { wallet { currency } } query B { viewer { environment } }';
     for (const operationName of ['A', 'B']) expect(await isSame({ query, operationName })).toBe(true);
     for (const operationName of ['C', '', null, undefined, 1])
@@ -223,7 +220,7 @@ describe('a query that was answered before has the same response without Yoga', 
   });
 });
 
-describe('limits of the fast path', () => {
+describe('what takes room and time is made for callers, and within bounds', () => {
   const TEN = `balanceCents withdrawableCents pendingReleaseCents disputeBlockedCents subaccountsBalanceCents
     assignableCents cryptoBalanceLtc currency sandbox id`;
   /** Each is eleven fields. */
@@ -231,7 +228,7 @@ describe('limits of the fast path', () => {
     Array.from({ length: count }, (_, index) => `f${index}: wallet { ...Ten }`).join(' ');
   const WITH_TEN = `fragment Ten on Wallet { ${TEN} }`;
 
-  test('nothing is compiled for a caller without a credential, nor for a query that only such callers have sent', async () => {
+  test('nothing for who has shown no credential, and nothing that he has asked for', async () => {
     const query = '{ wallet { asked: currency } }';
     const nobody = { authorization: undefined };
     for (let time = 0; time < 3; time += 1) await post({ query }, nobody);
@@ -244,12 +241,12 @@ describe('limits of the fast path', () => {
     expect(await isSame({ query }, nobody)).toBe(false);
   });
 
-  test('a query of up to five hundred fields is compiled', async () => {
+  test('five hundred fields, and no more', async () => {
     expect(await isSame({ query: `{ ${wallets(45)} } ${WITH_TEN}` })).toBe(true);
     expect(await isSame({ query: `{ ${wallets(46)} } ${WITH_TEN}` })).toBe(false);
   });
 
-  test('operations of one large document are compiled one by one, within the limit of the cache', async () => {
+  test('each of many operations, of which the last are kept', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `o${index}`);
     const query = `${names.map((name) => `query ${name} { ...F }`).join(' ')} fragment F on Query { ${wallets(40)} } ${WITH_TEN}`;
     for (const operationName of sampled(names, 2)) expect(await isSame({ query, operationName })).toBe(true);
@@ -257,15 +254,15 @@ describe('limits of the fast path', () => {
   });
 });
 
-describe('refusals of the fast path and of Yoga', () => {
+describe('what is refused is refused as by Yoga', () => {
   const REFUSED: Record<string, Sent & { headers?: Headers }> = {
     'no credential': { query: '{ wallet { currency } }', headers: { authorization: undefined } },
     'an empty credential': { query: '{ wallet { currency } }', headers: { authorization: 'Bearer ' } },
     'a wrong credential': { query: '{ wallet { currency } }', headers: { authorization: 'Bearer x' } },
-    'a document that does not parse': { query: '{ wallet {' },
-    'an unknown field': { query: '{ wallet { nothing } }' },
+    'a document that is none': { query: '{ wallet {' },
+    'a field that is none': { query: '{ wallet { nothing } }' },
     'a page that is too large': { query: '{ cardPayments(first: 101) { totalCount } }' },
-    'a malformed cursor': { query: '{ a: wallet { currency } cardPayments(after: "x") { totalCount } }' },
+    'a cursor that is none': { query: '{ a: wallet { currency } cardPayments(after: "x") { totalCount } }' },
     'too many items': {
       query: `query ($n: Int) { ${Array.from({ length: 20 }, (_, index) => `a${index}: cardPayments(first: $n) { totalCount }`).join(' ')} }`,
       variables: { n: 100 },
@@ -278,28 +275,25 @@ describe('refusals of the fast path and of Yoga', () => {
       variables: { first: '1' },
     },
     'variables that are a list': { query: '{ wallet { currency } }', variables: [] },
-    'an input with two amounts': {
+    'an input with both of one': {
       query:
         'mutation ($amount: CheckoutAmountInput!) { createCheckoutToken(input: { amount: $amount }) { __typename } }',
       variables: { amount: { fixedCents: 100, productId: 'x' } },
     },
-    'an input without an amount': {
+    'an input with neither': {
       query:
         'mutation ($amount: CheckoutAmountInput!) { createCheckoutToken(input: { amount: $amount }) { __typename } }',
       variables: { amount: {} },
     },
-    'a lookup without a reference': { query: '{ wallet { currency } payout { id } }' },
+    'a lookup by nothing': { query: '{ wallet { currency } payout { id } }' },
     'a subscription for JSON': { query: 'subscription { allPayoutUpdates { cursor } }' },
   };
-  test.each(Object.entries(REFUSED))(
-    'the refusal is the one of Yoga for %s',
-    async (_, { headers, ...sent }) => {
-      for (const accept of ['application/json', 'application/graphql-response+json'])
-        expect(await isSame(sent, { accept, ...headers })).toBe(false);
-    },
-  );
+  test.each(Object.entries(REFUSED))('%s', async (_, { headers, ...sent }) => {
+    for (const accept of ['application/json', 'application/graphql-response+json'])
+      expect(await isSame(sent, { accept, ...headers })).toBe(false);
+  });
 
-  test('fields that a token may not read are refused as by Yoga, beside those that it may', async () => {
+  test('what a token may not see, beside what it may', async () => {
     const query = '{ wallet { currency } payouts { totalCount } viewer { credential } }';
     const headers = () => ({ authorization: `Bearer ${dashboardToken}` });
     expect(await isSame({ query }, headers())).toBe(false);
@@ -311,13 +305,13 @@ describe('refusals of the fast path and of Yoga', () => {
     await isSame({ query: '{ __schema { queryType { name } } }' });
   });
 
-  test('a document that selects the schema in another operation is answered by Yoga', async () => {
+  test('a document that asks for the schema in an operation that is not meant', async () => {
     const query = 'query A { __schema { queryType { name } } } query B { wallet { currency } }';
     for (const authorization of [`Bearer ${LIVE_KEY}`, `Bearer ${dashboardToken}`, undefined])
       expect(await isSame({ query, operationName: 'B' }, { authorization })).toBe(false);
   });
 
-  test('a token of other pages is refused as by Yoga', async () => {
+  test('what a page may not use', async () => {
     const token = await addToken(app, {
       kind: 'dashboard',
       grant: { scopes: ['wallet'] },
@@ -329,7 +323,7 @@ describe('refusals of the fast path and of Yoga', () => {
     expect(await isSame({ query }, from('https://other.example'))).toBe(false);
   });
 
-  test('the response is the one of Yoga for every Accept header', async () => {
+  test('in every media type', async () => {
     const query = '{ wallet { currency } }';
     for (const accept of [
       undefined,
@@ -346,7 +340,7 @@ describe('refusals of the fast path and of Yoga', () => {
       await isSame({ query }, { accept });
   });
 
-  test('a subscription in the document of a known query opens an event stream', async () => {
+  test('for a subscription beside a query that is known', async () => {
     const query = 'query Q { wallet { currency } } subscription S { walletUpdates { cursor } }';
     const accept = 'application/json, text/event-stream';
     expect(await isSame({ query, operationName: 'Q' }, { accept })).toBe(true);
@@ -363,7 +357,7 @@ describe('refusals of the fast path and of Yoga', () => {
     gone.abort();
   });
 
-  test('a request with more members than a plain query is answered by Yoga', async () => {
+  test('with a body that has more to it, and an address that has', async () => {
     const body = { query: '{ wallet { currency } }' };
     expect(await isSame(body)).toBe(true);
     const before = app.fastAnswers();
@@ -372,7 +366,7 @@ describe('refusals of the fast path and of Yoga', () => {
     expect(app.fastAnswers()).toBe(before);
   });
 
-  test('the fast path counts root fields, and refuses those beyond the limit as Yoga does', async () => {
+  test('too many root fields, and who has taken them', async () => {
     const small = await startApp({
       compileAfter: 1,
       environment: { PSA_FAST_PATH: 'on', PSA_GRAPHQL_LIMIT: '6' },
@@ -394,7 +388,7 @@ describe('refusals of the fast path and of Yoga', () => {
     }
   });
 
-  test('an internal fault gives the response of Yoga, in one field and in all', async () => {
+  test('a fault of ours, in part and in whole', async () => {
     const broken = await startApp({ compileAfter: 1, environment: { PSA_FAST_PATH: 'on' } });
     try {
       const services = broken.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
@@ -416,7 +410,7 @@ describe('refusals of the fast path and of Yoga', () => {
   });
 });
 
-test('a revoked credential is refused at once, though its requests are cached', async () => {
+test('a credential that is revoked ends at once, however known it is', async () => {
   const { createDashboardToken } = await app.live.request(
     'mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on DashboardTokenSuccess { token } } }',
   );

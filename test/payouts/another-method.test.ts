@@ -36,11 +36,11 @@ vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) =
     cli: { inWords: 'by a made-up way', column: 'made up' },
     destination: {
       inWords: 'made-up number',
-      mustBe: 'must be a made-up number of 47 digits',
-      parse: (text) => (/^\d{47}$/.test(text) ? text : null),
-      mask: (text) => (/^\d{47}$/.test(text) ? `${'*'.repeat(43)}${text.slice(-4)}` : null),
+      mustBe: 'must be a made-up number of 20 digits',
+      parse: (text) => (/^made-up-\d{20}$/.test(text) ? text : null),
+      mask: (text) => (/^made-up-\d{20}$/.test(text) ? `****${text.slice(-4)}` : null),
       isPublic: false,
-      inText: [[/\d{47}/g, '…']],
+      inText: [[/made-up-\d{20}/g, '…']],
     },
     defaultFeeCents: 350,
     debits: 'brl',
@@ -52,9 +52,9 @@ vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) =
 });
 
 const MADE_UP = 'made_up' as PayoutMethod;
-const DESTINATION = '34191790010104351004791020150008291070026000125';
-const MASKED = `${'*'.repeat(43)}0125`;
-const SECRET_PART = DESTINATION.slice(0, 20);
+const DESTINATION = 'made-up-34191790010104351004';
+const MASKED = '****1004';
+const SECRET_PART = DESTINATION.slice(8, 20);
 
 const REQUEST = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
@@ -170,7 +170,7 @@ describe('a payout method that is one more record in the registry', () => {
         input: { ...input, destination },
       });
       expect(requestPayout.fields).toEqual([
-        { path: 'input.destination', message: 'must be a made-up number of 47 digits' },
+        { path: 'input.destination', message: 'must be a made-up number of 20 digits' },
       ]);
     }
   });
@@ -241,7 +241,7 @@ describe('a payout method that is one more record in the registry', () => {
       ...DEFAULT_SETTINGS,
     };
     expect(formatResult('accounts.list', { accounts: [account] })).toMatch(
-      /usd +made up .*\n.* 5\.00 +3\.50 /,
+      /made up +markup .*\n.* 3\.50 +0\.50 /,
     );
     expect(createAccountInput.parse({ name: 'Loja', payoutFeesCents: { made_up: 5 } })).toEqual({
       name: 'Loja',
@@ -284,13 +284,13 @@ describe('a payout method that is one more record in the registry', () => {
     test('destinations of a new method are compared by its own mask', () => {
       const of = (destination: string) => ({ method: MADE_UP, destination });
       expect(canBeSame(of(DESTINATION), of(MASKED))).toBe(true);
-      expect(canBeSame(of(`1${DESTINATION.slice(1, -1)}9`), of(MASKED))).toBe(false);
+      expect(canBeSame(of(`${DESTINATION.slice(0, -1)}9`), of(MASKED))).toBe(false);
       expect(fingerprintOf(MADE_UP, 1, DESTINATION)).not.toBe(fingerprintOf('pix', 1, DESTINATION));
     });
   });
 
   test('a new method is the last in every list, and completes without an unconfirmed state', () => {
-    expect(PAYOUT_METHODS).toEqual(['pix', 'pix_turbo', 'ltc', 'usd', 'made_up']);
+    expect(PAYOUT_METHODS.at(-1)).toBe(MADE_UP);
     expect(nextStatuses({ method: MADE_UP, status: 'pending' })).toEqual(['completed', 'denied']);
   });
 });

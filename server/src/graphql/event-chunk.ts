@@ -1,11 +1,10 @@
 /**
- * A chunk of an event stream with the framing of HTTP/1.1 around it. Thousands of streams are sent the same bytes, which
- * Node would copy and frame for each.
+ * A piece of an event stream. Thousands of streams get the same one: with HTTP's framing around it, it is written as it is,
+ * where Node would copy and frame it for each.
  */
 export interface EventChunk {
-  /** With the framing. */
+  /** As HTTP/1.1 frames a chunk. */
   readonly framed: Buffer;
-  /** Without the framing. */
   readonly bytes: Buffer;
 }
 

@@ -15,7 +15,7 @@ declare global {
   }
 }
 
-/** Demands a credential for every root field, under any alias, and counts it once against the caller's limit. */
+/** Every root field, however it is aliased, needs a credential and counts once against the caller's limit. */
 class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
@@ -44,8 +44,8 @@ function withAdmission<Types extends SchemaTypes>(
 
   return (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
-    const startedAt = clock.ms();
-    const report = (error: unknown) => onRootField(kind, name, error, clock.ms() - startedAt);
+    const begunAt = clock.ms();
+    const tell = (error: unknown) => onRootField(kind, name, error, clock.ms() - begunAt);
     const begin = kind === 'mutation' ? change : () => resolve(parent, args, context, info);
     async function change() {
       const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
@@ -53,21 +53,21 @@ function withAdmission<Types extends SchemaTypes>(
       markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
-    const run = () => {
+    const answer = () => {
       callerOf(context as Context);
       const admission = (context as Context).takeRootField();
       return admission ? admission.then(begin) : begin();
     };
-    // An operation over a WebSocket has no span around it.
-    if (isTracing()) return withSpanEntered(traceName, attributes, () => reportOutcome(run, report));
-    return reportOutcome(run, report);
+    // Over a WebSocket nothing has begun before it.
+    if (isTracing()) return withSpanEntered(traceName, attributes, () => reportOutcome(answer, tell));
+    return reportOutcome(answer, tell);
   };
 }
 
-/** The contexts of operations in which a mutation field has succeeded. */
+/** The contexts of operations in which a mutation field has ended well. */
 const changed = new WeakSet<object>();
 
-/** Corrects outages that say that nothing was done, where another field of the operation has changed something. */
+/** A result in which no outage says that nothing was done, where a field of the operation has changed something. */
 export function behindChanges(result: ExecutionResult, context: object): ExecutionResult {
   if (!result.errors || !changed.has(context)) return result;
   const errors = result.errors.map((error) => {
@@ -79,26 +79,26 @@ export function behindChanges(result: ExecutionResult, context: object): Executi
   return { ...result, errors };
 }
 
-/** Calls `report` when `run` has ended, at once or later, with its error or null. */
-function reportOutcome(run: () => unknown, report: (error: unknown) => void): unknown {
+/** However it ends, at once or later: with null, or with what it was refused with. */
+function reportOutcome(answer: () => unknown, tell: (error: unknown) => void): unknown {
   let result: unknown;
   try {
-    result = run();
+    result = answer();
   } catch (error) {
-    report(error);
+    tell(error);
     throw error;
   }
   if (!(result instanceof Promise)) {
-    report(null);
+    tell(null);
     return result;
   }
   return result.then(
     (value) => {
-      report(null);
+      tell(null);
       return value;
     },
     (error) => {
-      report(error);
+      tell(error);
       throw error;
     },
   );

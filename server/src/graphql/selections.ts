@@ -24,7 +24,7 @@ export function fragmentsOf({ definitions }: DocumentNode): Fragments {
 }
 
 /**
- * Collects the fields of an object by their response names, in the order of the response.
+ * The fields of an object by their names in the answer, in its order.
  * @throws GraphQLError for a condition that is null
  */
 export function collectFields(

@@ -16,12 +16,12 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** The encodings, the one with the smaller files first. Pictures and fonts are compressed already. */
+/** In the order of what a browser is better off with. Pictures and fonts are compressed already. */
 const COMPRESSORS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 type Encoding = keyof typeof COMPRESSORS;
 const COMPRESSIBLE = /^(text|application\/json|image\/svg)/;
 
-/** A file as it was last read, compressed at the first request for an encoding. */
+/** A file as it was read last, compressed when somebody first asks for that. */
 interface CachedFile {
   readonly stamp: string;
   readonly body: Buffer;
@@ -30,8 +30,8 @@ interface CachedFile {
 }
 
 /**
- * The route of the files of one folder. The folder itself is answered with `index.html`, and a name without an extension
- * with `name.html`.
+ * The files of one folder under one path. `index` answers for the folder itself and for names without an extension,
+ * which are looked for as `name.html`.
  */
 export function filesRoute({
   prefix,
@@ -54,9 +54,9 @@ export function filesRoute({
     const body = await readFile(path).catch(() => null);
     if (!body) return null;
     const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-    const file: CachedFile = { stamp, body, hash, compressed: {} };
-    files.set(path, file);
-    return file;
+    const kept: CachedFile = { stamp, body, hash, compressed: {} };
+    files.set(path, kept);
+    return kept;
   }
 
   return {
@@ -104,16 +104,16 @@ export function filesRoute({
   };
 }
 
-/** Compresses a file once for all requests; after a failure the next request tries again. */
-function compress({ compressed, body }: CachedFile, encoding: Encoding): Promise<Buffer> {
-  compressed[encoding] ??= COMPRESSORS[encoding](body).catch((error: unknown) => {
-    delete compressed[encoding];
+/** Once for all who ask; one that fails is tried again by the next. */
+function compress({ compressed: packed, body }: CachedFile, encoding: Encoding): Promise<Buffer> {
+  packed[encoding] ??= COMPRESSORS[encoding](body).catch((error: unknown) => {
+    delete packed[encoding];
     throw error;
   });
-  return compressed[encoding];
+  return packed[encoding];
 }
 
-/** The first of our encodings that a browser accepts. A weight of zero is ignored: no browser sends one. */
+/** The best of ours that a browser takes. A weight of zero, which no browser sends, is not looked at. */
 function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
   return (Object.keys(COMPRESSORS) as Encoding[]).find((name) =>
     new RegExp(`\\b${name}\\b`).test(String(accepted)),

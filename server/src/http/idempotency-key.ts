@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The header of a replayed response. */
+/** Marks a replayed answer. */
 export const REPLAYED_HEADER = ['idempotent-replayed', 'true'] as const;
 
 /** The key of a request's header, with or without quotes; null where there is none. */

@@ -123,7 +123,7 @@ interface Compilation {
   schema: GraphQLSchema;
   operation: OperationDefinitionNode;
   fragments: Fragments;
-  /** The fields compiled until now. */
+  /** So far. */
   fieldCount: number;
 }
 
