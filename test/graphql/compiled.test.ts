@@ -17,7 +17,7 @@ import { anyText } from '../support/any-text.ts';
 import { generated } from '../support/scale.ts';
 
 const schema: GraphQLSchema = buildSchema(`
-  type Subscription { told: Thing told2(text: String): Thing! }
+  type Subscription { update: Thing update2(text: String): Thing! }
   type Query { thing: Thing must: Thing! things: [Thing] musts: [Thing!]! echo(text: String = "x", many: [Int!]): String }
   type Thing {
     text: String textMust: String! number: Int numberMust: Int! flag: Boolean id: ID color: Color
@@ -152,7 +152,7 @@ describe.each([
   ['execution', byExecution],
   ['a compiled query', byCompiled],
 ])('%s', (_, run) => {
-  test('answers what graphql answers, with the same errors in the same order', async () => {
+  test('the result is the one of graphql, with the same errors in the same order', async () => {
     await fc.assert(
       fc.asyncProperty(roots(AT_ONCE), fc.constantFrom(...QUERIES), async (given, query) => {
         expect(await answerTo(query, given, true, run)).toEqual(
@@ -163,7 +163,7 @@ describe.each([
     );
   });
 
-  test('answers values and errors that come later as if all came at once', async () => {
+  test('the result is the same whether values and errors come at once or later', async () => {
     await fc.assert(
       fc.asyncProperty(roots(LATER), fc.constantFrom(...QUERIES), async (given, query) => {
         expect(await answerTo(query, given, false, run)).toEqual(
@@ -196,7 +196,7 @@ describe('execution', () => {
     return ours;
   };
 
-  test('resolves interfaces and unions, fragments and directives as graphql does', async () => {
+  test('execution resolves interfaces and unions, fragments and directives as graphql does', async () => {
     const a = { __typename: 'A', name: 'a', a: 1 };
     const b = { __typename: 'B', name: 'b', b: null };
     const query = `query ($with: Boolean = true, $without: Boolean!) {
@@ -211,7 +211,7 @@ describe('execution', () => {
   });
 
   test.each(['None', 'Query', undefined])(
-    'answers a value of the type %s with an error',
+    'a value of the type %s in a union gives an error',
     async (__typename) => {
       const document = parse('{ named { name } many { __typename } }');
       const rootValue = { named: { __typename, name: 'x' }, many: [] };
@@ -221,7 +221,7 @@ describe('execution', () => {
     },
   );
 
-  test('of a mutation ends with the first field that fails', async () => {
+  test('a mutation ends with the first field that fails', async () => {
     const query = 'mutation { first { ... on A { name } } second third { ... on B { b } } again: second }';
     const ran: string[] = [];
     const root = (second: () => unknown, third: object) => ({
@@ -255,7 +255,7 @@ describe('execution', () => {
     expect(ran).toHaveLength(2);
   });
 
-  test('answers a request without an operation as graphql does', async () => {
+  test('a request without an operation has the result of graphql', async () => {
     for (const query of [
       'query A { __typename } query B { __typename }',
       'fragment A on Query { __typename }',
@@ -266,7 +266,7 @@ describe('execution', () => {
   });
 });
 
-test('arguments are given as they are, with variables and without', async () => {
+test('a compiled resolver gets its arguments, with variables and without', async () => {
   const document = parse(
     'query ($text: String, $many: [Int!]) { a: echo b: echo(text: null, many: [1]) c: echo(text: $text, many: $many) }',
   );
@@ -277,12 +277,12 @@ test('arguments are given as they are, with variables and without', async () => 
   }
 });
 
-test('of a subscription, each event', async () => {
-  const { told, told2 } = schema.getSubscriptionType()!.getFields();
-  told!.resolve = (item, _args, context) => ({ text: `${item} ${context}` });
-  told2!.resolve = (_item, args, context, info) => ({ text: `${info.rootValue} ${args.text} ${context}` });
+test('a compiled subscription executes each of its updates', async () => {
+  const { update, update2 } = schema.getSubscriptionType()!.getFields();
+  update!.resolve = (item, _args, context) => ({ text: `${item} ${context}` });
+  update2!.resolve = (_item, args, context, info) => ({ text: `${info.rootValue} ${args.text} ${context}` });
   const document = parse(
-    'subscription ($text: String) { told { text } more: told2(text: $text) { text textMust } }',
+    'subscription ($text: String) { update { text } more: update2(text: $text) { text textMust } }',
   );
   const compiled = compileOperation(schema, document, getOperationAST(document)!)!;
   for (const rootValue of ['an event', 'another']) {
@@ -301,7 +301,7 @@ test('of a subscription, each event', async () => {
   }
 });
 
-test('is more to keep the more fields it is made of', () => {
+test('a compiled operation counts more bytes for more fields', () => {
   const bytes = (text: string) => {
     const document = parse(text);
     return bytesOfCompiled(compileOperation(schema, document, getOperationAST(document)!) ?? false);
@@ -314,7 +314,7 @@ test.each([
   ['a directive', '{ thing { text @include(if: true) } }'],
   ['the schema', '{ __schema { queryType { name } } }'],
   ['a type', '{ __type(name: "Thing") { name } }'],
-])('%s is left to execute', (_, query) => {
+])('%s is not compiled', (_, query) => {
   const document = parse(query);
   expect(compileOperation(schema, document, getOperationAST(document)!)).toBeNull();
 });

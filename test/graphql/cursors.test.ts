@@ -76,7 +76,7 @@ describe('the cursors of one server', () => {
     await app.close();
   });
 
-  test('show a payer nothing of how much has happened, and nobody how many payments there are', async () => {
+  test('a cursor shows a payer nothing of the account’s activity, and nobody the number of payments', async () => {
     const orderCode = await create(app.live);
     const payer = app.client(await addToken(app, { kind: 'payment', grant: { orderCode } }));
     const cursors: string[] = [];
@@ -103,14 +103,14 @@ describe('the cursors of one server', () => {
       expect(one.filter((byte, at) => byte === bytes[index]![at]).length).toBeLessThan(8);
   });
 
-  test('are none for another purpose', async () => {
+  test('a cursor is refused for another purpose', async () => {
     const [ofList] = await listCursors(app.live);
     const ofUpdates = await updatesCursor(app.live);
     await expect(followed(app.live, ofList!)).rejects.toMatchObject(NO_CURSOR);
     await expect(listed(app.live, ofUpdates)).rejects.toMatchObject({ status: 400, ...NO_CURSOR });
   });
 
-  test.each(['another account', 'the other environment'])('are none for %s', async (whose) => {
+  test.each(['another account', 'the other environment'])('a cursor is refused for %s', async (whose) => {
     const stranger = whose === 'another account' ? other : app.sandbox;
     const ofUpdates = await updatesCursor(app.live);
     const [ofList] = await listCursors(app.live);
@@ -118,7 +118,7 @@ describe('the cursors of one server', () => {
     await expect(listed(stranger, ofList!)).rejects.toMatchObject({ status: 400, ...NO_CURSOR });
   });
 
-  test('are none with one character changed', async () => {
+  test('a cursor with one changed character is refused', async () => {
     const [ofList] = await listCursors(app.live);
     const ofUpdates = await updatesCursor(app.live);
     await expect(followed(app.live, changed(ofUpdates))).rejects.toMatchObject(NO_CURSOR);
@@ -127,7 +127,7 @@ describe('the cursors of one server', () => {
 });
 
 describe('the cursors of one database', () => {
-  test('hold on a second instance and over a restart', async () => {
+  test('a cursor is valid on a second instance and after a restart', async () => {
     const databaseUrl = await createPostgresDatabase();
     // At once, so that they have to agree on the key.
     const [one, two] = await Promise.all([start(databaseUrl), start(databaseUrl)]);
@@ -149,7 +149,7 @@ describe('the cursors of one database', () => {
     expect([...one.faults, ...two.faults, ...again.faults]).toEqual([]);
   });
 
-  test('that was restored from a backup are expired where they are newer', async () => {
+  test('a cursor that is newer than a restored backup has expired', async () => {
     const databaseUrl = await createPostgresDatabase();
     const before = await start(databaseUrl);
     const first = await create(before.live);

@@ -21,7 +21,7 @@ function captureLog() {
 }
 
 describe('an internal fault', () => {
-  test('shows nothing of itself, and is logged with its cause', async () => {
+  test('an internal fault shows nothing of its cause, and is logged with it', async () => {
     const { lines, log } = captureLog();
     const app = await start({ log });
     await app.database.sql.schema.dropTable('card_payment').cascade().execute();
@@ -45,7 +45,7 @@ describe('an internal fault', () => {
     });
   });
 
-  test('in a mutation is a top-level error too, and in one field of several leaves the others', async () => {
+  test('a fault of a mutation is a top-level error, and a fault of one field leaves the others', async () => {
     const app = await start();
     await app.database.sql.schema.dropTable('card_payment').cascade().execute();
     const mutation = await app.live.send(
@@ -63,7 +63,7 @@ describe('an internal fault', () => {
     expect(app.faults).toHaveLength(2);
   });
 
-  test('before it is known who asks is one as well', async () => {
+  test('a fault before the caller is identified is an internal fault too', async () => {
     const app = await start();
     await app.database.close();
     const { status, body } = await app.live.send('{ viewer { credential } }');
@@ -77,7 +77,7 @@ describe('an internal fault', () => {
     expect(app.faults.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('in what a type makes of a value is one, and no mistake of the caller’s', async () => {
+  test('a value that its own type refuses is an internal fault, and no mistake of the caller’s', async () => {
     const app = await start();
     const { createCardPayment } = await app.live.request(
       'mutation { createCardPayment(input: { valueCents: 100 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
@@ -101,7 +101,7 @@ describe('an internal fault', () => {
 });
 
 describe('errors of several fields', () => {
-  test('are those of the document’s order, with one status, whichever field is the first to fail', async () => {
+  test('errors of several fields are in the document’s order, with one status, whichever field fails first', async () => {
     const { lines, log } = captureLog();
     const app = await start({ log, compileAfter: 1, environment: { PSA_FAST_PATH: 'on' } });
     const query = `query ($after: String) {
@@ -133,7 +133,7 @@ describe('errors of several fields', () => {
     expect(lines.length).toBeGreaterThan(0);
   });
 
-  test('where each may be null are all shown, in the document’s order', async () => {
+  test('errors of nullable fields are all shown, in the document’s order', async () => {
     const app = await start({ compileAfter: 1, environment: { PSA_FAST_PATH: 'on' } });
     const query = `query ($reference: String!) {
       subaccountPayout(subaccountId: "0123456789abcdef01234567", reference: $reference) { payoutId }
@@ -155,7 +155,7 @@ describe('errors of several fields', () => {
   });
 });
 
-describe('what the caller got wrong', () => {
+describe('mistakes of the caller', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
@@ -179,7 +179,7 @@ describe('what the caller got wrong', () => {
     [{ input: { valueCents: 100, customer: 'Ana' } }, 'input.customer'],
     [{ input: [1, 2] }, 'input'],
     [{}, 'input'],
-  ])('as a variable is named: %j', async (variables, names) => {
+  ])('the refusal of a wrong variable names it: %j', async (variables, names) => {
     const { body } = await app.live.send(CREATE, variables);
     expect(body.data).toBeUndefined();
     expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
@@ -193,7 +193,7 @@ describe('what the caller got wrong', () => {
     'valueCents: -1',
     'valueCents: 1e3',
     'valueCents: 9007199254740993',
-  ])('in the document is named: %s', async (text) => {
+  ])('the refusal of a wrong value in the document names it: %s', async (text) => {
     const { body } = await app.live.send(`mutation { createCardPayment(input: { ${text} }) { __typename } }`);
     expect(body.errors[0].message).toContain('Cents must be');
     expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
@@ -240,7 +240,7 @@ describe('what the caller got wrong', () => {
       PAY_OUT,
       { input: { method: [KEY] } },
     ],
-  ])('is refused without being repeated: %s', async (says, query, variables) => {
+  ])('a refusal does not repeat the value: %s', async (says, query, variables) => {
     const { body } = await app.live.send(query, variables);
     const messages = body.errors.map(({ message }: { message: string }) => message).join('\n');
     expect(messages).toContain(says);
@@ -253,7 +253,7 @@ describe('what the caller got wrong', () => {
     '{"input":{"valueCents":100,"customer":{"__proto__":{"name":"x"}}}}',
     '{"input":{"valueCents":100,"constructor":{"prototype":{"polluted":true}}}}',
     '{"input":{"valueCents":100},"__proto__":{"polluted":true}}',
-  ])('%s changes no prototype', async (variables) => {
+  ])('the variables %s change no prototype', async (variables) => {
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
@@ -266,7 +266,7 @@ describe('what the caller got wrong', () => {
     expect(app.faults).toEqual([]);
   });
 
-  test('is not read 40,000 levels deep', async () => {
+  test('variables 40,000 levels deep are refused before they are read', async () => {
     const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
     for (const variables of [`{"input":${deep}}`, `{"input":{"valueCents":${deep}}}`, `{"x":${deep}}`]) {
       const answer = await fetch(`${app.url}/graphql`, {
@@ -279,7 +279,7 @@ describe('what the caller got wrong', () => {
     expect(app.faults).toEqual([]);
   });
 
-  test('in an argument of a variable that is null where it may not be is the caller’s', async () => {
+  test('an argument from a variable that is null where it must not be is the caller’s mistake', async () => {
     const { body } = await app.live.send(
       'query ($code: String = "x") { cardPayment(orderCode: $code) { id } }',
       { code: null },
@@ -289,7 +289,7 @@ describe('what the caller got wrong', () => {
   });
 });
 
-test('no credential, card or key stands in a log, whatever happens', async () => {
+test('no credential, card or key is written to a log', async () => {
   const { lines, log } = captureLog();
   const app = await start({ log });
   const dashboard = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });

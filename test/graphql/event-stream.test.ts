@@ -60,7 +60,7 @@ describe('an event stream', () => {
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
   const CHUNKS = `${EVENTS.map(chunk).join('')}0\r\n\r\n`;
 
-  test('has each event as one chunk', async () => {
+  test('an event stream has each event as one chunk', async () => {
     const [head = '', body] = (await sendRaw(app.port, request('1.1'), /\r\n0\r\n\r\n$/)).split(
       /\r\n\r\n([\s\S]*)/,
     );
@@ -79,12 +79,12 @@ describe('an event stream', () => {
     expect(body).toBe(CHUNKS);
   });
 
-  test('is not chunked for HTTP/1.0', async () => {
+  test('an event stream over HTTP/1.0 is not chunked', async () => {
     const answer = await sendRaw(app.port, request('1.0'));
     expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(EVENTS.join(''));
   });
 
-  test('comes whole behind the answer to the request before it, and before the next', async () => {
+  test('an event stream is whole behind the response to the request before it, and before the next', async () => {
     const wallet = `GET /graphql?query=%7Bwallet%7Bcurrency%7D%7D HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${LIVE_KEY}\r\nConnection: `;
     const answer = await sendRaw(
       app.port,
@@ -96,7 +96,7 @@ describe('an event stream', () => {
     expect(more).toEqual([]);
   });
 
-  test('is refused with the status of its error', async () => {
+  test('a refused event stream has the status of its error', async () => {
     expect(await sendRaw(app.port, request('1.0').replace(LIVE_KEY, 'x'))).toMatch(/^HTTP\/1\.1 401 /);
     expect(await sendRaw(app.port, request('1.0', 'nothing'))).toMatch(
       /^HTTP\/1\.1 \d+ [\s\S]*BAD_USER_INPUT/,
@@ -104,7 +104,7 @@ describe('an event stream', () => {
   });
 });
 
-test('one event is written once for all streams that ask the same', async () => {
+test('one event is serialized once for all streams with the same operation', async () => {
   const after = await cursorOf();
   const streams = Array.from({ length: 5 }, () => app.live.sse(ALL, { after }));
   // Each has had an event, so it stands at the live end.
@@ -129,7 +129,7 @@ function isEvent(data: unknown): boolean {
   return Buffer.isBuffer(data) && data.includes('event: next');
 }
 
-test('an answer that thousands wait for is passed on in slices, between which others have their turn', async () => {
+test('a result that thousands wait for is delivered in slices, between which other work runs', async () => {
   const { promise, resolve } = deferred<SerializedResult>();
   const answer = { rest: Buffer.from('x') } as SerializedResult;
   const served: unknown[] = [];
@@ -153,7 +153,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('open subscriptions are bounded', () => {
+describe('limits on open subscriptions', () => {
   const refusal = (count: number, whose: string) => ({
     message: `Rate limit exceeded: ${count} open subscriptions of one ${whose}`,
     extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 30 },
@@ -188,7 +188,7 @@ describe('open subscriptions are bounded', () => {
       body: JSON.stringify({ query }),
     });
 
-  test('for each credential and for the tenant, over each transport, and one that has ended leaves its place', async () => {
+  test('open subscriptions are limited for each credential and for the tenant, over both transports, and an ended one frees its place', async () => {
     const token = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
     const byToken = await follow(token, 3);
     expect(await byToken.open('more')).toMatchObject(refusal(3, 'token'));

@@ -54,8 +54,8 @@ async function openSubaccount(client: GraphQLClient, cents: number): Promise<str
   return id;
 }
 
-/** Something that every subscriber is told; resolves with the last that they will be told of it. */
-async function happen(of = subaccountId): Promise<Last> {
+/** Makes a change that every subscriber follows; resolves with the last state of it. */
+async function makeChange(of = subaccountId): Promise<Last> {
   const { requestSubaccountPayout } = await app.live.request(
     `mutation ($input: RequestSubaccountPayoutInput!) { requestSubaccountPayout(input: $input) {
       ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } } }`,
@@ -87,7 +87,7 @@ function stream(client: GraphQLClient, query: string, variables: Record<string, 
   return opened;
 }
 
-/** Each on a socket of its own, under an id of its own. */
+/** Opens a subscription on a socket of its own, under an id of its own. */
 async function follow(credential: string, query: string, variables: object = {}): Promise<Subscriber> {
   const socket = openRawSocket(app.url);
   sockets.push(socket);
@@ -105,7 +105,7 @@ async function follow(credential: string, query: string, variables: object = {})
 
 const cursorOf = async () => (await app.live.request('{ updatesCursor }')).updatesCursor as string;
 
-/** Reads on until it is told of this. */
+/** Reads updates up to this one. */
 async function until(subscriber: Subscriber, last: Last): Promise<Data> {
   for (;;) {
     const { subaccountPayout } = (await subscriber.data()).allSubaccountPayoutUpdates;
@@ -114,34 +114,34 @@ async function until(subscriber: Subscriber, last: Last): Promise<Data> {
   }
 }
 
-/** Something has happened, and what each was told of it at last. */
-async function tell(subscribers: readonly Subscriber[]): Promise<Data[]> {
-  const last = await happen();
+/** Makes a change; resolves with the last update of each subscriber. */
+async function updateAll(subscribers: readonly Subscriber[]): Promise<Data[]> {
+  const last = await makeChange();
   return Promise.all(subscribers.map((subscriber) => until(subscriber, last)));
 }
 
-/** They have been told of something, and the next statement of ours comes after theirs: they stand at the live end. */
+/** Brings subscribers to the live end: after an update the next statement of this test comes after theirs. */
 async function untilLive(subscribers: readonly Subscriber[]): Promise<void> {
-  await tell(subscribers);
+  await updateAll(subscribers);
   await cursorOf();
 }
 
-/** How often subaccounts are looked up while something happens and all are told of it. */
+/** Counts the lookups of subaccounts for one change to all subscribers. */
 async function lookUps(subscribers: readonly Subscriber[]): Promise<number> {
   statements.length = 0;
-  await tell(subscribers);
+  await updateAll(subscribers);
   return statements.filter((statement) => /from "subaccount" .*"id" in /s.test(statement)).length;
 }
 
-describe('one change to many', () => {
-  test('is executed once for all who ask the same with the same rights, whenever they came', async () => {
+describe('one change for many subscribers', () => {
+  test('an update is executed once for all subscribers with the same operation and rights', async () => {
     const one = [await follow(LIVE_KEY, ALL, { after: await cursorOf() })];
     await untilLive(one);
     const alone = await lookUps(one);
     const many = [...one];
     for (let count = 0; count < 9; count += 1) {
       many.push(await follow(count < 4 ? LIVE_KEY : await addKey(app), ALL, { after: await cursorOf() }));
-      if (count % 3 === 0) await happen();
+      if (count % 3 === 0) await makeChange();
     }
     many.push(stream(app.live, ALL, { after: await cursorOf() }));
     await untilLive(many);
@@ -151,7 +151,7 @@ describe('one change to many', () => {
     expect(await lookUps([...many, other])).toBeGreaterThan(alone);
   });
 
-  test('is answered by the variables of each', async () => {
+  test('an update is executed with each subscriber’s variables', async () => {
     const query = `subscription ($after: String!, $named: Boolean!) { allSubaccountPayoutUpdates(after: $after) {
       subaccountPayout { payoutId version subaccount { name @include(if: $named) balanceCents } } } }`;
     const after = await cursorOf();
@@ -159,11 +159,11 @@ describe('one change to many', () => {
       [true, false, true, false].map((named) => follow(LIVE_KEY, query, { after, named })),
     );
     await untilLive(subscribers);
-    const told = await tell(subscribers);
-    expect(told.map(({ subaccount }) => subaccount.name)).toEqual(['Bia', undefined, 'Bia', undefined]);
+    const updates = await updateAll(subscribers);
+    expect(updates.map(({ subaccount }) => subaccount.name)).toEqual(['Bia', undefined, 'Bia', undefined]);
   });
 
-  test('is answered by a variable of each, whatever it is called', async () => {
+  test('an update is executed with each subscriber’s variable, whatever its name', async () => {
     const query = `subscription ($after: String!, $__proto__: String) {
       allSubaccountPayoutUpdates(after: $after, subaccountId: $__proto__) { subaccountPayout { payoutId version } } }`;
     const after = await cursorOf();
@@ -172,13 +172,13 @@ describe('one change to many', () => {
     const [ours, theirs] = await Promise.all(
       [subaccountId, elsewhere].map((id) => follow(LIVE_KEY, query, variables(id))),
     );
-    const last = await happen();
+    const last = await makeChange();
     expect(await until(ours!, last)).toMatchObject({ payoutId: last.payoutId });
-    const other = await happen(elsewhere);
+    const other = await makeChange(elsewhere);
     expect(await until(theirs!, other)).toMatchObject({ payoutId: other.payoutId });
   });
 
-  test('is answered by each one’s `after` where that says more than from when on', async () => {
+  test('an update is executed with each subscriber’s `after` where it is used for more than the start', async () => {
     const query = `subscription ($after: String!) { allSubaccountPayoutUpdates(after: $after) {
       subaccountPayout { payoutId version subaccount { payout(reference: $after) { payoutId } } } } }`;
     const after = await cursorOf();
@@ -190,11 +190,11 @@ describe('one change to many', () => {
     expect(await lookUps([...pair, other])).toBeGreaterThan(alone);
   });
 
-  test('comes in order and once to each, also where it is still being answered when the next comes', async () => {
+  test('updates come in order and once to each subscriber, also while an earlier one is being executed', async () => {
     const after = await cursorOf();
     const subscribers = await Promise.all(Array.from({ length: 10 }, () => follow(LIVE_KEY, ALL, { after })));
     await untilLive(subscribers);
-    const happening = Array.from({ length: 10 }, () => happen());
+    const happening = Array.from({ length: 10 }, () => makeChange());
     const lasts = await Promise.all(happening);
     const seen = await Promise.all(
       subscribers.map(async (subscriber) => {
@@ -213,7 +213,7 @@ describe('one change to many', () => {
   });
 });
 
-describe('callers who may see different things are never told the same', () => {
+describe('callers with different rights', () => {
   const NAMES = ['unrestricted', 'manages', 'withdraws', 'dashboard'] as const;
   const SEES: Record<(typeof NAMES)[number], string | null> = {
     unrestricted: 'Bia',
@@ -229,20 +229,23 @@ describe('callers who may see different things are never told the same', () => {
   };
 
   // Whoever is first is answered first, and the others could be given that.
-  test.each([[NAMES], [NAMES.toReversed()]])('by what a key permits: %s', async (names) => {
-    const after = await cursorOf();
-    const subscribers: Subscriber[] = [];
-    for (const name of [...names, ...names])
-      subscribers.push(await follow(await credentialOf(name), ALL, { after }));
-    await untilLive(subscribers);
-    const told = await tell(subscribers);
-    expect(told.map(({ subaccount }) => subaccount.name)).toEqual(
-      [...names, ...names].map((name) => SEES[name]),
-    );
-  });
+  test.each([[NAMES], [NAMES.toReversed()]])(
+    'subscribers whose keys permit different things get different updates: %s',
+    async (names) => {
+      const after = await cursorOf();
+      const subscribers: Subscriber[] = [];
+      for (const name of [...names, ...names])
+        subscribers.push(await follow(await credentialOf(name), ALL, { after }));
+      await untilLive(subscribers);
+      const updates = await updateAll(subscribers);
+      expect(updates.map(({ subaccount }) => subaccount.name)).toEqual(
+        [...names, ...names].map((name) => SEES[name]),
+      );
+    },
+  );
 
   test.each([[['key', 'token', 'dashboard']], [['token', 'dashboard', 'key']]])(
-    'by the kind of credential: %s',
+    'subscribers with different kinds of credentials get different updates: %s',
     async (kinds) => {
       const query = `subscription ($orderCode: String!) { cardPaymentUpdates(orderCode: $orderCode) {
         cardPayment { status metadata } } }`;
@@ -268,8 +271,8 @@ describe('callers who may see different things are never told the same', () => {
       await Promise.all(subscribers.map((subscriber) => subscriber.data()));
       await cursorOf();
       await app.cardPayments.pay(orderCode, CARD);
-      const told = await Promise.all(subscribers.map((subscriber) => subscriber.data()));
-      expect(told.map(({ cardPaymentUpdates }) => cardPaymentUpdates.cardPayment)).toEqual(
+      const updates = await Promise.all(subscribers.map((subscriber) => subscriber.data()));
+      expect(updates.map(({ cardPaymentUpdates }) => cardPaymentUpdates.cardPayment)).toEqual(
         [...kinds, ...kinds].map((kind) => ({
           status: 'PAID',
           metadata: kind === 'token' ? null : METADATA,
@@ -278,7 +281,7 @@ describe('callers who may see different things are never told the same', () => {
     },
   );
 
-  test('by whose data it is: another account, and the other environment', async () => {
+  test('subscribers of another account or environment get none of the updates', async () => {
     const query = `subscription ($after: String) { allCardPaymentUpdates(after: $after) {
       cardPayment { orderCode amountCents } } }`;
     const other = await addKey(app, { accountId: await addAccount(app) });
@@ -318,7 +321,7 @@ describe('the rights of a caller', () => {
   };
   const payment: Caller = { ...key, credential: { kind: 'payment_token', id: 'tok_2', orderCode: 'PSC-1' } };
 
-  test('are those of another whose credential grants the same', () => {
+  test('two callers whose credentials grant the same have the same rights', () => {
     expect(rightsOf({ ...key, credential: { ...key.credential, id: 'key_2' }, endsWith: ['key_2'] })).toBe(
       rightsOf(key),
     );
@@ -331,7 +334,7 @@ describe('the rights of a caller', () => {
     ).toBe(rightsOf(dashboard));
   });
 
-  test('are nobody else’s where anything else differs', () => {
+  test('two callers with any other difference have different rights', () => {
     const all: Caller[] = [
       key,
       dashboard,

@@ -152,13 +152,13 @@ const OPERATIONS = [
   ),
 ];
 
-describe('a query that is answered in front of Yoga is answered as by Yoga', () => {
-  test('is looked for among many', () => {
+describe('a query that was answered before has the same response without Yoga', () => {
+  test('the tests and documents have more than 40 operations to compare', () => {
     expect(OPERATIONS.length).toBeGreaterThan(40);
   });
 
   test.each(OPERATIONS.map((query) => [query.replace(/\s+/g, ' ').slice(0, 100), query] as const))(
-    '%s',
+    'the response is the one of Yoga to %s',
     async (_, query) => {
       const variables = {
         ...{ code: orderCode, orderCode, orderCodes: [orderCode], productId, id: 'x', ids: ['x'] },
@@ -193,12 +193,15 @@ describe('a query that is answered in front of Yoga is answered as by Yoga', () 
     webhooks: '{ webhookDeliveries { nodes { id status attempts { at } } } }',
     limits: '{ viewer { permissions rateLimit { limit remaining resetAt } } }',
   };
-  test.each(Object.entries(EVERYTHING))('with %s, and it is', async (_, query) => {
-    expect(await isSame({ query })).toBe(true);
-    expect(await isSame({ query }, { accept: 'application/graphql-response+json' })).toBe(true);
-  });
+  test.each(Object.entries(EVERYTHING))(
+    'the fast path answers this query as Yoga does: %s',
+    async (_, query) => {
+      expect(await isSame({ query })).toBe(true);
+      expect(await isSame({ query }, { accept: 'application/graphql-response+json' })).toBe(true);
+    },
+  );
 
-  test('with variables', async () => {
+  test('the fast path answers a query with variables as Yoga does', async () => {
     const query = `query ($first: Int = 2, $code: String!, $filter: PayoutFilter) {
       cardPayment(orderCode: $code) { orderCode amountCents }
       cardPayments(first: $first) { nodes { orderCode } }
@@ -212,7 +215,7 @@ describe('a query that is answered in front of Yoga is answered as by Yoga', () 
       expect(await isSame({ query, variables })).toBe(true);
   });
 
-  test('one of several operations', async () => {
+  test('the fast path answers one of several operations as Yoga does', async () => {
     const query = 'query A { wallet { currency } } query B { viewer { environment } }';
     for (const operationName of ['A', 'B']) expect(await isSame({ query, operationName })).toBe(true);
     for (const operationName of ['C', '', null, undefined, 1])
@@ -220,7 +223,7 @@ describe('a query that is answered in front of Yoga is answered as by Yoga', () 
   });
 });
 
-describe('what takes room and time is made for callers, and within bounds', () => {
+describe('limits of the fast path', () => {
   const TEN = `balanceCents withdrawableCents pendingReleaseCents disputeBlockedCents subaccountsBalanceCents
     assignableCents cryptoBalanceLtc currency sandbox id`;
   /** Each is eleven fields. */
@@ -228,7 +231,7 @@ describe('what takes room and time is made for callers, and within bounds', () =
     Array.from({ length: count }, (_, index) => `f${index}: wallet { ...Ten }`).join(' ');
   const WITH_TEN = `fragment Ten on Wallet { ${TEN} }`;
 
-  test('nothing for who has shown no credential, and nothing that he has asked for', async () => {
+  test('nothing is compiled for a caller without a credential, nor for a query that only such callers have sent', async () => {
     const query = '{ wallet { asked: currency } }';
     const nobody = { authorization: undefined };
     for (let time = 0; time < 3; time += 1) await post({ query }, nobody);
@@ -241,12 +244,12 @@ describe('what takes room and time is made for callers, and within bounds', () =
     expect(await isSame({ query }, nobody)).toBe(false);
   });
 
-  test('five hundred fields, and no more', async () => {
+  test('a query of up to five hundred fields is compiled', async () => {
     expect(await isSame({ query: `{ ${wallets(45)} } ${WITH_TEN}` })).toBe(true);
     expect(await isSame({ query: `{ ${wallets(46)} } ${WITH_TEN}` })).toBe(false);
   });
 
-  test('each of many operations, of which the last are kept', async () => {
+  test('operations of one large document are compiled one by one, within the limit of the cache', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `o${index}`);
     const query = `${names.map((name) => `query ${name} { ...F }`).join(' ')} fragment F on Query { ${wallets(40)} } ${WITH_TEN}`;
     for (const operationName of sampled(names, 2)) expect(await isSame({ query, operationName })).toBe(true);
@@ -254,15 +257,15 @@ describe('what takes room and time is made for callers, and within bounds', () =
   });
 });
 
-describe('what is refused is refused as by Yoga', () => {
+describe('refusals of the fast path and of Yoga', () => {
   const REFUSED: Record<string, Sent & { headers?: Headers }> = {
     'no credential': { query: '{ wallet { currency } }', headers: { authorization: undefined } },
     'an empty credential': { query: '{ wallet { currency } }', headers: { authorization: 'Bearer ' } },
     'a wrong credential': { query: '{ wallet { currency } }', headers: { authorization: 'Bearer x' } },
-    'a document that is none': { query: '{ wallet {' },
-    'a field that is none': { query: '{ wallet { nothing } }' },
+    'a document that does not parse': { query: '{ wallet {' },
+    'an unknown field': { query: '{ wallet { nothing } }' },
     'a page that is too large': { query: '{ cardPayments(first: 101) { totalCount } }' },
-    'a cursor that is none': { query: '{ a: wallet { currency } cardPayments(after: "x") { totalCount } }' },
+    'a malformed cursor': { query: '{ a: wallet { currency } cardPayments(after: "x") { totalCount } }' },
     'too many items': {
       query: `query ($n: Int) { ${Array.from({ length: 20 }, (_, index) => `a${index}: cardPayments(first: $n) { totalCount }`).join(' ')} }`,
       variables: { n: 100 },
@@ -275,25 +278,28 @@ describe('what is refused is refused as by Yoga', () => {
       variables: { first: '1' },
     },
     'variables that are a list': { query: '{ wallet { currency } }', variables: [] },
-    'an input with both of one': {
+    'an input with two amounts': {
       query:
         'mutation ($amount: CheckoutAmountInput!) { createCheckoutToken(input: { amount: $amount }) { __typename } }',
       variables: { amount: { fixedCents: 100, productId: 'x' } },
     },
-    'an input with neither': {
+    'an input without an amount': {
       query:
         'mutation ($amount: CheckoutAmountInput!) { createCheckoutToken(input: { amount: $amount }) { __typename } }',
       variables: { amount: {} },
     },
-    'a lookup by nothing': { query: '{ wallet { currency } payout { id } }' },
+    'a lookup without a reference': { query: '{ wallet { currency } payout { id } }' },
     'a subscription for JSON': { query: 'subscription { allPayoutUpdates { cursor } }' },
   };
-  test.each(Object.entries(REFUSED))('%s', async (_, { headers, ...sent }) => {
-    for (const accept of ['application/json', 'application/graphql-response+json'])
-      expect(await isSame(sent, { accept, ...headers })).toBe(false);
-  });
+  test.each(Object.entries(REFUSED))(
+    'the refusal is the one of Yoga for %s',
+    async (_, { headers, ...sent }) => {
+      for (const accept of ['application/json', 'application/graphql-response+json'])
+        expect(await isSame(sent, { accept, ...headers })).toBe(false);
+    },
+  );
 
-  test('what a token may not see, beside what it may', async () => {
+  test('fields that a token may not read are refused as by Yoga, beside those that it may', async () => {
     const query = '{ wallet { currency } payouts { totalCount } viewer { credential } }';
     const headers = () => ({ authorization: `Bearer ${dashboardToken}` });
     expect(await isSame({ query }, headers())).toBe(false);
@@ -305,13 +311,13 @@ describe('what is refused is refused as by Yoga', () => {
     await isSame({ query: '{ __schema { queryType { name } } }' });
   });
 
-  test('a document that asks for the schema in an operation that is not meant', async () => {
+  test('a document that selects the schema in another operation is answered by Yoga', async () => {
     const query = 'query A { __schema { queryType { name } } } query B { wallet { currency } }';
     for (const authorization of [`Bearer ${LIVE_KEY}`, `Bearer ${dashboardToken}`, undefined])
       expect(await isSame({ query, operationName: 'B' }, { authorization })).toBe(false);
   });
 
-  test('what a page may not use', async () => {
+  test('a token of other pages is refused as by Yoga', async () => {
     const token = await addToken(app, {
       kind: 'dashboard',
       grant: { scopes: ['wallet'] },
@@ -323,7 +329,7 @@ describe('what is refused is refused as by Yoga', () => {
     expect(await isSame({ query }, from('https://other.example'))).toBe(false);
   });
 
-  test('in every media type', async () => {
+  test('the response is the one of Yoga for every Accept header', async () => {
     const query = '{ wallet { currency } }';
     for (const accept of [
       undefined,
@@ -340,7 +346,7 @@ describe('what is refused is refused as by Yoga', () => {
       await isSame({ query }, { accept });
   });
 
-  test('for a subscription beside a query that is known', async () => {
+  test('a subscription in the document of a known query opens an event stream', async () => {
     const query = 'query Q { wallet { currency } } subscription S { walletUpdates { cursor } }';
     const accept = 'application/json, text/event-stream';
     expect(await isSame({ query, operationName: 'Q' }, { accept })).toBe(true);
@@ -357,7 +363,7 @@ describe('what is refused is refused as by Yoga', () => {
     gone.abort();
   });
 
-  test('with a body that has more to it, and an address that has', async () => {
+  test('a request with more members than a plain query is answered by Yoga', async () => {
     const body = { query: '{ wallet { currency } }' };
     expect(await isSame(body)).toBe(true);
     const before = app.fastAnswers();
@@ -366,7 +372,7 @@ describe('what is refused is refused as by Yoga', () => {
     expect(app.fastAnswers()).toBe(before);
   });
 
-  test('too many root fields, and who has taken them', async () => {
+  test('the fast path counts root fields, and refuses those beyond the limit as Yoga does', async () => {
     const small = await startApp({
       compileAfter: 1,
       environment: { PSA_FAST_PATH: 'on', PSA_GRAPHQL_LIMIT: '6' },
@@ -388,7 +394,7 @@ describe('what is refused is refused as by Yoga', () => {
     }
   });
 
-  test('a fault of ours, in part and in whole', async () => {
+  test('an internal fault gives the response of Yoga, in one field and in all', async () => {
     const broken = await startApp({ compileAfter: 1, environment: { PSA_FAST_PATH: 'on' } });
     try {
       const services = broken.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
@@ -410,7 +416,7 @@ describe('what is refused is refused as by Yoga', () => {
   });
 });
 
-test('a credential that is revoked ends at once, however known it is', async () => {
+test('a revoked credential is refused at once, though its requests are cached', async () => {
   const { createDashboardToken } = await app.live.request(
     'mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on DashboardTokenSuccess { token } } }',
   );

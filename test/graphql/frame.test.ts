@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { textFrame, textFrameHead } from '../../server/src/graphql/frame.ts';
 
 test.each(['1', 'é\u{1f600}'])(
-  'a message under the id %s, of any length, is one frame, which a client reads as it was',
+  'a message of any length under the id %s is one frame, which a client reads unchanged',
   async (id) => {
     const begin = `{"id":"${id}","type":"next",`;
     // The head is longer from 126 bytes on, and again from 65,536.

@@ -36,20 +36,23 @@ describe('GraphQL over HTTP', () => {
       fetch(url, { ...init, headers: { ...init.headers, authorization: `Bearer ${LIVE_KEY}` } }),
   });
 
-  test('is audited whole', () => {
+  test('the audits of GraphQL over HTTP are at least 61', () => {
     expect(audits.length).toBeGreaterThanOrEqual(61);
   });
 
-  test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_, audit) => {
-    const result = await audit.fn();
-    expect(
-      result.status === 'ok' ? 'ok' : `${result.status}: ${'reason' in result ? result.reason : ''}`,
-    ).toBe('ok');
-  });
+  test.each(audits.map((audit) => [audit.name, audit] as const))(
+    'GraphQL over HTTP: %s',
+    async (_, audit) => {
+      const result = await audit.fn();
+      expect(
+        result.status === 'ok' ? 'ok' : `${result.status}: ${'reason' in result ? result.reason : ''}`,
+      ).toBe('ok');
+    },
+  );
 });
 
 describe('a query', () => {
-  test('with half of a surrogate pair is refused, not changed', async () => {
+  test('a query with half of a surrogate pair is refused, not changed', async () => {
     const answer = await post(JSON.stringify({ query: '{ cardPayment(orderCode: "\ud800") { status } }' }), {
       ...JSON_TYPE,
       accept: 'application/graphql-response+json',
@@ -60,7 +63,7 @@ describe('a query', () => {
     ]);
   });
 
-  test('is answered to JSON by POST, in either media type', async () => {
+  test('a query by POST is answered with JSON in either media type', async () => {
     const body = JSON.stringify({ query: WALLET });
     for (const accept of ['application/json', 'application/graphql-response+json']) {
       const answer = await post(body, { ...JSON_TYPE, accept });
@@ -73,20 +76,20 @@ describe('a query', () => {
   });
 
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
-    'may call its body %s',
+    'a body may have the media type %s',
     async (type) => {
       expect((await post(JSON.stringify({ query: WALLET }), { 'content-type': type })).status).toBe(200);
     },
   );
 
-  test('is answered by GET', async () => {
+  test('a query by GET is answered', async () => {
     const query = 'query ($code: String!) { cardPayment(orderCode: $code) { status } }';
     const answer = await send({ query: { query, variables: '{"code":"x"}' } });
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ data: { cardPayment: null } });
   });
 
-  test('shows what it could where one field is refused', async () => {
+  test('a query with one refused field shows the others', async () => {
     const { status, body } = await app.live.send('{ wallet { currency } node(id: "x") { id } }');
     expect(status).toBe(200);
     expect(body.data).toEqual({ wallet: { currency: 'BRL' }, node: null });
@@ -105,7 +108,7 @@ describe('another site cannot make a browser send an operation', () => {
     ['application/graphql', 'application/graphql', CREATE],
     ['nothing', '', JSON.stringify({ query: CREATE })],
     ['application/jsonp', 'application/jsonp', JSON.stringify({ query: CREATE })],
-  ])('as %s', async (_, type, body) => {
+  ])('an operation sent as %s is refused with 415 and does not run', async (_, type, body) => {
     const before = await count();
     const answer = await post(new Blob([body]), type ? { 'content-type': type } : {});
     expect(answer.status).toBe(415);
@@ -115,7 +118,7 @@ describe('another site cannot make a browser send an operation', () => {
     expect(await count()).toBe(before);
   });
 
-  test('as a multipart form', async () => {
+  test('an operation sent as a multipart form is refused with 415 and does not run', async () => {
     const before = await count();
     const form = new FormData();
     form.set('operations', JSON.stringify({ query: CREATE }));
@@ -124,7 +127,7 @@ describe('another site cannot make a browser send an operation', () => {
     expect(await count()).toBe(before);
   });
 
-  test('as a GET', async () => {
+  test('a mutation sent by GET is refused with 405 and does not run', async () => {
     const before = await count();
     const answer = await send({ query: { query: CREATE } });
     expect(answer.status).toBe(405);
@@ -146,15 +149,10 @@ describe('a body', () => {
     ['an empty batch', '[]', 400, ''],
     ['without a query', '{}', 400, 'query'],
     ['with an empty query', '{"query":""}', 400, ''],
-    ['with a query that is none', '{"query":{"a":1}}', 400, 'query'],
+    ['with a query that is not a string', '{"query":{"a":1}}', 400, 'query'],
     ['with variables that are a list', JSON.stringify({ query: WALLET, variables: [] }), 400, 'variables'],
-    [
-      'with an operation that is not there',
-      JSON.stringify({ query: WALLET, operationName: 'X' }),
-      400,
-      'operation',
-    ],
-  ])('that is %s is refused', async (_, body, status, says) => {
+    ['with an unknown operation', JSON.stringify({ query: WALLET, operationName: 'X' }), 400, 'operation'],
+  ])('a body is refused: %s', async (_, body, status, says) => {
     const answer = await post(body, { ...JSON_TYPE, accept: 'application/graphql-response+json' });
     const { errors, data } = await answer.json();
     expect(data).toBeUndefined();
@@ -163,13 +161,13 @@ describe('a body', () => {
     expect(answer.status).toBe(status);
   });
 
-  test('that is not UTF-8 is refused', async () => {
+  test('a body that is not UTF-8 is refused', async () => {
     const answer = await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]));
     expect(answer.status).toBe(400);
     expect((await answer.json()).errors[0].message).toBe('The body is not UTF-8');
   });
 
-  test('in another charset is refused', async () => {
+  test('a body in another charset is refused', async () => {
     const answer = await post(JSON.stringify({ query: WALLET }), {
       'content-type': 'application/json; charset=utf-16',
     });
@@ -177,7 +175,7 @@ describe('a body', () => {
     expect((await answer.json()).errors[0].message).toBe('Send the operation in UTF-8');
   });
 
-  test('that is too large is refused with 413, by its announced length and by its chunks', async () => {
+  test('a body that is too large is refused with 413, by its announced length and by its chunks', async () => {
     const large = JSON.stringify({ query: WALLET, variables: { padding: 'x'.repeat(100_000) } });
     for (const chunked of [false, true]) {
       const { status, body } = await postRaw(
@@ -193,13 +191,13 @@ describe('a body', () => {
     expect((await post(JSON.stringify({ query: WALLET }))).status).toBe(200);
   });
 
-  test('just as large as allowed is read', async () => {
+  test('a body of the maximum length is read', async () => {
     const empty = JSON.stringify({ query: WALLET, variables: { padding: '' } });
     const padding = 'x'.repeat(100_000 - empty.length);
     expect((await post(JSON.stringify({ query: WALLET, variables: { padding } }))).status).toBe(200);
   });
 
-  test('that breaks off leaves the server well', async () => {
+  test('a body that breaks off leaves the server working', async () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     socket.write(
       'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que',
@@ -235,7 +233,7 @@ describe('a body', () => {
 describe('a page of any origin', () => {
   const origin = 'https://shop.example';
 
-  test('may ask first', async () => {
+  test('a page of any origin may send a preflight', async () => {
     const answer = await send({
       method: 'OPTIONS',
       headers: {
@@ -255,7 +253,7 @@ describe('a page of any origin', () => {
     ['an answer', JSON_TYPE, JSON.stringify({ query: WALLET }), 200],
     ['a refusal by GraphQL', JSON_TYPE, '{}', 400],
     ['a refusal before it', { 'content-type': 'text/plain' }, 'x', 415],
-  ])('reads %s, without credentials of its own', async (_, headers, body, status) => {
+  ])('a page of any origin reads %s, without credentials of its own', async (_, headers, body, status) => {
     const answer = await post(body, { accept: 'application/graphql-response+json', ...headers, origin });
     expect(answer.status).toBe(status);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -264,13 +262,13 @@ describe('a page of any origin', () => {
 });
 
 describe('the routes', () => {
-  test('lead from the bare address to the shop', async () => {
+  test('the bare address leads to the shop', async () => {
     const answer = await fetch(`${app.url}/`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([307, '/demo/']);
   });
 
   test.each(['/graphql/', '/graphql/x', '/GRAPHQL', '/nothing', '/..%2f..%2fetc/passwd', '/healthz/'])(
-    'answer %s with 404 as JSON',
+    '%s is answered with 404 as JSON',
     async (path) => {
       const answer = await fetch(`${app.url}${path}`);
       expect(answer.status).toBe(404);
@@ -279,7 +277,7 @@ describe('the routes', () => {
     },
   );
 
-  test.each(['PUT', 'DELETE', 'PATCH'])('answer %s with 405 and what is allowed', async (method) => {
+  test.each(['PUT', 'DELETE', 'PATCH'])('%s is answered with 405 and the allowed methods', async (method) => {
     const graphql = await send({ method });
     expect(graphql.status).toBe(405);
     expect(graphql.headers.get('allow')).toBe('GET, POST, OPTIONS, HEAD');
@@ -288,7 +286,7 @@ describe('the routes', () => {
     expect(health.headers.get('allow')).toBe('GET, HEAD');
   });
 
-  test('say that the process is alive and ready', async () => {
+  test('the health routes report that the process is alive and ready', async () => {
     for (const [path, status] of [
       ['/healthz', 'ok'],
       ['/readyz', 'ready'],
@@ -300,7 +298,7 @@ describe('the routes', () => {
     }
   });
 
-  test('show GraphiQL to a browser, in a demo', async () => {
+  test('a demo shows GraphiQL to a browser', async () => {
     const answer = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toContain('text/html');
@@ -310,12 +308,12 @@ describe('the routes', () => {
     expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
   });
 
-  test('let GraphiQL read the schema with each of its examples, which are valid', async () => {
+  test('GraphiQL can read the schema with each of its examples, which are valid', async () => {
     const { data } = await app
       .client(null)
       .send(getIntrospectionQuery())
       .then(({ body }) => body);
-    const told = buildClientSchema(data);
+    const schema = buildClientSchema(data);
     for (const { query, headers } of EXAMPLE_TABS.defaultTabs) {
       const answer = await fetch(`${app.url}/graphql`, {
         method: 'POST',
@@ -323,7 +321,7 @@ describe('the routes', () => {
         body: JSON.stringify({ query: getIntrospectionQuery() }),
       });
       expect(answer.status).toBe(200);
-      expect(validate(told, parse(query))).toEqual([]);
+      expect(validate(schema, parse(query))).toEqual([]);
     }
   });
 
@@ -331,7 +329,7 @@ describe('the routes', () => {
     ['GET / HTTP/1.1\r\nbad header\r\n\r\n', 400],
     [`GET / HTTP/1.1\r\nhost: x\r\nlarge: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['GET http://[ HTTP/1.1\r\nhost: x\r\n\r\n', 400],
-  ])('refuse what is no request: %#', async (text, status) => {
+  ])('bytes that are not a request are refused: %#', async (text, status) => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     socket.end(text);
     let answer = '';
@@ -340,7 +338,7 @@ describe('the routes', () => {
   });
 });
 
-test('not ready is said with 503, and without the database', async () => {
+test('a server that is not ready answers 503, also without the database', async () => {
   const down = await startApp();
   await down.database.close();
   const answer = await fetch(`${down.url}/readyz`);

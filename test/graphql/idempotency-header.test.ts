@@ -42,7 +42,7 @@ async function merchant() {
 }
 
 describe('Idempotency-Key', () => {
-  test('is the key of the one mutation field, written out or as a variable, and a replay says so', async () => {
+  test('the header is the key of the one mutation field, in text or by a variable, and marks a replay', async () => {
     const { ask, payouts } = await merchant();
     const first = await ask('saque-7', `mutation { ${request()} }`);
     expect([first.status, first.data.requestPayout.replayed, first.replayed]).toEqual([200, false, null]);
@@ -61,7 +61,7 @@ describe('Idempotency-Key', () => {
     expect(await payouts()).toBe(1);
   });
 
-  test('that differs from the one of the input is a conflict', async () => {
+  test('a header that differs from the key of the input is a conflict', async () => {
     const { ask, payouts } = await merchant();
     const { data } = await ask('a', `mutation { ${request('b')} }`);
     expect(data.requestPayout).toMatchObject({
@@ -72,7 +72,7 @@ describe('Idempotency-Key', () => {
     expect(await payouts()).toBe(1);
   });
 
-  test('of another form is refused by the name of the field', async () => {
+  test('a malformed key in the header is refused with the name of the field', async () => {
     const { ask, payouts } = await merchant();
     const { data } = await ask('a b', `mutation { ${request()} }`);
     expect(data.requestPayout.fields).toMatchObject([{ path: 'input.idempotencyKey' }]);
@@ -82,16 +82,16 @@ describe('Idempotency-Key', () => {
   test.each([
     ['two mutation fields', `mutation { a: ${request()} b: ${request()} }`, /exactly one mutation field/],
     [
-      'two in fragments',
+      'two mutation fields in fragments',
       `mutation { ...F ... { b: ${request()} } } fragment F on Mutation { a: ${request()} }`,
       /exactly one mutation field/,
     ],
     [
-      'one that does nothing once for a key',
+      'a mutation without a key in its input',
       'mutation { createProduct(input: { name: "Caneca", priceCents: 100 }) { __typename } }',
       /createProduct takes no idempotency key/,
     ],
-  ])('is refused for %s, and nothing of it runs', async (_, query, message) => {
+  ])('a header is refused for %s, and nothing runs', async (_, query, message) => {
     const { ask, payouts } = await merchant();
     const { status, data, errors } = await ask('a', query);
     expect([status, data]).toEqual([400, undefined]);
@@ -101,12 +101,12 @@ describe('Idempotency-Key', () => {
     expect(await payouts()).toBe(0);
   });
 
-  test('does not matter to a query', async () => {
+  test('a header has no effect on a query', async () => {
     const { ask } = await merchant();
     expect((await ask('a', '{ wallet { currency } }')).data).toEqual({ wallet: { currency: 'BRL' } });
   });
 
-  test('may be sent by a page of another origin', async () => {
+  test('a page of another origin may send the header', async () => {
     const { headers } = await fetch(`${app.url}/graphql`, { method: 'OPTIONS' });
     expect(headers.get('access-control-allow-headers')).toContain('idempotency-key');
     expect(headers.get('access-control-expose-headers')).toContain('idempotent-replayed');

@@ -91,7 +91,7 @@ describe('a document', () => {
     ],
   ];
 
-  test.each(TOO_LARGE)('%s is refused with 400, over HTTP', async (_, query, says) => {
+  test.each(TOO_LARGE)('a document %s is refused with 400, over HTTP', async (_, query, says) => {
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: {
@@ -107,7 +107,7 @@ describe('a document', () => {
     for (const error of errors) expect(error.extensions).toEqual({ code: 'BAD_USER_INPUT' });
   });
 
-  test('is refused in the same way over a WebSocket', async () => {
+  test('a document that is too large is refused in the same way over a WebSocket', async () => {
     const socket = openRawSocket(app.url);
     await socket.init(LIVE_KEY);
     for (const [, query, says] of TOO_LARGE.filter(([, text]) => text.length < 90_000)) {
@@ -126,11 +126,11 @@ describe('a document', () => {
     ['100 aliases', `{ wallet { ${times(100, (index) => `a${index}: id`)} } }`],
     ['50 fields of one name', `{ wallet { ${times(50, () => 'id')} } }`],
     ['50 directives', `{ wallet { ${times(50, (index) => `b${index}: id @include(if: true)`)} } }`],
-  ])('with %s is answered', async (_, query) => {
+  ])('a document with %s is answered', async (_, query) => {
     expect(await app.live.request(query)).toBeTruthy();
   });
 
-  test('that asks the schema about itself in circles is refused', async () => {
+  test('a document that selects the schema’s types in circles is refused', async () => {
     const circle = `{ __schema { types { ${'fields { type { '.repeat(4)} name ${'} } '.repeat(4)} } } }`;
     expect((await app.live.send(circle)).body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
   });
@@ -141,7 +141,7 @@ describe('the limit of an API key', () => {
   const inSeconds = (from: TestApp, seconds: number) =>
     new Date(from.clock.now().getTime() + seconds * 1_000).toISOString();
 
-  test('is 1200 root fields a minute where nothing else is said, counted by field and not by request', async () => {
+  test('an API key has 1200 root fields a minute by default, counted by field and not by request', async () => {
     const client = app.client(await addKey(app));
     expect((await client.request(VIEWER)).viewer.rateLimit).toEqual({
       limit: 1200,
@@ -152,7 +152,7 @@ describe('the limit of an API key', () => {
     expect((await client.request(VIEWER)).viewer.rateLimit.remaining).toBe(1178);
   });
 
-  test('refuses what goes beyond, says when to come back, and lets in again then', async () => {
+  test('root fields beyond the limit are refused with the time to wait, and admitted after it', async () => {
     const small = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '3' } });
     try {
       await small.live.request('{ viewer { credential } b: viewer { credential } }');
@@ -186,7 +186,7 @@ describe('the limit of an API key', () => {
     }
   });
 
-  test('is a member of a mutation’s union, with what is to be waited', async () => {
+  test('a mutation beyond the limit gives RateLimitError with the seconds to wait', async () => {
     const small = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1' } });
     try {
       const create = (name: string) =>
@@ -208,7 +208,7 @@ describe('the limit of an API key', () => {
     }
   });
 
-  test('counts subscriptions and the schema', async () => {
+  test('subscriptions and introspection count against the limit', async () => {
     const small = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1' } });
     try {
       await small.live.request('{ __type(name: "Wallet") { name } }');
@@ -226,7 +226,7 @@ describe('the limit of an API key', () => {
 describe('the limit of a browser’s token', () => {
   const FIELDS = (count: number) => `{ ${times(count, (index) => `a${index}: viewer { credential }`)} }`;
 
-  test('is 120 for each token', async () => {
+  test('each browser token has 120 root fields a minute', async () => {
     const grant = { orderCode: 'PSC-1' };
     const [one, other] = [
       await addToken(app, { kind: 'payment', grant }),
@@ -245,12 +245,12 @@ describe('the limit of a browser’s token', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['', ''],
-  ])('is of an address, or an IPv6 network: %s', (address, network) => {
+  ])('the limit is counted by address, or by IPv6 network: %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });
 
-test('a far instant is waited for, where setTimeout would fire at once', () => {
+test('a timer waits for a far instant, where setTimeout would fire at once', () => {
   vi.useFakeTimers();
   try {
     const clock = createSystemClock();
@@ -267,7 +267,7 @@ test('a far instant is waited for, where setTimeout would fire at once', () => {
 });
 
 describe('root fields of one operation', () => {
-  test('begin in the order of the query where each waits for the database, and behind a cursor that is asked for', async () => {
+  test('root fields begin in the order of the query while each waits for the database, and after an updatesCursor before them', async () => {
     const database = await openFreshDatabase();
     const began: string[] = [];
     const { database: recorded, statements } = recordStatements(database);

@@ -13,7 +13,7 @@ const schema = buildSchema(`
   type Subscription { item: Item }
 `);
 
-describe('the items that an operation asks for', () => {
+describe('the list items of an operation', () => {
   test.each<[string, number, Record<string, unknown>?]>([
     ['{ plain }', 0],
     ['{ items { total } }', 50],
@@ -48,16 +48,16 @@ describe('the items that an operation asks for', () => {
     ['{ node(id: "a") { ... on Item { one(reference: "a") { children(first: 3) { total } } } } }', 4],
     ['query A { items(first: 1) { total } } query B { items(first: 2) { total } }', 0],
     ['subscription { item { children(first: 4) { total } } }', 4],
-  ])('%s: %d', (query, count, variableValues) => {
+  ])('the operation %s selects %d items', (query, count, variableValues) => {
     expect(countListItems({ schema, document: parse(query), variableValues })).toBe(count);
   });
 
-  test('are of the operation that is asked for', () => {
+  test('the items are counted in the operation that runs', () => {
     const document = parse('query A { items(first: 1) { total } } query B { items(first: 2) { total } }');
     expect(countListItems({ schema, document, operationName: 'B' })).toBe(2);
   });
 
-  test('are counted in no time where fragments spread each other', () => {
+  test('the items of fragments that spread each other are counted fast', () => {
     const doubling = Array.from(
       { length: 60 },
       (_, index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`,
@@ -81,12 +81,12 @@ describe('an operation', () => {
   const SAYS =
     'The operation asks for up to 1100 items of lists, and one may ask for 1000: give a smaller `first` (it is 50 where left out), or ask in several operations';
 
-  test('that asks for a thousand items of lists is answered, also by its default pages', async () => {
+  test('an operation that selects a thousand items is answered, also with default pages', async () => {
     expect(Object.keys(await app.live.request(lists(10)))).toHaveLength(10);
     expect(Object.keys(await app.live.request(lists(20, '')))).toHaveLength(20);
   });
 
-  test('that asks for more is refused as a whole and told what to do, on every road', async () => {
+  test('an operation that selects more items is refused as a whole with advice, over every transport', async () => {
     const before = (await app.live.request('{ viewer { rateLimit { remaining } } }')).viewer.rateLimit
       .remaining;
     const { status, body } = await app.live.send(lists(11));
@@ -108,7 +108,7 @@ describe('an operation', () => {
     expect(before - remaining).toBe(11 + 1);
   });
 
-  test('may look up so many payouts by their references as it may ask for items', async () => {
+  test('an operation may look up as many payouts by reference as it may select items', async () => {
     const lookups = (count: number) =>
       `{ subaccounts(first: 10) { edges { node { ${Array.from({ length: count }, (_, index) => `a${index}: payout(reference: "saq_idem_${index}") { code }`).join(' ')} } } } }`;
     expect((await app.live.send(lookups(99))).body.errors).toBeUndefined();
@@ -116,7 +116,7 @@ describe('an operation', () => {
     expect((await app.live.send(lookups(100))).body.errors[0].message).toContain('up to 1010 items');
   });
 
-  test('that subscribes asks for fewer, for it is answered anew at each change', async () => {
+  test('a subscription may select fewer items, because it is executed at each change', async () => {
     const nested = (first: number) =>
       `subscription { allSubaccountPayoutUpdates { subaccountPayout { subaccount { payouts(first: ${first}) { totalCount } } } } }`;
     const socket = openRawSocket(app.url);

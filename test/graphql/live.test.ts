@@ -59,7 +59,7 @@ const cursorOf = async (client: GraphQLClient = app.live): Promise<string> =>
   (await client.request(CURSOR)).updatesCursor;
 
 describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
-  test('one payment: its state at once, then each change, with its cursor and the status before', async () => {
+  test('a subscription to one payment gives its state at once, then each change with its cursor and the previous status', async () => {
     const orderCode = await create();
     const updates = app.live[transport](ONE, { orderCode });
     const first = (await updates.data()).cardPaymentUpdates;
@@ -79,7 +79,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     expect((await updates.next()).done).toBe(true);
   });
 
-  test('one payment that is over already: its state, and the end', async () => {
+  test('a subscription to a payment that is final gives its state and completes', async () => {
     const orderCode = await create();
     await app.cardPayments.pay(orderCode, CARD);
     const updates = app.live[transport](ONE, { orderCode });
@@ -87,7 +87,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     expect((await updates.next()).done).toBe(true);
   });
 
-  test('one payment, with after: what came since, and nothing else', async () => {
+  test('a subscription to one payment with after gives the changes since, and nothing else', async () => {
     const before = await cursorOf();
     const orderCode = await create();
     const created = await cursorOf();
@@ -103,7 +103,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     expect(await statuses(await cursorOf())).toEqual([]);
   });
 
-  test('all payments: changes only, in the order of the log, none missed and none twice', async () => {
+  test('a subscription to all payments gives changes only, in the order of the log, none missed and none twice', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     await create(client);
     const after = await cursorOf(client);
@@ -124,7 +124,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     await stream.close();
   });
 
-  test('all payments: none of another tenant', async () => {
+  test('a subscription to all payments gives none of another tenant', async () => {
     const other = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const stream = other[transport](ALL, { after: await cursorOf(other) });
     await create();
@@ -146,7 +146,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
       'BAD_USER_INPUT',
     ],
     ['a variable that is missing', ONE, {}, 'BAD_USER_INPUT'],
-  ] as const)('%s is refused with its code alone', async (_, query, variables, code) => {
+  ] as const)('a subscription with %s is refused with its code alone', async (_, query, variables, code) => {
     const { errors } = await refusal(app.live, query, variables);
     expect(errors[0].extensions.code).toBe(code);
     expect(Object.keys(errors[0].extensions).filter((name) => !['code', 'fields'].includes(name))).toEqual(
@@ -154,7 +154,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     );
   });
 
-  test('a cursor of its own that was never reached is refused as expired', async () => {
+  test('a cursor of the account that is beyond its log is refused as expired', async () => {
     const cursorsFor = createCursors((await selectCursorKey(app.database.sql))!);
     const accountId = await addAccount(app);
     const after = cursorsFor({ accountId, environment: 'live' }, 'updates').encode(1);
@@ -162,7 +162,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     expect(errors[0].extensions).toEqual({ code: 'CURSOR_EXPIRED' });
   });
 
-  test('a payment of another account is not there', async () => {
+  test('a payment of another account is not found', async () => {
     const orderCode = await create();
     const other = app.client(await addKey(app, { accountId: await addAccount(app) }));
     expect((await refusal(other, ONE, { orderCode })).errors[0].extensions.code).toBe('NOT_FOUND');
@@ -183,7 +183,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
       );
   }
 
-  test('goes on where it was after the server has been started again', async () => {
+  test('a subscription continues at its cursor after the server has restarted', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const started = async () =>
@@ -216,13 +216,13 @@ describe('the credential of a socket', () => {
     ['a key without Bearer', { payload: { authorization: LIVE_KEY } }],
     ['a number', { payload: { authorization: 7 } }],
     ['one under another name', { payload: { Authorization: `Bearer ${LIVE_KEY}` } }],
-  ])('%s closes it with 4403', async (_, init) => {
+  ])('a socket is closed with 4403 for this credential: %s', async (_, init) => {
     const socket = raw();
     socket.send({ type: 'connection_init', ...init });
     expect((await socket.closed).code).toBe(4403);
   });
 
-  test('from a page that may not use it closes it with 4403, and is refused with 403 over HTTP', async () => {
+  test('a token of other pages closes the socket with 4403, and is refused with 403 over HTTP', async () => {
     const token = await addToken(app, {
       kind: 'dashboard',
       grant: { scopes: ['card_payments'] },
@@ -242,7 +242,7 @@ describe('the credential of a socket', () => {
     await stream.close();
   });
 
-  test('that expires closes it with 4403 at that moment, and ends an event stream with UNAUTHENTICATED', async () => {
+  test('an expired credential closes the socket with 4403 at once, and ends an event stream with UNAUTHENTICATED', async () => {
     const token = await addToken(app, {
       kind: 'dashboard',
       grant: { scopes: ['card_payments'] },
@@ -272,14 +272,14 @@ describe('the credential of a socket', () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  test('is not asked for in time closes it with 4408', async () => {
+  test('a socket without connection_init is closed with 4408 after the deadline', async () => {
     const impatient = await startApp({ initTimeoutMs: 20 });
     const socket = raw({}, impatient.url);
     expect((await socket.closed).code).toBe(4408);
     await impatient.close();
   });
 
-  test('twice closes it with 4429, and an operation before it with 4401', async () => {
+  test('a second connection_init closes the socket with 4429, and an operation before the first with 4401', async () => {
     const twice = raw();
     await twice.init(LIVE_KEY);
     twice.send({ type: 'connection_init' });
@@ -293,7 +293,7 @@ describe('the credential of a socket', () => {
 describe('a socket', () => {
   const survives = async () => expect(await app.live.request('{ wallet { currency } }')).toBeTruthy();
 
-  test('runs queries and mutations too, and hides a fault of ours', async () => {
+  test('a socket runs queries and mutations, and hides an internal fault', async () => {
     const broken = await startApp();
     const socket = raw({}, broken.url);
     await socket.init(LIVE_KEY);
@@ -323,14 +323,14 @@ describe('a socket', () => {
     await broken.close();
   });
 
-  test('tells the schema to no browser’s token', async () => {
+  test('a socket refuses introspection to a browser’s token', async () => {
     const socket = raw();
     await socket.init(await addToken(app, { kind: 'payment', grant: { orderCode: 'PSC-1' } }));
     socket.send({ id: 'a', type: 'subscribe', payload: { query: '{ __schema { queryType { name } } }' } });
     expect((await socket.next()).payload.errors[0].extensions).toEqual({ code: 'FORBIDDEN' });
   });
 
-  test('counts root fields as HTTP does', async () => {
+  test('a socket counts root fields as HTTP does', async () => {
     const limited = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '2' } });
     const socket = raw({}, limited.url);
     await socket.init(LIVE_KEY);
@@ -341,7 +341,7 @@ describe('a socket', () => {
     await limited.close();
   });
 
-  test('is closed with 1009 by a message that is too large, before and after its credential', async () => {
+  test('a socket is closed with 1009 by a message that is too large, before and after its credential', async () => {
     const large = `{"type":"connection_init","payload":{"padding":"${'x'.repeat(1_000_000)}"}}`;
     for (const credential of [null, LIVE_KEY]) {
       const socket = raw();
@@ -353,9 +353,9 @@ describe('a socket', () => {
   });
 
   test.each([
-    ['no JSON', '{', 4400],
-    ['no object', '[]', 4400],
-    ['a type that is none', { type: 'x' }, 4400],
+    ['a message that is not JSON', '{', 4400],
+    ['a message that is not an object', '[]', 4400],
+    ['a message of an unknown type', { type: 'x' }, 4400],
     ['a message that only a server sends', { id: 'a', type: 'next', payload: { data: {} } }, 4400],
     ['a subscription without a query', { id: 'a', type: 'subscribe', payload: {} }, 4400],
     [
@@ -363,7 +363,7 @@ describe('a socket', () => {
       { id: 'a', type: 'subscribe', payload: { query: ALL, variables: [] } },
       4400,
     ],
-  ])('is closed by %s', async (_, message, code) => {
+  ])('a socket is closed by %s', async (_, message, code) => {
     const socket = raw();
     await socket.init(LIVE_KEY);
     socket.send(message);
@@ -371,14 +371,14 @@ describe('a socket', () => {
     await survives();
   });
 
-  test('of another protocol or path is not opened', async () => {
+  test('a socket with another protocol or path is not opened', async () => {
     expect((await raw({ protocol: 'graphql-ws' }).closed).code).toBe(1006);
     const { status } = await fetch(`${app.url}/other`, { headers: { connection: 'keep-alive' } });
     expect(status).toBe(404);
     expect((await raw({}, `${app.url}/other`).closed).code).toBe(1006);
   });
 
-  test('refuses the 101st operation at once, and takes another when one has ended', async () => {
+  test('a socket refuses the 101st operation at once, and accepts another when one has ended', async () => {
     const socket = raw();
     await socket.init(LIVE_KEY);
     const payload = { query: ALL, variables: { after: await cursorOf() } };
@@ -402,7 +402,7 @@ describe('a socket', () => {
     expect([then.has('7'), then.has('101')]).toEqual([false, true]);
   });
 
-  test('twice with one id is closed with 4409', async () => {
+  test('a socket with two operations of one id is closed with 4409', async () => {
     const socket = raw();
     await socket.init(LIVE_KEY);
     for (let count = 0; count < 2; count += 1)
@@ -410,7 +410,7 @@ describe('a socket', () => {
     expect((await socket.closed).code).toBe(4409);
   });
 
-  test('is told with 1001 that the server closes', async () => {
+  test('a socket is closed with 1001 when the server closes', async () => {
     const closing = await startApp();
     const socket = raw({}, closing.url);
     await socket.init(LIVE_KEY);
@@ -421,7 +421,7 @@ describe('a socket', () => {
     expect(closing.faults).toEqual([]);
   });
 
-  test('of the client library comes back by itself, with the cursor it was given last', async () => {
+  test('the client library reconnects by itself, with the last cursor', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const open = () => openPostgres({ databaseUrl, clock, log: silent });
@@ -449,8 +449,8 @@ describe('a socket', () => {
   });
 });
 
-describe('what nobody follows any more', () => {
-  /** The poll of the log, for whoever listens. */
+describe('subscriptions without a subscriber', () => {
+  /** The statements of one poll of the log. */
   const readsOfTheLog = async () => {
     statements.length = 0;
     app.clock.advance(5_000);
@@ -458,7 +458,7 @@ describe('what nobody follows any more', () => {
     return statements.filter((statement) => /from "?event\b/.test(statement));
   };
 
-  test('costs nothing: a subscription that ended, a socket that closed, a stream that was left', async () => {
+  test('a completed subscription, a closed socket and an abandoned stream leave nothing behind', async () => {
     const socket = raw();
     await socket.init(LIVE_KEY);
     const variables = { after: await cursorOf() };
@@ -479,7 +479,7 @@ describe('what nobody follows any more', () => {
     });
   });
 
-  test('also where the client leaves before it is let in', async () => {
+  test('a client that leaves before its subscription is open leaves nothing behind', async () => {
     const variables = { after: await cursorOf() };
     for (let count = 0; count < 20; count += 1) {
       const socket = raw();
@@ -531,7 +531,7 @@ describe('a client that does not read', () => {
     await cursorOf(client);
   };
 
-  test('is sent away with 1013, while the others get everything', async () => {
+  test('a socket that does not read is closed with 1013, while the others get every update', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const variables = { after: await cursorOf(client) };
     const key = await addKey(app, { accountId: await accountOf(client) });
@@ -555,7 +555,7 @@ describe('a client that does not read', () => {
     await reader.close();
   });
 
-  test('of an event stream is told so at its end, and comes back with its cursor', async () => {
+  test('an event stream that is not read ends with SLOW_CONSUMER, and the client continues at its cursor', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const stream = client.sse(LARGE, { after: await cursorOf(client) });
     await untilLive(client, stream.data());

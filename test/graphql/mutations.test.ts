@@ -54,7 +54,7 @@ const attemptId = () => `attempt-${randomUUID()}`;
 const anotherKey = async () => app.client(await addKey(app, { accountId: await addAccount(app) }));
 
 describe('createCardPayment', () => {
-  test('answers with the payment', async () => {
+  test('createCardPayment returns the payment', async () => {
     const input = {
       valueCents: 4990,
       description: 'Caneca',
@@ -80,11 +80,11 @@ describe('createCardPayment', () => {
     });
   });
 
-  test('takes more than 32 bits of cents', async () => {
+  test('createCardPayment accepts more than 32 bits of cents', async () => {
     expect((await create({ valueCents: 2_147_483_648 })).cardPayment.amountCents).toBe(2_147_483_648);
   });
 
-  test('answers a repeated key with the same payment, and another input with IdempotencyError', async () => {
+  test('createCardPayment returns the same payment for a repeated key, and IdempotencyError for another input', async () => {
     const first = await create({ valueCents: 100, idempotencyKey: 'a-key' });
     const second = await create({ valueCents: 100, idempotencyKey: 'a-key' });
     expect(second).toEqual({ ...first, replayed: true });
@@ -97,7 +97,7 @@ describe('createCardPayment', () => {
     expect(other.cardPayment.orderCode).not.toBe(first.cardPayment.orderCode);
   });
 
-  test('names every field that is wrong', async () => {
+  test('createCardPayment names every wrong field', async () => {
     expect(
       await create({
         valueCents: 79,
@@ -127,7 +127,7 @@ describe('createCardPayment', () => {
     });
   });
 
-  test('is UnavailableError in sandbox, and for an account without cards', async () => {
+  test('createCardPayment gives UnavailableError in the sandbox, and for an account without cards', async () => {
     expect(await create({ valueCents: 100 }, app.sandbox)).toMatchObject({
       __typename: 'UnavailableError',
       code: 'NOT_IN_SANDBOX',
@@ -139,7 +139,7 @@ describe('createCardPayment', () => {
     });
   });
 
-  test('is PermissionError for a restricted key', async () => {
+  test('createCardPayment gives PermissionError to a restricted key', async () => {
     const restricted = app.client(await addKey(app, { permissions: ['subcontas.gerenciar'] }));
     expect(await create({ valueCents: 100 }, restricted)).toMatchObject({
       __typename: 'PermissionError',
@@ -148,7 +148,7 @@ describe('createCardPayment', () => {
     });
   });
 
-  test('is RateLimitError beyond the limit', async () => {
+  test('createCardPayment gives RateLimitError beyond the limit', async () => {
     const limited = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1' } });
     try {
       expect(await create({ valueCents: 100 }, limited.live)).toMatchObject({
@@ -172,20 +172,20 @@ describe('createCheckoutToken', () => {
   test.each([
     ['a fixed amount', { fixedCents: 80 }],
     ['a range', { range: { minCents: 80, maxCents: 80 } }],
-  ])('mints an opaque token for %s, valid for a day', async (_, amount) => {
+  ])('createCheckoutToken mints an opaque token for %s, valid for a day', async (_, amount) => {
     const { token, expiresAt } = await mint({ amount, metadata: '{"secret":1}' });
     expect(token).toMatch(/^ps_checkout_[A-Za-z0-9_-]{43}$/);
     expect(expiresAt).toBe(inHours(24));
   });
 
-  test('a reusable one does not expire by itself, and either does when told', async () => {
+  test('createCheckoutToken mints reusable tokens without an expiry, and either kind with a given expiry', async () => {
     const amount = { fixedCents: 4990 };
     expect((await mint({ amount, reusable: true })).expiresAt).toBeNull();
     expect((await mint({ amount, reusable: true, expiresInSeconds: 7200 })).expiresAt).toBe(inHours(2));
     expect((await mint({ amount, expiresInSeconds: 60 })).expiresAt).toBe(inHours(1 / 60));
   });
 
-  test('is NotFoundError for a product that is not there', async () => {
+  test('createCheckoutToken gives NotFoundError for an unknown product', async () => {
     expect(await mint({ amount: { productId: 'ab'.repeat(12) } })).toMatchObject({
       __typename: 'NotFoundError',
       code: 'NOT_FOUND',
@@ -207,7 +207,7 @@ describe('createCheckoutToken', () => {
     [{ description: '' }, 'input.description'],
     [{ callbackUrl: 'http://user:word@shop.example/' }, 'input.callbackUrl'],
     [{ metadata: 'not json' }, 'input.metadata'],
-  ])('names what is wrong in %j', async (wrong, path) => {
+  ])('createCheckoutToken names the wrong field of %j', async (wrong, path) => {
     const refused = await mint({ amount: { fixedCents: 4990 }, ...wrong });
     expect(refused).toMatchObject({
       __typename: 'ValidationError',
@@ -224,14 +224,14 @@ describe('createCheckoutToken', () => {
     { fixedCents: 1.5 },
     { fixedCents: '100' },
     { fixedCents: 9_007_199_254_740_992 },
-  ])('has exactly one amount, so %j is malformed', async (amount) => {
+  ])('createCheckoutToken takes exactly one amount, so %j is malformed', async (amount) => {
     const { body } = await app.live.send(MINT, { input: { amount } });
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     expect(body.errors[0].message).toContain('input.amount');
     expect(body.data).toBeUndefined();
   });
 
-  test('is UnavailableError in sandbox and PermissionError for whoever is not an unrestricted key', async () => {
+  test('createCheckoutToken gives UnavailableError in the sandbox, and PermissionError to all but unrestricted keys', async () => {
     const input = { amount: { fixedCents: 4990 } };
     expect(await mint(input, app.sandbox)).toMatchObject({
       __typename: 'UnavailableError',
@@ -244,7 +244,7 @@ describe('createCheckoutToken', () => {
 });
 
 describe('startCheckout', () => {
-  test('starts the payment that the token describes, and tells nothing that was meant for the merchant', async () => {
+  test('startCheckout starts the payment of the token, and shows nothing that is for the merchant alone', async () => {
     const input = {
       amount: { fixedCents: 4990 },
       description: 'Caneca',
@@ -275,7 +275,7 @@ describe('startCheckout', () => {
     });
   });
 
-  test('answers the same attempt with the same payment, and another amount with IdempotencyError', async () => {
+  test('startCheckout returns the same payment for the same attempt, and IdempotencyError for another amount', async () => {
     const client = await page({ amount: { range: { minCents: 100, maxCents: 900 } } });
     const id = attemptId();
     const first = await start(client, { attemptId: id, valueCents: 500 });
@@ -286,7 +286,7 @@ describe('startCheckout', () => {
     });
   });
 
-  test('is UnavailableError for a single-use token that has started a payment', async () => {
+  test('startCheckout gives UnavailableError for a single-use token that has started a payment', async () => {
     const client = await page({ amount: { fixedCents: 4990 } });
     await start(client, { attemptId: attemptId() });
     expect(await start(client, { attemptId: attemptId() })).toMatchObject({
@@ -295,7 +295,7 @@ describe('startCheckout', () => {
     });
   });
 
-  test('gives each visitor of a reusable token a payment', async () => {
+  test('startCheckout gives each visitor of a reusable token a payment', async () => {
     const client = await page({ amount: { fixedCents: 4990 }, reusable: true });
     const first = await start(client, { attemptId: attemptId() });
     const second = await start(client, { attemptId: attemptId() });
@@ -310,18 +310,18 @@ describe('startCheckout', () => {
     [{ amount: { fixedCents: 4990 } }, { attemptId: 'short' }, 'input.attemptId'],
     [{ amount: { fixedCents: 4990 } }, { attemptId: 'x'.repeat(129) }, 'input.attemptId'],
     [{ amount: { fixedCents: 4990 } }, { customer: { email: 'nobody' } }, 'input.customer.email'],
-  ])('with %j refuses %j', async (grant, input, path) => {
+  ])('startCheckout with the grant %j refuses %j', async (grant, input, path) => {
     const refused = await start(await page(grant), { attemptId: attemptId(), ...input });
     expect(refused).toMatchObject({ __typename: 'ValidationError', fields: [{ path }] });
   });
 
-  test.each([100, 900])('takes %d, a bound of its range', async (valueCents) => {
+  test.each([100, 900])('startCheckout accepts %d, a bound of the token’s range', async (valueCents) => {
     const client = await page({ amount: { range: { minCents: 100, maxCents: 900 } } });
     const started = await start(client, { attemptId: attemptId(), valueCents });
     expect(started.cardPayment.amountCents).toBe(valueCents);
   });
 
-  test('is PermissionError with anything but a checkout token', async () => {
+  test('startCheckout gives PermissionError for every other credential', async () => {
     const { paymentToken } = await start(await page({ amount: { fixedCents: 4990 } }), {
       attemptId: attemptId(),
     });
@@ -331,7 +331,7 @@ describe('startCheckout', () => {
       });
   });
 
-  test('is over with the token’s time', async () => {
+  test('startCheckout is refused after the token has expired', async () => {
     const client = await page({ amount: { fixedCents: 4990 }, expiresInSeconds: 60 });
     app.clock.advance(59_999);
     expect(await start(client, { attemptId: attemptId() })).toMatchObject({
@@ -343,7 +343,7 @@ describe('startCheckout', () => {
     expect(body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
-  test('with a token that has allowed origins works on these pages alone', async () => {
+  test('startCheckout with a token of allowed origins works on those pages alone', async () => {
     const { token } = await mint({
       amount: { fixedCents: 4990 },
       allowedOrigins: ['https://shop.example', 'http://localhost:3000/'],
@@ -366,14 +366,14 @@ describe('startCheckout', () => {
 });
 
 describe('revokeToken', () => {
-  test('ends a token at once: it lets nobody in', async () => {
+  test('revokeToken ends a token at once, and nobody is admitted with it', async () => {
     const { token } = await mint({ amount: { fixedCents: 4990 }, reusable: true });
     expect(await revoke(token)).toEqual({ __typename: 'RevokeTokenSuccess', revoked: true });
     expect((await app.client(token).send('{ viewer { credential } }')).status).toBe(401);
     expect(await revoke(token)).toMatchObject({ __typename: 'NotFoundError' });
   });
 
-  test('is NotFoundError for what is no token of the caller’s tenant, which then still works', async () => {
+  test('revokeToken gives NotFoundError for a token of another tenant, which stays valid', async () => {
     const { token } = await mint({ amount: { fixedCents: 4990 }, reusable: true });
     for (const client of [await anotherKey(), app.sandbox])
       expect(await revoke(token, client)).toMatchObject({ __typename: 'NotFoundError', code: 'NOT_FOUND' });
@@ -382,14 +382,14 @@ describe('revokeToken', () => {
       expect(await revoke(unknown)).toMatchObject({ __typename: 'NotFoundError' });
   });
 
-  test('is PermissionError for a restricted key and for the token itself', async () => {
+  test('revokeToken gives PermissionError to a restricted key and to the token itself', async () => {
     const { token } = await mint({ amount: { fixedCents: 4990 }, reusable: true });
     const restricted = app.client(await addKey(app, { permissions: ['subcontas.gerenciar'] }));
     for (const client of [restricted, app.client(token)])
       expect(await revoke(token, client)).toMatchObject({ __typename: 'PermissionError' });
   });
 
-  test('closes the token’s open socket with 4403 and ends its event stream with UNAUTHENTICATED', async () => {
+  test('revokeToken closes the token’s open socket with 4403 and ends its event stream with UNAUTHENTICATED', async () => {
     const token = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
     const stays = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
     const { updatesCursor } = await app.live.request('{ updatesCursor }');
@@ -522,7 +522,7 @@ describe('every operation, with every credential', () => {
     ],
   ];
 
-  test.each(TABLE)('%s', async (_, clientOf, expected) => {
+  test.each(TABLE)('every operation has its outcome with %s', async (_, clientOf, expected) => {
     const client = await clientOf();
     const outcomes: Record<string, string> = {};
     for (const [name, query] of Object.entries(OPERATIONS)) outcomes[name] = await outcomeOf(client, query);
@@ -538,7 +538,7 @@ describe('every operation, with every credential', () => {
   }
 });
 
-test('a payment is followed by its payment token to the end, and nobody else’s is', async () => {
+test('a payment token follows its payment to the end, and no other', async () => {
   const { paymentToken, cardPayment } = await start(await page({ amount: { fixedCents: 4990 } }), {
     attemptId: attemptId(),
   });

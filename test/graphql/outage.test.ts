@@ -52,7 +52,7 @@ const payout = {
 };
 
 describe('a database that is away', () => {
-  test('is UNAVAILABLE over HTTP, with 503, whether or not the caller is known', async () => {
+  test('an outage of the database is UNAVAILABLE over HTTP, with 503, whether or not the caller is known', async () => {
     network.onRequest = (chunk) => (chunk.includes('start transaction') ? 'cut-before' : 'pass');
     const known = await app.live.send(PAY_OUT, { input: payout });
     expect(known).toMatchObject({ status: 503, body: { data: null, errors: [NOTHING_DONE] } });
@@ -67,7 +67,7 @@ describe('a database that is away', () => {
     expect(requestPayout).toMatchObject({ replayed: false });
   });
 
-  test('is UNAVAILABLE to a query that is answered past Yoga', async () => {
+  test('an outage of the database is UNAVAILABLE to a query of the fast path', async () => {
     const query = '{ wallet { balanceCents } }';
     for (let times = 0; times < 4; times += 1) await app.live.request(query);
     expect(app.fastAnswers()).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ describe('a database that is away', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  test('leaves an answer that it concerns in part a partial answer', async () => {
+  test('an outage of the database in one field leaves a partial result', async () => {
     network.onRequest = (chunk) => (chunk.includes('from "card_payment"') ? 'cut-before' : 'pass');
     const { status, body } = await app.live.send(
       '{ viewer { credential } cardPayment(orderCode: "PSC-0123456789ABCDEFGHJKMNPQ") { id } }',
@@ -89,7 +89,7 @@ describe('a database that is away', () => {
     expect(body.errors).toMatchObject([{ ...NOTHING_DONE, path: ['cardPayment'] }]);
   });
 
-  test('is 503 over REST, in words', async () => {
+  test('an outage of the database is 503 over REST, with a message', async () => {
     goAway();
     const answer = await app
       .rest()
@@ -98,7 +98,7 @@ describe('a database that is away', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  test('is UNAVAILABLE over a WebSocket, and closes one that begins so that its client comes back', async () => {
+  test('an outage of the database is UNAVAILABLE over a WebSocket, and closes a new one so that its client reconnects', async () => {
     const socket = openRawSocket(app.url);
     await socket.init(LIVE_KEY);
     goAway();
@@ -124,13 +124,13 @@ describe('a database that is away', () => {
     socket.socket.terminate();
   });
 
-  test('is UNAVAILABLE over an event stream', async () => {
+  test('an outage of the database is UNAVAILABLE over an event stream', async () => {
     goAway();
     const stream = app.live.sse('subscription { walletUpdates { cursor } }');
     await expect(stream.next()).rejects.toThrow(/^503 .*"code":"UNAVAILABLE","retryAfterSeconds":1/);
   });
 
-  test('is not ready, and scraped all the same', async () => {
+  test('a server without its database is not ready, and its metrics can be read', async () => {
     const ready = async () => (await fetch(`${app.url}/readyz`)).status;
     expect(await ready()).toBe(200);
     network.swallows = true;
@@ -142,7 +142,7 @@ describe('a database that is away', () => {
   });
 });
 
-test('a payout whose COMMIT nobody has answered is UNAVAILABLE with 504, and its key finds it', async () => {
+test('a payout whose COMMIT was not confirmed is UNAVAILABLE with 504, and its key finds it', async () => {
   network.onRequest = (chunk) => (chunk.includes('commit\0') ? 'silence-after' : 'pass');
   const { status, headers, body } = await app.live.send(PAY_OUT, { input: payout });
   expect([status, headers.get('retry-after'), body.errors[0].extensions]).toEqual([
@@ -158,7 +158,7 @@ test('a payout whose COMMIT nobody has answered is UNAVAILABLE with 504, and its
   expect(restStatus).toBe(200);
 });
 
-test('an outage of what is read behind a change does not say that nothing was done', async () => {
+test('an outage after a change does not claim that nothing was done', async () => {
   const open = `mutation ($input: CreateSubaccountInput!) {
     createSubaccount(input: $input) {
       ... on SubaccountSuccess { replayed subaccount { payouts(first: 1) { nodes { id } } } }
@@ -183,7 +183,7 @@ test('an outage of what is read behind a change does not say that nothing was do
   expect((await app.live.request(open, { input })).createSubaccount).toMatchObject({ replayed: true });
 });
 
-test('a database that was made read-only serves what reads, and is UNAVAILABLE to what writes', async () => {
+test('a read-only database serves reads, and is UNAVAILABLE to writes', async () => {
   const name = new URL(url).pathname.slice(1);
   await administrate(
     inject('templates').postgresUrl,

@@ -56,7 +56,7 @@ describe('viewer', () => {
   test.each([
     ['a live key', 'LIVE', () => app.live],
     ['a test key', 'SANDBOX', () => app.sandbox],
-  ] as const)('is %s, unrestricted', async (_, environment, client) => {
+  ] as const)('the viewer with %s is unrestricted', async (_, environment, client) => {
     const { viewer } = await client().request(VIEWER);
     expect(viewer).toMatchObject({
       environment,
@@ -66,7 +66,7 @@ describe('viewer', () => {
     });
   });
 
-  test('is a restricted key with what it lists', async () => {
+  test('the viewer with a restricted key has its permissions', async () => {
     const restricted = app.client(await addKey(app, { permissions: ['subcontas.sacar'] }));
     expect((await restricted.request(VIEWER)).viewer.permissions).toEqual(['subcontas.sacar']);
   });
@@ -76,7 +76,7 @@ describe('viewer', () => {
     ['PAYMENT_TOKEN', 'payment', { orderCode: NOWHERE }],
     ['DASHBOARD_TOKEN', 'dashboard', { scopes: [] }],
   ] as const)(
-    'is a %s, whose permissions are not a key’s and whose limit is smaller',
+    'the viewer with a %s has a smaller limit, and no permissions of a key',
     async (credential, kind, grant) => {
       const client = app.client(await addToken(app, { kind, grant }));
       const { viewer } = await client.request(VIEWER);
@@ -90,7 +90,7 @@ describe('viewer', () => {
   );
 
   test.each([null, 'ps_live_', 'ps_live_unknown0123456789abcdef', 'ps_checkout_unknown', 'nonsense', 'a b'])(
-    'is nobody with %j',
+    'the viewer is refused with the credential %j',
     async (credential) => {
       const { status, headers, body } = await app.client(credential).send(VIEWER);
       expect(status).toBe(401);
@@ -99,7 +99,7 @@ describe('viewer', () => {
     },
   );
 
-  test('is nobody with a key of the other environment’s prefix', async () => {
+  test('the viewer is refused with an unknown key of the other environment', async () => {
     const { status } = await app.client('ps_test_test0123456789abcdeX').send(VIEWER);
     expect(status).toBe(401);
   });
@@ -109,7 +109,7 @@ describe('wallet', () => {
   const WALLET = `{ wallet { id currency balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents
     subaccountsBalanceCents assignableCents cryptoBalanceLtc sandbox } }`;
 
-  test('shows what the ledger says', async () => {
+  test('the wallet shows the balances of the ledger', async () => {
     expect((await app.live.request(WALLET)).wallet).toEqual({
       id: expect.any(String),
       currency: 'BRL',
@@ -124,7 +124,7 @@ describe('wallet', () => {
     });
   });
 
-  test('is another one for each environment and each account, by its id too', async () => {
+  test('the wallet is another one for each environment and account, by its id too', async () => {
     const wallets = await Promise.all([app.live, app.sandbox, other].map((client) => client.request(WALLET)));
     expect(new Set(wallets.map(({ wallet }) => wallet.id)).size).toBe(3);
     expect(wallets[1].wallet).toMatchObject({ sandbox: true, pendingReleaseCents: 0 });
@@ -135,31 +135,31 @@ describe('wallet', () => {
 describe('cardPayment', () => {
   const ONE = 'query ($code: String!) { cardPayment(orderCode: $code) { orderCode amountCents } }';
 
-  test('is found by its order code', async () => {
+  test('a card payment is found by its order code', async () => {
     expect(await app.live.request(ONE, { code: codes[0] })).toEqual({
       cardPayment: { orderCode: codes[0], amountCents: 1000 },
     });
   });
 
   test.each(['', NOWHERE, 'a\u0000b', '\ud800', 'x'.repeat(200), "'; drop table card_payment; --"])(
-    'is null for %j, without an error',
+    'a card payment is null for the code %j, without an error',
     async (code) => {
       expect(await app.live.request(ONE, { code })).toEqual({ cardPayment: null });
     },
   );
 
-  test('is null to another account and in another environment', async () => {
+  test('a card payment is null to another account and in another environment', async () => {
     expect(await other.request(ONE, { code: codes[0] })).toEqual({ cardPayment: null });
     expect(await app.sandbox.request(ONE, { code: codes[0] })).toEqual({ cardPayment: null });
   });
 
-  test('is shown to its own payment token, and no other payment is', async () => {
+  test('a card payment is shown to its payment token, and no other payment is', async () => {
     const client = app.client(await addToken(app, { kind: 'payment', grant: { orderCode: codes[0] } }));
     expect((await client.request(ONE, { code: codes[0] })).cardPayment.amountCents).toBe(1000);
     expect(await client.request(ONE, { code: codes[1] })).toEqual({ cardPayment: null });
   });
 
-  test('keeps customer and metadata from a browser’s token', async () => {
+  test('a card payment hides customer and metadata from a browser’s token', async () => {
     const query = 'query ($code: String!) { cardPayment(orderCode: $code) { customer { name } metadata } }';
     const token = app.client(await addToken(app, { kind: 'payment', grant: { orderCode: codes[0] } }));
     const seen = { customer: { name: 'Ana' }, metadata: '{"a": 1}' };
@@ -170,7 +170,7 @@ describe('cardPayment', () => {
     });
   });
 
-  test('asked for under 20 aliases costs one statement', async () => {
+  test('a card payment under 20 aliases takes one statement', async () => {
     const aliases = Array.from(
       { length: 20 },
       (_, index) => `a${index}: cardPayment(orderCode: "${codes[index % 4]}") { status }`,
@@ -184,7 +184,7 @@ describe('cardPayment', () => {
     expect(statements).toHaveLength(1);
   });
 
-  test('counts its seconds to the expiry by the server’s clock, down to 0', async () => {
+  test('a card payment counts its seconds to the expiry by the server’s clock, down to 0', async () => {
     const query =
       'query ($code: String!) { cardPayment(orderCode: $code) { createdAt expiresAt expiresInSeconds } }';
     const { cardPayment } = await app.live.request(query, { code: codes[0] });
@@ -206,7 +206,7 @@ describe('cardPayments', () => {
   const listed = async (variables: object, client = app.live) =>
     (await client.request(LIST, variables as Record<string, unknown>)).cardPayments;
 
-  test('are listed newest first', async () => {
+  test('card payments are listed newest first', async () => {
     const { totalCount, nodes, edges, pageInfo } = await listed({});
     expect(totalCount).toBe(5);
     expect(nodes.map((node: { orderCode: string }) => node.orderCode)).toEqual([...codes].reverse());
@@ -219,7 +219,7 @@ describe('cardPayments', () => {
     });
   });
 
-  test('are paged without a gap or a repetition, while others come in', async () => {
+  test('card payments are paged without a gap or a repetition, while others are added', async () => {
     const mine = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const created: string[] = [];
     for (let index = 0; index < 5; index += 1) created.push(await create(mine));
@@ -238,14 +238,14 @@ describe('cardPayments', () => {
     expect(seen).toEqual(created.reverse());
   });
 
-  test('are filtered by status, and counted as filtered', async () => {
+  test('card payments are filtered by status, and their total is filtered too', async () => {
     const { totalCount, nodes } = await listed({ status: ['PAID', 'REFUNDED'], first: 1 });
     expect(totalCount).toBe(2);
     expect(nodes).toEqual([{ orderCode: codes[3] }]);
     expect((await listed({ status: [] })).totalCount).toBe(0);
   });
 
-  test('are an empty page behind the last', async () => {
+  test('card payments have an empty page behind the last', async () => {
     const { pageInfo } = await listed({});
     expect(await listed({ after: pageInfo.endCursor })).toMatchObject({
       nodes: [],
@@ -253,7 +253,7 @@ describe('cardPayments', () => {
     });
   });
 
-  test('are nobody else’s', async () => {
+  test('card payments of other accounts are not listed', async () => {
     expect(await listed({}, other)).toMatchObject({ totalCount: 0, nodes: [] });
     expect(await listed({}, app.sandbox)).toMatchObject({ totalCount: 0, nodes: [] });
   });
@@ -267,7 +267,7 @@ describe('cardPayments', () => {
     [{ after: Buffer.from('v1:1').toString('base64url') }, 'after'],
     [{ after: 'A'.repeat(22) }, 'after'],
     [{ status: ['UNKNOWN'] }, 'status'],
-  ])('refuse %j, naming the argument', async (variables, path) => {
+  ])('card payments with the arguments %j are refused, naming the argument', async (variables, path) => {
     const { status, body } = await app.live.send(LIST, variables);
     expect(status).toBe(400);
     expect(body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path }] });
@@ -283,7 +283,7 @@ describe('node and nodes', () => {
       .cardPayment.id;
   const encoded = (text: string) => Buffer.from(text).toString('base64');
 
-  test('lead back to what gave the id', async () => {
+  test('a node is found by every id that the schema gives', async () => {
     const { wallet } = await app.live.request('{ wallet { id } }');
     const id = await idOf(app.live, codes[0]!);
     expect(await app.live.request(NODE, { id: wallet.id })).toEqual({
@@ -292,7 +292,7 @@ describe('node and nodes', () => {
     expect(await app.live.request(NODE, { id })).toEqual({ node: { __typename: 'CardPayment', id } });
   });
 
-  test('keep order, repetitions and gaps', async () => {
+  test('nodes keep order, repetitions and gaps', async () => {
     const first = await idOf(app.live, codes[0]!);
     const second = await idOf(app.live, codes[1]!);
     const gap = encoded(`CardPayment:${NOWHERE}`);
@@ -302,7 +302,7 @@ describe('node and nodes', () => {
     expect(statements.filter((statement) => statement.includes('"card_payment"'))).toHaveLength(1);
   });
 
-  test('are null where they are another tenant’s', async () => {
+  test('a node of another tenant is null', async () => {
     const { wallet } = await other.request('{ wallet { id } }');
     const ids = [await idOf(app.live, codes[0]!), wallet.id];
     expect((await app.sandbox.request(NODES, { ids })).nodes).toEqual([null, null]);
@@ -311,7 +311,7 @@ describe('node and nodes', () => {
   });
 
   test.each([`CardPayment:${NOWHERE}`, 'CardPayment:\u0000', 'Wallet:live'])(
-    'are null for an id of %j',
+    'a node is null for an id of %j',
     async (text) => {
       expect(await app.live.request(NODE, { id: encoded(text) })).toEqual({ node: null });
     },
@@ -322,14 +322,14 @@ describe('node and nodes', () => {
     ...['no colon', 'Wallet:', '__proto__:1', 'constructor:1', 'Nonsense:1'].map(encoded),
     // Types of which no object has an id.
     ...['Viewer:1', 'CardPaymentConnection:1', 'Query:1', 'String:1', 'Node:1'].map(encoded),
-  ])('refuse %j, naming it', async (id) => {
+  ])('a node with the id %j is refused, naming the id', async (id) => {
     const { body } = await app.live.send(NODE, { id });
     expect(body.data).toEqual({ node: null });
     expect(body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path: 'id' }] });
     expect((await app.live.send(NODES, { ids: [id] })).body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  test('are at most 100 at once', async () => {
+  test('nodes are at most 100 at once', async () => {
     const ids = Array.from({ length: 101 }, () => encoded(`CardPayment:${NOWHERE}`));
     const { body } = await app.live.send(NODES, { ids });
     expect(body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path: 'ids' }] });
@@ -338,7 +338,7 @@ describe('node and nodes', () => {
 });
 
 describe('updatesCursor', () => {
-  test('leaves no gap between a list and the stream', async () => {
+  test('an updatesCursor leaves no gap between a list and the subscription', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     await create(client);
     const { updatesCursor, cardPayments } = await client.request(
@@ -356,7 +356,7 @@ describe('updatesCursor', () => {
     await updates.close();
   });
 
-  test('of an account where nothing has happened is one too', async () => {
+  test('an updatesCursor of an account without events can be followed', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const { updatesCursor } = await client.request('{ updatesCursor }');
     const updates = client.ws(
@@ -369,7 +369,7 @@ describe('updatesCursor', () => {
   });
 });
 
-test('answers in the order asked, whatever is ready first', async () => {
+test('fields are in the order of the query, whichever is ready first', async () => {
   const answer = await app.live.request(
     `{ z: wallet { sandbox id currency } updatesCursor viewer { rateLimit { remaining limit } environment } a: cardPayment(orderCode: "x") { id } }`,
   );
@@ -387,7 +387,7 @@ describe('the schema', () => {
     inputValueDeprecation: true,
   });
 
-  test('is told to API keys', async () => {
+  test('introspection is answered to API keys', async () => {
     expect((await app.live.request(full)).__schema.types.length).toBeGreaterThan(20);
     const restricted = app.client(await addKey(app, { permissions: ['subcontas.sacar'] }));
     expect(await restricted.request('{ __type(name: "Wallet") { name } }')).toEqual({
@@ -399,7 +399,7 @@ describe('the schema', () => {
     ['checkout', GRANT],
     ['payment', { orderCode: NOWHERE }],
     ['dashboard', { scopes: ['wallet'] }],
-  ] as const)('is refused to a %s token', async (kind, grant) => {
+  ] as const)('introspection is refused to a %s token', async (kind, grant) => {
     const client = app.client(await addToken(app, { kind, grant }));
     for (const query of [
       full,
@@ -416,7 +416,7 @@ describe('the schema', () => {
     });
   });
 
-  test('is told to GraphiQL in a demo, and outside of one to nobody without a key', async () => {
+  test('introspection is answered to GraphiQL in a demo, and elsewhere refused without a key', async () => {
     expect((await app.client(null).request(full)).__schema).toBeTruthy();
     const closed = await startApp({ environment: { PSA_DEMO: 'off' } });
     try {

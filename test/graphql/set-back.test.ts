@@ -41,7 +41,7 @@ const CASES: [string, number, number][] = [
 
 describe.each(['ws', 'sse'] as const)('a subscriber over %s whose log is set back', (transport) => {
   test.each(sampled(CASES, 3))(
-    'and goes on %s is sent CURSOR_EXPIRED, and a new one works',
+    'a subscription ends with CURSOR_EXPIRED where its log is set back and continues %s, and a new one works',
     async (_, writer, count) => {
       const [app] = apps as [TestApp, TestApp];
       const { live, database } = app;

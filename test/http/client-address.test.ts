@@ -15,13 +15,13 @@ function addressOf(peer: string | undefined, forwarded?: string, trusted = TRUST
 }
 
 describe('the client’s address', () => {
-  test('is the peer’s where no proxy is trusted, whatever the header says', () => {
+  test('the client’s address is the peer’s where no proxy is trusted, whatever the header says', () => {
     expect(addressOf('10.0.0.1', '192.0.2.1', [])).toBe('10.0.0.1');
     expect(addressOf('::ffff:10.0.0.1', '192.0.2.1', [])).toBe('10.0.0.1');
     expect(addressOf(undefined, '192.0.2.1')).toBe('');
   });
 
-  test('is the peer’s where the peer is no proxy of ours', () => {
+  test('the client’s address is the peer’s where the peer is not a trusted proxy', () => {
     expect(addressOf('203.0.113.9', '192.0.2.1')).toBe('203.0.113.9');
     expect(addressOf('203.0.113.9', '10.0.0.1')).toBe('203.0.113.9');
     expect(addressOf('2001:db8:fffe::1', '192.0.2.1')).toBe('2001:db8:fffe::1');
@@ -31,17 +31,17 @@ describe('the client’s address', () => {
     ['what the proxy saw', '10.0.0.1', '192.0.2.1', '192.0.2.1'],
     ['what the proxy saw, in IPv6', '2001:db8:ffff::1', '2001:db8::7', '2001:db8::7'],
     ['what a mapped proxy saw', '::ffff:10.0.0.1', '192.0.2.1', '192.0.2.1'],
-    ['the rightmost that is no proxy', '10.0.0.1', '198.51.100.1, 192.0.2.1, 10.0.0.2', '192.0.2.1'],
+    ['the rightmost that is not a proxy’s', '10.0.0.1', '198.51.100.1, 192.0.2.1, 10.0.0.2', '192.0.2.1'],
     ['not what the client wrote before it', '10.0.0.1', '10.9.9.9, 198.51.100.1,192.0.2.1', '192.0.2.1'],
     ['the outermost proxy, where all are', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
-    ['with its port taken off', '10.0.0.1', '192.0.2.1:4711', '192.0.2.1'],
-    ['with its brackets taken off', '10.0.0.1', '[2001:db8::7]:443', '2001:db8::7'],
-    ['the proxy’s own where it says nothing', '10.0.0.1', undefined, '10.0.0.1'],
-    ['the proxy’s own where it says what is no address', '10.0.0.1', '192.0.2.1, unknown', '10.0.0.1'],
+    ['the address without its port', '10.0.0.1', '192.0.2.1:4711', '192.0.2.1'],
+    ['the address without its brackets', '10.0.0.1', '[2001:db8::7]:443', '2001:db8::7'],
+    ['the proxy’s own without the header', '10.0.0.1', undefined, '10.0.0.1'],
+    ['the proxy’s own where the last is not an address', '10.0.0.1', '192.0.2.1, unknown', '10.0.0.1'],
     ['the proxy’s own where the last is empty', '10.0.0.1', '192.0.2.1,', '10.0.0.1'],
     ['the proxy’s own where the header is empty', '10.0.0.1', '', '10.0.0.1'],
     ['never an IPv4 address in another notation', '10.0.0.1', '0x7f.1', '10.0.0.1'],
-  ])('is behind a trusted proxy %s', (_, peer, forwarded, address) => {
+  ])('the client’s address behind a trusted proxy is %s', (_, peer, forwarded, address) => {
     expect(addressOf(peer, forwarded)).toBe(address);
   });
 });
@@ -66,7 +66,7 @@ describe('a visitor’s limit', () => {
   const left = async (app: TestApp, token: string, forwarded: string) =>
     (await app.client(token, { 'x-forwarded-for': forwarded }).request(LEFT)).viewer.rateLimit.remaining;
 
-  test('is of the address that a trusted proxy tells, over HTTP and WebSocket alike', async () => {
+  test('a visitor’s limit is counted by the address that a trusted proxy reports, over HTTP and WebSocket', async () => {
     const token = await mint(behind);
     await behind.client(token, { 'x-forwarded-for': '192.0.2.1' }).request(FIELDS(40));
     expect(await left(behind, token, '192.0.2.1')).toBe(79);
@@ -81,7 +81,7 @@ describe('a visitor’s limit', () => {
     socket.socket.close();
   });
 
-  test('cannot be multiplied by a header where no proxy is trusted', async () => {
+  test('a visitor’s limit cannot be multiplied by a header where no proxy is trusted', async () => {
     const token = await mint(bare);
     for (let index = 0; index < 3; index += 1)
       expect(await left(bare, token, `192.0.2.${index}`)).toBe(119 - index);

@@ -25,7 +25,7 @@ function isRefused(port: number): Promise<boolean> {
   });
 }
 
-test('A server that is to stop says so, serves on, refuses new connections, and answers once more on those it has.', async () => {
+test('A stopping server reports it, serves on, refuses new connections, and answers once more on the open ones.', async () => {
   const { port, clock, drain, close } = await startServer({ config: { drainMs: 3_000 } });
   const agents = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
   onTestFinished(() => {
@@ -52,14 +52,14 @@ test('A server that is to stop says so, serves on, refuses new connections, and 
   await close();
 });
 
-test('Without a time to wait for proxies a stop waits for none.', async () => {
+test('A stop without a drain time does not wait for proxies.', async () => {
   const { port, drain, close } = await startServer({ config: { drainMs: 0 } });
   await drain();
   expect((await ask(port, '/readyz')).statusCode).toBe(200);
   await close();
 });
 
-test('A server at a port of its own listens when it can answer, and not before.', async () => {
+test('A server with a fixed port listens once it can answer, and not before.', async () => {
   const database = await openFreshDatabase();
   const [asked, held] = [deferred(), deferred()];
   const port = await freePort();

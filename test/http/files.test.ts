@@ -41,7 +41,7 @@ describe('a file', () => {
     ['gzip, deflate, br, zstd', 'br'],
     ['gzip', 'gzip'],
     ['identity', null],
-  ])('asked for with %s comes as %s', async (accepted, encoding) => {
+  ])('a file requested with %s is sent with the encoding %s', async (accepted, encoding) => {
     const answer = await get('app.js', { 'accept-encoding': accepted });
     expect(answer.headers.get('content-encoding')).toBe(encoding);
     expect(answer.headers.get('vary')).toBe('accept-encoding');
@@ -54,13 +54,13 @@ describe('a file', () => {
     expect(Number(head.headers.get('content-length'))).toBe(length);
   });
 
-  test('that is compressed already is left alone', async () => {
+  test('a file that is compressed already is sent as it is', async () => {
     const answer = await get('photo.png', { 'accept-encoding': 'br' });
     expect(answer.headers.get('content-encoding')).toBeNull();
     expect(answer.headers.get('vary')).toBeNull();
   });
 
-  test('is not sent again to whoever has it', async () => {
+  test('a file is not sent again to a client with its etag', async () => {
     const etag = (await get('app.js', { 'accept-encoding': 'br' })).headers.get('etag') ?? '';
     const again = await get('app.js', { 'accept-encoding': 'br', 'if-none-match': etag });
     expect(again.status).toBe(304);
@@ -69,7 +69,7 @@ describe('a file', () => {
     expect((await get('app.js', { 'accept-encoding': 'gzip', 'if-none-match': etag })).status).toBe(200);
   });
 
-  test('that was written anew is read anew', async () => {
+  test('a file that has changed is read again', async () => {
     const path = join(folder, 'page.html');
     await writeFile(path, 'one');
     const first = await get('page');
@@ -80,7 +80,7 @@ describe('a file', () => {
     expect(second.headers.get('etag')).not.toBe(first.headers.get('etag'));
   });
 
-  test('that is not there, or is a folder, is not found', async () => {
+  test('a missing file, or a folder, is not found', async () => {
     expect((await get('none.js')).status).toBe(404);
     expect((await get('../files.test.ts')).status).toBe(404);
     expect((await get('')).status).toBe(404);

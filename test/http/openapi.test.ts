@@ -27,8 +27,8 @@ const described = (): { path: string; method: string; operation: any }[] =>
     Object.entries(methods as object).map(([method, operation]) => ({ path, method, operation })),
   );
 
-describe('the description', () => {
-  test('is OpenAPI 3.1 by its meta-schema', async () => {
+describe('the OpenAPI description', () => {
+  test('the description is OpenAPI 3.1 by its meta-schema', async () => {
     expect(description.openapi).toBe('3.1.1');
     // The parser puts what is referred to in its place.
     expect(await validate(structuredClone(description))).toEqual(
@@ -36,32 +36,32 @@ describe('the description', () => {
     );
   });
 
-  test('is for everybody, and no request of an account', async () => {
+  test('the description needs no key, and is not counted as a request of an account', async () => {
     const { status, headers } = await describedBy();
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('ratelimit-limit')).toBeNull();
   });
 
-  test('is not sent again to whoever has it', async () => {
+  test('the description is not sent again to a client with its etag', async () => {
     const { headers } = await describedBy();
     const again = await describedBy({ headers: { 'if-none-match': headers.get('etag')! } });
     expect([again.status, again.body]).toEqual([304, null]);
   });
 
-  test('knows no other method', async () => {
+  test('the description is answered to no other method', async () => {
     const { status, headers, body } = await describedBy({ method: 'POST' });
     expect([status, headers.get('allow'), body]).toEqual([405, 'GET, HEAD', { error: 'Method not allowed' }]);
   });
 
-  test('says where it is served, in which version, and with which keys', () => {
+  test('the description has the server’s address, the version and the security scheme', () => {
     expect(description.servers).toEqual([{ url: 'https://pay.example/psa' }]);
     expect(description.info.version).toBe('1.0.0');
     expect(description.security).toEqual([{ apiKey: [] }]);
     expect(description.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
   });
 
-  test('has the one form of all errors', () => {
+  test('the description has one schema for all errors', () => {
     expect(description.components.schemas.Error).toMatchObject({
       properties: { error: { type: 'string' } },
       required: ['error'],
@@ -71,7 +71,7 @@ describe('the description', () => {
 });
 
 describe('each operation', () => {
-  test('has a name of its own, words, a group, and its answers with their headers', () => {
+  test('every operation has an own name, a description, a group, and its answers with their headers', () => {
     const names = described().map(({ operation }) => operation.operationId);
     expect(names.length).toBeGreaterThanOrEqual(5);
     expect(new Set(names).size).toBe(names.length);
@@ -95,7 +95,7 @@ describe('each operation', () => {
     }
   });
 
-  test('describes each parameter of its path, and its body where it has one', () => {
+  test('every operation describes the parameters of its path, and its body where it has one', () => {
     for (const { path, method, operation } of described()) {
       const inPath = operation.parameters.filter((parameter: { in: string }) => parameter.in === 'path');
       expect(inPath.map(({ name }: { name: string }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
@@ -108,7 +108,7 @@ describe('each operation', () => {
     }
   });
 
-  test('that takes a page says what a page may be', () => {
+  test('every operation with a page describes the limits of a page', () => {
     const { parameters, responses } = description.paths['/v1/card-payments'].get;
     expect(parameters).toEqual([
       {
@@ -132,14 +132,14 @@ describe('each operation', () => {
     ]);
   });
 
-  test('that takes a body has an example of one', () => {
+  test('every operation with a body has an example', () => {
     const bodies = described().filter(({ operation }) => operation.requestBody);
     expect(bodies.length).toBeGreaterThan(0);
     for (const { operation } of bodies)
       expect(operation.requestBody.content['application/json'].example).toBeDefined();
   });
 
-  test('is answered under its address, whether or not the answer is yes', async () => {
+  test('every operation is answered at its path, with success or with a refusal', async () => {
     for (const { path, method } of described()) {
       const answer = await fetch(`${base()}${path.replaceAll(/\{\w+\}/g, 'unknown')}`, {
         method: method.toUpperCase(),

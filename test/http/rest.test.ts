@@ -212,7 +212,7 @@ const post = (body: BodyInit, headers: Record<string, string> = { 'content-type'
 // ── What it promises ────────────────────────────────────────────────────────────────────────────
 
 describe('an answer', () => {
-  test('is encoded by its schema: reais, instants, and nothing that it does not name', async () => {
+  test('an answer is encoded by its schema: reais, instants, and no member that it does not name', async () => {
     const { status, headers, body } = await rest().post('/things', { amountCents: 820, note: 'hi' });
     expect({ status, body }).toEqual({
       status: 201,
@@ -223,14 +223,14 @@ describe('an answer', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('may be one of several', async () => {
+  test('an answer may be one of several', async () => {
     expect(await rest().post('/things', { amountCents: 0 })).toMatchObject({
       status: 202,
       body: { id: 'later' },
     });
   });
 
-  test('to HEAD is that to GET, without the body', async () => {
+  test('the answer to HEAD is that to GET, without the body', async () => {
     const get = await rest().get('/things');
     const head = await rest().send('/things', { method: 'HEAD' });
     expect(head.status).toBe(200);
@@ -238,7 +238,7 @@ describe('an answer', () => {
     expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
   });
 
-  test('that is not as described is a fault of ours, and not sent', async () => {
+  test('an answer that does not fit its schema is an internal fault, and is not sent', async () => {
     expect(await rest().delete('/things/badly-answered')).toMatchObject({
       status: 500,
       body: { error: 'Internal error' },
@@ -258,7 +258,7 @@ describe('a key', () => {
     ['a very long one', `Bearer ps_live_${'x'.repeat(5_000)}`],
     ['a checkout token', 'Bearer ps_checkout_unknown'],
     ['a dashboard token', 'Bearer ps_dashboard_unknown'],
-  ])('%s is refused', async (_, authorization) => {
+  ])('this credential is refused: %s', async (_, authorization) => {
     for (const path of ['/things', '/nowhere']) {
       const answer = await rest(null).send(path, authorization ? { headers: { authorization } } : {});
       expect(answer).toMatchObject({ status: 401, body: { error: 'Invalid API key' } });
@@ -268,17 +268,17 @@ describe('a key', () => {
     }
   });
 
-  test('is all that is looked up: a browser’s token is refused as it comes', async () => {
+  test('a browser’s token is refused without a lookup', async () => {
     expect((await rest('ps_payment_abc').get('/things')).status).toBe(401);
     expect(asked).toEqual([]);
   });
 
-  test('may be sent with the scheme in any case', async () => {
+  test('a key may be sent with the scheme in any case', async () => {
     const answer = await rest(null).send('/things', { headers: { authorization: `bearer ${KEY}` } });
     expect(answer.status).toBe(200);
   });
 
-  test('that is restricted does what one of its permissions is for, and nothing else', async () => {
+  test('a restricted key may do what one of its permissions is for, and nothing else', async () => {
     const restricted = rest('ps_live_restricted000000');
     expect((await restricted.get('/things/00ff/parts/1')).status).toBe(200);
     expect(await restricted.get('/things')).toMatchObject({ status: 403 });
@@ -288,7 +288,7 @@ describe('a key', () => {
 });
 
 describe('a path', () => {
-  test('that is not there is a 404, for whoever has a key', async () => {
+  test('an unknown path is a 404 with a key', async () => {
     for (const path of ['', '/', '/nowhere', '/things/', '/things/1/parts', '/THINGS', '/things/1/2/3'])
       expect(await rest().get(path)).toMatchObject({ status: 404, body: { error: 'Not found' } });
   });
@@ -298,14 +298,14 @@ describe('a path', () => {
     ['PATCH', '/things/1', 'DELETE'],
     ['OPTIONS', '/things', 'POST, GET, HEAD'],
     ['POST', '/things/1/parts/2', 'GET, HEAD'],
-  ])('does not know %s %s', async (method, path, allow) => {
+  ])('%s %s is answered with 405 and the allowed methods', async (method, path, allow) => {
     const answer = await rest().send(path, { method });
     expect(answer).toMatchObject({ status: 405, body: { error: 'Method not allowed' } });
     expect(answer.headers.get('allow')).toBe(allow);
     expect(answer.headers.get('ratelimit-limit')).toBe('120');
   });
 
-  test('has its fields decoded, and checked', async () => {
+  test('the fields of a path are decoded and checked', async () => {
     expect(await rest().get('/things/00ff/parts/a%2Fb%20%C3%A9')).toMatchObject({
       status: 200,
       body: { of: '00ff', id: 'a/b é' },
@@ -328,7 +328,7 @@ describe('a page', () => {
     ['?limit=100&offset=7', { limit: 100, offset: 7 }],
     ['?offset=9007199254740991', { limit: 50, offset: 9007199254740991 }],
     ['?unknown=1', { limit: 50, offset: 0 }],
-  ])('is asked for with %j', async (query, page) => {
+  ])('the page of the query %j is answered', async (query, page) => {
     expect(await rest().get(`/things${query}`)).toMatchObject({
       status: 200,
       body: { things: [{ id: 'thing' }], total: 1, ...page },
@@ -336,7 +336,7 @@ describe('a page', () => {
   });
 
   test.each(['0', '101', '-1', '1.5', '1e1', '0x10', '', ' 1', 'ten', '%00', '99999999999999999999'])(
-    'is not asked for with limit=%s',
+    'a page with limit=%s is refused',
     async (limit) => {
       expect(await rest().get(`/things?limit=${limit}`)).toMatchObject({
         status: 400,
@@ -345,7 +345,7 @@ describe('a page', () => {
     },
   );
 
-  test.each(['-1', '1.5', '9007199254740992', 'x'])('is not asked for with offset=%s', async (offset) => {
+  test.each(['-1', '1.5', '9007199254740992', 'x'])('a page with offset=%s is refused', async (offset) => {
     const { status, body } = await rest().get(`/things?offset=${offset}&limit=0`);
     expect(status).toBe(400);
     expect(body.error).toBe(
@@ -356,7 +356,7 @@ describe('a page', () => {
 
 describe('a body', () => {
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
-    'may be called %s',
+    'a body may have the media type %s',
     async (type) => {
       expect((await post('{"amountCents":1}', { 'content-type': type })).status).toBe(201);
     },
@@ -368,7 +368,7 @@ describe('a body', () => {
     ['application/jsonp', 'The body must be sent as application/json'],
     ['', 'The body must be sent as application/json'],
     ['application/json; charset=utf-16', 'The body must be in UTF-8'],
-  ])('may not be called %j', async (type, error) => {
+  ])('a body with the media type %j is refused', async (type, error) => {
     expect(await post(new Blob(['{"amountCents":1}']), { 'content-type': type })).toMatchObject({
       status: 400,
       body: { error },
@@ -403,30 +403,30 @@ describe('a body', () => {
       '{"amountCents":-1,"note":"too long"}',
       'amountCents: must be an integer number of cents; note: must have at most 5 characters',
     ],
-  ])('%.60j is refused in words', async (body, error) => {
+  ])('the body %.60j is refused with a message', async (body, error) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error } });
   });
 
-  test('names the place of what no list allows', async () => {
+  test('the refusal of a body names the place of a wrong list item', async () => {
     const { body } = await rest().post('/things', { amountCents: 1, nested: { colours: ['red', 'blue'] } });
     expect(body.error).toBe('nested.colours.1: must be red or green');
   });
 
-  test('with thousands of mistakes is answered with few words', async () => {
+  test('a body with thousands of mistakes has a short refusal', async () => {
     const colours = Array.from({ length: 5_000 }, () => 1);
     const { status, body } = await rest().post('/things', { amountCents: 1, nested: { colours } });
     expect(status).toBe(400);
     expect(body.error.split('; ')).toHaveLength(10);
   });
 
-  test('that is not UTF-8 is refused', async () => {
+  test('a body that is not UTF-8 is refused', async () => {
     expect(await post(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({
       status: 400,
       body: { error: 'The body is not UTF-8' },
     });
   });
 
-  test('may have members that nobody asked for, and the last of two of one name counts', async () => {
+  test('a body may have unknown members, and the last of two members of one name counts', async () => {
     const text =
       '{"amountCents":1,"amountCents":2,"__proto__":{"amountCents":3,"polluted":true},"constructor":1,"later":{}}';
     expect(await post(text)).toMatchObject({ status: 201, body: { amountCents: 2 } });
@@ -434,7 +434,7 @@ describe('a body', () => {
     expect((await post('{"__proto__":{"amountCents":3}}')).status).toBe(400);
   });
 
-  test('has at most 64 kB', async () => {
+  test('a body has at most 64 kB', async () => {
     const empty = '{"amountCents":1,"padding":""}'.length;
     const padded = (bytes: number) => `{"amountCents":1,"padding":"${'x'.repeat(bytes - empty)}"}`;
     const [fits, tooLarge] = [padded(65_536), padded(65_537)];
@@ -445,7 +445,7 @@ describe('a body', () => {
     });
   });
 
-  test('of an operation that takes none is left unread', async () => {
+  test('the body of an operation without one is not read', async () => {
     const answer = await rest().send('/things/1', { method: 'DELETE', body: 'not JSON' });
     expect(answer).toMatchObject({ status: 200, body: { deleted: true } });
   });
@@ -461,7 +461,7 @@ describe('a connection', () => {
   const raw = (lines: string[], body: string, until?: RegExp) =>
     sendRaw(port, `${[...head, ...lines].join('\r\n')}\r\n\r\n${body}`, until);
 
-  test('on which too much comes in pieces is told so and closed', async () => {
+  test('a connection on which a chunked body is too large is refused and closed', async () => {
     const piece = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const answer = await raw(['transfer-encoding: chunked'], piece.repeat(3));
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
@@ -469,11 +469,11 @@ describe('a connection', () => {
     expect(answer).toContain('{"error":"The body must have at most 65536 bytes"}');
   });
 
-  test('that announces too much is told so before it is sent', async () => {
+  test('a request that announces a body that is too large is refused before the body is sent', async () => {
     expect(await raw(['content-length: 99999999'], '{')).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('in pieces is as good as in one', async () => {
+  test('a chunked body is read as a whole one', async () => {
     const answer = await raw(
       ['transfer-encoding: chunked'],
       'f\r\n{"amountCents":\r\n2\r\n5}\r\n0\r\n\r\n',
@@ -482,7 +482,7 @@ describe('a connection', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  test('with less than was announced changes nothing, and leaves the server well', async () => {
+  test('a request with less than the announced length changes nothing, and leaves the server working', async () => {
     expect(await raw(['content-length: 16'], '{"amountCents":1}', /}/)).toMatch(/^HTTP\/1\.1 400 /);
     const cut = raw(['content-length: 500'], '{"amountCents":1}', /never/);
     const other = await rest().get('/things');
@@ -494,15 +494,15 @@ describe('a connection', () => {
 
   test.each([
     ['two lengths', ['content-length: 17', 'content-length: 18']],
-    ['a length and pieces', ['content-length: 17', 'transfer-encoding: chunked']],
-    ['a length that is none', ['content-length: -1']],
-  ])('with %s is no request', async (_, lines) => {
+    ['a length and chunks', ['content-length: 17', 'transfer-encoding: chunked']],
+    ['a negative length', ['content-length: -1']],
+  ])('a request with %s is refused', async (_, lines) => {
     expect(await raw(lines, '{"amountCents":1}')).toMatch(/^HTTP\/1\.1 400 /);
   });
 });
 
 describe('a refusal', () => {
-  test.each(Object.entries(REFUSALS))('%s has its status', async (code, [, status, error]) => {
+  test.each(Object.entries(REFUSALS))('the error %s has its status', async (code, [, status, error]) => {
     const answer = await rest().delete(`/things/${code}`);
     expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error } });
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -512,7 +512,7 @@ describe('a refusal', () => {
     expect(faults).toEqual([]);
   });
 
-  test('that nobody meant is told without its words, and given to the log', async () => {
+  test('an internal fault is answered without its message, and logged', async () => {
     const answer = await rest().delete('/things/broken');
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 500,
@@ -527,7 +527,7 @@ describe('the requests of an account', () => {
   const window = (headers: Headers) =>
     ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
 
-  test('are 120 a minute, over all paths, keys and environments of it', async () => {
+  test('an account has 120 requests a minute, over all its paths, keys and environments', async () => {
     clock.advance(60_000);
     expect(window((await rest().get('/things')).headers)).toEqual(['120', '119', '60']);
     clock.advance(30_500);
@@ -555,7 +555,7 @@ describe('the requests of an account', () => {
   });
 });
 
-test('whatever is sent is answered with JSON that is no fault of ours', async () => {
+test('every random request is answered with JSON that is not an internal fault', async () => {
   clock.advance(60_000);
   const routes = createRestRoutes({
     operations,
@@ -604,7 +604,7 @@ function text(value: unknown): string {
   }
 }
 
-describe('a slip in a declaration is known at the start', () => {
+describe('mistakes in a declaration', () => {
   const start = (...declared: RestOperation[]) =>
     createRestRoutes({
       operations: declared,
@@ -616,16 +616,16 @@ describe('a slip in a declaration is known at the start', () => {
     });
   const [create, , part] = operations as [RestOperation, RestOperation, RestOperation];
 
-  test('where two have one name', () => {
+  test('two operations of one name are refused at the start', () => {
     expect(() => start(create, { ...create, path: '/v1/others' })).toThrow('createThing');
   });
 
-  test('where two have one path and method', () => {
+  test('two operations of one path and method are refused at the start', () => {
     const path = '/v1/things/{thingId}/parts/{partId}';
     expect(() => start(part, { ...part, operationId: 'other', path })).toThrow('GET /v1/things/{}/parts/{}');
   });
 
-  test('where a field of the path is not described', () => {
+  test('an operation that does not describe a field of its path is refused at the start', () => {
     expect(() => start({ ...create, path: '/v1/things/{id}' })).toThrow('/v1/things/{id}');
     expect(() => start({ ...part, path: '/v1/things/{id}/parts/{other}' })).toThrow('getPart');
   });

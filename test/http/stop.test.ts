@@ -44,7 +44,7 @@ async function stoppedWhile(
   return arrived;
 }
 
-it('does not let the end of one answer break off another that is still on its way', async () => {
+it('the end of one response does not break off another in flight', async () => {
   const LARGE = 8_000_000;
   const server = createHttpServer({ onFault: (fault) => expect.fail(String(fault)) });
   const answers = new Map<string, RequestContext>();
@@ -80,7 +80,7 @@ it('does not let the end of one answer break off another that is still on its wa
   await stopped;
 });
 
-it('ends event streams when it stops, so that their clients come back', async () => {
+it('a stopping server ends event streams, so that their clients reconnect', async () => {
   const arrived = await stoppedWhile(
     ({ response }) => {
       response.setHeader('content-type', 'text/event-stream');
@@ -91,7 +91,7 @@ it('ends event streams when it stops, so that their clients come back', async ()
   expect(arrived).toBe(':\n\n');
 });
 
-it('lets any other answer be written to its end, though its client would have taken a stream', async () => {
+it('a stopping server lets other responses end, also to a client that would have taken a stream', async () => {
   const arrived = await stoppedWhile(
     ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 8 });

@@ -24,7 +24,7 @@ test.each([
   expect(waitMs(declines, { free: 5, firstWaitMs: 2 * SECOND })).toBe(ms);
 });
 
-describeOnDatabase('cards that are declined', (open) => {
+describeOnDatabase('declined cards', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -82,7 +82,7 @@ describeOnDatabase('cards that are declined', (open) => {
     return { clock, state, guard, guards, attempt, tries, name };
   }
 
-  test('are some at once from one network, and then ever fewer, however often they are tried', async () => {
+  test('a network tries some cards at once, and then ever fewer, however often it tries', async () => {
     const { clock, tries } = shop();
     let tried = 0;
     const perMinute: number[] = [];
@@ -99,7 +99,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(perMinute.at(-1)).toBeLessThanOrEqual(17);
   });
 
-  test('are five at most where 64 come at once, on two instances', async () => {
+  test('a network tries five cards at most where 64 come at once, on two instances', async () => {
     const { guards, attempt } = shop({ instances: 2 });
     const answers = await Promise.all(
       Array.from({ length: 64 }, (_, index) => guards[index % 2]!.admit(attempt())),
@@ -107,7 +107,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(answers.filter((retryAt) => retryAt === null)).toHaveLength(5);
   });
 
-  test('tell when to come back, which is when the next one is admitted', async () => {
+  test('a refused card names the time at which the next one is admitted', async () => {
     const { clock, guard, attempt, tries } = shop();
     for (let card = 0; card < 7; card += 1) {
       await tries('declined');
@@ -124,7 +124,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(await tries('declined')).toBe(true);
   });
 
-  test('are forgiven a network by eleven approved cards, however many were declined before', async () => {
+  test('eleven approved cards clear a network, however many were declined before', async () => {
     const { clock, tries } = shop();
     for (let card = 0; card < 19; card += 1) {
       expect(await tries('declined')).toBe(true);
@@ -140,14 +140,14 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(await tries('approved')).toBe(true);
   });
 
-  test('hold nobody back on a network where more are approved, however many payers it has', async () => {
+  test('a network with more approved cards waits for nothing, however many payers it has', async () => {
     const { tries, state } = shop();
     for (let payer = 0; payer < 150; payer += 1)
       expect(await tries(payer % 3 === 0 ? 'declined' : 'approved')).toBe(true);
     expect(state.paused).toEqual([]);
   });
 
-  test('count for a network of IPv6 as one, and for every account together', async () => {
+  test('declined cards count for an IPv6 network as one, and for all accounts together', async () => {
     const { guard, attempt } = shop();
     const other = shop();
     const network = { ...attempt(), address: `2001:db8:${names}:1::1` };
@@ -161,7 +161,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(await other.guard.admit({ ...other.attempt(), address: network.address })).not.toBeNull();
   });
 
-  test('make everybody slower where many networks try them with one token, and stop nobody', async () => {
+  test('declined cards of many networks with one token slow all of them down, and stop none', async () => {
     const { clock, tries, state } = shop();
     for (let network = 0; network < 20; network += 1)
       expect(await tries('declined', `192.0.2.${network}`)).toBe(true);
@@ -185,7 +185,7 @@ describeOnDatabase('cards that are declined', (open) => {
     for (let card = 0; card < 5; card += 1) expect(await tries('declined', '192.0.2.240')).toBe(true);
   });
 
-  test('pause a token once for each twenty more, and count on for what is decided late', async () => {
+  test('declined cards pause a token once for each twenty more, and late decisions count too', async () => {
     const { guard, attempt, state, clock } = shop();
     for (let card = 0; card < 39; card += 1) await guard.record(attempt(null), 'declined');
     expect(state.paused).toEqual([]);
@@ -199,7 +199,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(state.paused).toHaveLength(pauses);
   });
 
-  test('pause no account, and no payment that an API key has created', async () => {
+  test('declined cards pause no account, and no payment that an API key has created', async () => {
     const { guard, attempt, state } = shop();
     for (let card = 0; card < 100; card += 1)
       await guard.record({ ...attempt(null), tokenId: null }, 'declined');
@@ -209,7 +209,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(await guard.admit({ ...attempt('192.0.2.7'), tokenId: null })).not.toBeNull();
   });
 
-  test('are forgotten after a quiet hour, or where the clock was set back', async () => {
+  test('declined cards are forgotten after a quiet hour, or where the clock was set back', async () => {
     const { clock, guard, attempt, tries } = shop();
     for (let card = 0; card < 5; card += 1) await tries('declined');
     expect(await tries('declined')).toBe(false);
@@ -220,13 +220,13 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(await guard.look(attempt())).not.toBeNull();
   });
 
-  test('are counted only where a card was declined: not where nothing was tried, or nothing is known yet', async () => {
+  test('a card counts only where it was declined: not where nothing was tried, or the outcome is not known', async () => {
     const { tries, state } = shop();
     for (let card = 0; card < 20; card += 1) expect(await tries('unused')).toBe(true);
     expect(state.cards).toEqual([]);
   });
 
-  test('are metered by their outcome', async () => {
+  test('cards are metered by their outcome', async () => {
     const { guard, attempt, tries, state } = shop();
     await tries('approved');
     for (let card = 0; card < 6; card += 1) await tries('declined');
@@ -234,7 +234,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(state.cards).toEqual(['approved', ...Array(5).fill('declined'), 'held_back']);
   });
 
-  test('leave no rows behind that grow', async () => {
+  test('declined cards leave no growing number of rows', async () => {
     const { clock, tries } = shop();
     const rows = async () =>
       (
@@ -253,7 +253,7 @@ describeOnDatabase('cards that are declined', (open) => {
     expect(await rows()).toBeLessThanOrEqual(most);
   });
 
-  test('wait for the merchant where the merchant has paused the token, whatever the network', async () => {
+  test('a token that the merchant has paused waits for the merchant, whatever the network', async () => {
     const { clock, guard, attempt, state } = shop();
     const pausedUntil = plusMs(clock.now(), 20 * MINUTE);
     state.pause = { reason: 'merchant', pausedAt: clock.now(), pausedUntil };

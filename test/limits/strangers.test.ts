@@ -5,7 +5,7 @@ import { createStrangerLimits } from '../../server/src/limits/strangers.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 
-describeOnDatabase('limits on requests that show no credential', (open) => {
+describeOnDatabase('limits on requests without a credential', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -21,7 +21,7 @@ describeOnDatabase('limits on requests that show no credential', (open) => {
     }
   };
 
-  test('are 300 requests and 120 forms a minute of a network, over all instances', async () => {
+  test('a network has 300 requests and 120 forms a minute, over all instances', async () => {
     const clock = createManualClock();
     const instances = [1, 2].map(() => createStrangerLimits({ sql: database.sql, clock }));
     const count = async (what: 'take' | 'takeForm', address: string) => {
@@ -43,7 +43,7 @@ describeOnDatabase('limits on requests that show no credential', (open) => {
     expect(await attempt(() => instances[0]!.take('198.51.100.1'))).toBe(true);
   });
 
-  test('lose nothing to those who are known after all', async () => {
+  test('requests with a known credential do not count against a network', async () => {
     const limits = createStrangerLimits({ sql: database.sql, clock: createManualClock(), perMinute: 10 });
     for (let time = 0; time < 50; time += 1) {
       expect(await attempt(() => limits.take('198.51.100.9'))).toBe(true);

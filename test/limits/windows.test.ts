@@ -33,7 +33,7 @@ describeOnDatabase('windows', (open) => {
   const admitted = async (takes: (boolean | Promise<boolean>)[]) =>
     (await Promise.all(takes)).filter(Boolean).length;
 
-  test('admit what the limit says, to each key, and begin again a minute after the first', async () => {
+  test('windows admit the limit for each key, and begin again a minute after the first', async () => {
     const clock = createManualClock();
     const windows = windowsOf({ limit: 3, clock });
     const start = clock.now().getTime();
@@ -48,7 +48,7 @@ describeOnDatabase('windows', (open) => {
     expect(windows.peek('a')).toEqual({ limit: 3, remaining: 2, resetAt: new Date(start + 120_000) });
   });
 
-  test('are counted by each instance for itself while the database takes no writes', async () => {
+  test('each instance counts windows for itself while the database is read-only', async () => {
     const clock = createManualClock();
     let isReadOnly = false;
     const { sql } = interceptStatements(database, () => {
@@ -64,7 +64,7 @@ describeOnDatabase('windows', (open) => {
     expect(await windows.take('other')).toBe(true);
   });
 
-  test('admit no more over several instances that take at once, and not one less with a chunk of one', async () => {
+  test('windows admit no more over concurrent instances, and exactly the limit with a chunk of one', async () => {
     const name = 'shared';
     const clock = createManualClock();
     const instances = [1, 2, 3].map(() => windowsOf({ limit: 50, name, clock }));
@@ -79,7 +79,7 @@ describeOnDatabase('windows', (open) => {
     }
   });
 
-  test('reserve a chunk, count it in memory, and together admit the limit once all of it is taken', async () => {
+  test('windows reserve a chunk, count it in memory, and together admit the limit once all of it is taken', async () => {
     const { database: recorded, statements } = recordStatements(database);
     const [name, clock] = ['chunks', createManualClock()];
     const one = windowsOf({ limit: 100, chunk: 20, name, clock, sql: recorded.sql });
@@ -101,7 +101,7 @@ describeOnDatabase('windows', (open) => {
     expect(statements).toHaveLength(asked);
   });
 
-  test('are given back by an instance that ends, and not twice, nor to a later minute', async () => {
+  test('an instance that ends returns its reservations once, and not to a later minute', async () => {
     const [name, clock] = ['given back', createManualClock()];
     const restarted = () => windowsOf({ limit: 100, chunk: 20, name, clock });
     let last = restarted();
@@ -130,14 +130,14 @@ describeOnDatabase('windows', (open) => {
     expect(Number(used)).toBe(20);
   });
 
-  test('answer many who wait with one statement', async () => {
+  test('one statement answers many waiting requests', async () => {
     const { database: recorded, statements } = recordStatements(database);
     const windows = windowsOf({ limit: 50, sql: recorded.sql });
     expect(await admitted(Array.from({ length: 64 }, () => windows.take('key')))).toBe(50);
     expect(statements.length).toBeLessThanOrEqual(2);
   });
 
-  test('begin again where the clock was set back, but not for a clock that is a little behind', async () => {
+  test('windows begin again where the clock was set back, but not for a clock that is a little behind', async () => {
     const [name, clock, behind] = ['clock', createManualClock(), createManualClock()];
     const windows = windowsOf({ limit: 1, name, clock });
     expect(await windows.take('key')).toBe(true);
@@ -148,7 +148,7 @@ describeOnDatabase('windows', (open) => {
     expect(await windowsOf({ limit: 1, name, clock: hourBefore }).take('key')).toBe(true);
   });
 
-  test('fail with the database, let nobody in then, and go on with it', async () => {
+  test('windows fail with the database, admit nothing then, and continue with it', async () => {
     let broken = true;
     const { sql } = interceptStatements(database, () => {
       if (broken) throw new Error('the database is gone');
@@ -160,7 +160,7 @@ describeOnDatabase('windows', (open) => {
     expect(await admitted([1, 2, 3].map(() => windows.take('key')))).toBe(2);
   });
 
-  test('that have ended are taken away by those that begin', async () => {
+  test('new windows delete those that have ended', async () => {
     const clock = createManualClock();
     const windows = windowsOf({ limit: 1, clock, name: 'old' });
     for (let key = 0; key < 15; key += 1) await windows.take(`key${key}`);
@@ -173,7 +173,7 @@ describeOnDatabase('windows', (open) => {
     expect(await left()).toBe(6);
   });
 
-  test('of an account’s requests are 120 a minute, over both environments and all instances', async () => {
+  test('an account has 120 requests a minute, over both environments and all instances', async () => {
     const clock = createManualClock();
     const instances = [1, 2].map(() => createRequestLimit({ sql: database.sql, clock }));
     const resetAt = new Date(clock.now().getTime() + 60_000);
@@ -186,7 +186,7 @@ describeOnDatabase('windows', (open) => {
     expect((await instances[1]!('acc_2')).admitted).toBe(true);
   });
 
-  test('of an account’s requests are as many as a test says', async () => {
+  test('the request limit of an account can be set by a test', async () => {
     const clock = createManualClock();
     const take = createRequestLimit({ sql: database.sql, clock, limit: 2 });
     expect(await take('acc_few')).toMatchObject({ admitted: true, limit: 2, remaining: 1 });
@@ -194,7 +194,7 @@ describeOnDatabase('windows', (open) => {
     expect(await take('acc_few')).toMatchObject({ admitted: false, limit: 2 });
   });
 
-  test('of an address are 600 root fields a minute over all browser tokens of a tenant', async () => {
+  test('an address has 600 root fields a minute over all browser tokens of a tenant', async () => {
     const limits = createRootFieldLimits({ perKey: 10_000, sql: database.sql, clock: createManualClock() });
     const take = async (credential: Credential, address: string, accountId = 'acc_a') => {
       try {
@@ -238,7 +238,7 @@ describe('windows on one PostgreSQL with a pool each', () => {
   });
   afterAll(() => Promise.all(databases.map((database) => database.close())));
 
-  test('are given back by all that end at once, whatever order they were taken in', async () => {
+  test('instances that end at once return their reservations, in whatever order they were taken', async () => {
     const clock = createManualClock();
     const keys = Array.from({ length: generated(2_000) }, (_, index) => `back${index}`);
     const instances = databases.map(({ sql }) =>
@@ -253,7 +253,7 @@ describe('windows on one PostgreSQL with a pool each', () => {
     expect(rows).toEqual([{ used: 3 }]);
   });
 
-  test('admit the limit, however they meet', async () => {
+  test('windows of concurrent instances admit exactly the limit', async () => {
     const clock = createManualClock();
     const instances = databases.map(({ sql }) =>
       createWindows({ sql, clock, name: 'w', limit: 200, chunk: 7 }),

@@ -9,8 +9,8 @@ import type { Context } from './context.ts';
 import { ROOT_FIELDS } from './root-fields.ts';
 
 /**
- * No types here: each slice's `schema.ts` adds its own. The errors plugin comes first, so that what the others
- * throw becomes a member of a result union; then the check on every root field, then the validation.
+ * The schema without its types, which each slice's `schema.ts` adds. The errors plugin comes first, so that errors of the
+ * other plugins become members of result unions; then the check on every root field, then the validation.
  */
 export const builder = new SchemaBuilder<{
   Context: Context;
@@ -92,7 +92,7 @@ interface GlobalId {
   id: string;
 }
 
-/** @throws ValidationError for what is no id of any server */
+/** @throws ValidationError for a text that is not an id of this server */
 export function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   const text = Buffer.from(String(globalId), 'base64').toString('utf8');
   const { typename, id } = /^(?<typename>[A-Z][A-Za-z]*):(?<id>.+)$/.exec(text)?.groups ?? {};
@@ -100,7 +100,7 @@ export function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   return { typename, id };
 }
 
-/** @throws ValidationError for a type of which no object has an id */
+/** @throws ValidationError for a type whose objects have no ids */
 function assertNode({ typename }: GlobalId, path: string, { schema }: GraphQLResolveInfo): void {
   const type = schema.getType(typename);
   if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === 'Node')) throw notAnId(path);

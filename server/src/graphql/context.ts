@@ -102,7 +102,7 @@ export interface Context {
 /** The batched and deduped reads of one operation. They never outlive it, so no response is stale. */
 export interface Loaders {
   cardPayment: Loader<CardPayment | null>;
-  /** By withdrawal id or code. */
+  /** Finds payouts by withdrawal id or code. */
   payout: Loader<Payout | null>;
   webhookDelivery: Loader<WebhookDelivery | null>;
   webhookAttempts: Loader<WebhookAttempt[]>;

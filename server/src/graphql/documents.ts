@@ -3,9 +3,9 @@ import type { Plugin } from 'graphql-yoga';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import { parseDocument, refuseTooLarge } from './limits.ts';
 
-/** Of all that are kept, twice: what was asked for lately, and as much from before. */
+/** The limit on all cached documents together. */
 const CACHE_BYTES = 8_000_000;
-/** What a document takes: a token, and what it is a part of. Measured, the densest take 490. */
+/** The memory of a token and of its share of the nodes. The densest documents were measured with 490. */
 const TOKEN_BYTES = 500;
 const DOCUMENT_BYTES = 1_000;
 
@@ -23,8 +23,8 @@ export function bytesOf(document: DocumentNode): number {
 }
 
 /**
- * Parses and validates what may come from anyone. A document that is allowed is kept, and looked at once. What is refused
- * is refused each time: an error holds on to its stack, and with it to the whole request that it was made for.
+ * Parses and validates documents of anybody. A valid document is cached. An invalid one is parsed and refused each time: an
+ * error keeps its stack, and with it the whole request that it was made for.
  */
 export function documentsPlugin(): Plugin {
   const allowed = createLRUCache<DocumentNode>(CACHE_BYTES, bytesOf);
@@ -40,7 +40,7 @@ export function documentsPlugin(): Plugin {
     },
     onValidate({ params: { documentAST: document }, setResult }) {
       if (valid.has(document)) return setResult([]);
-      // Before the rules of GraphQL, of which some compare each field with each other.
+      // Before the rules of GraphQL: some of them compare each field with each other.
       const refused = refuseTooLarge(document);
       if (refused.length > 0) return setResult(refused);
       return ({ valid: isValid }) => {
@@ -57,8 +57,8 @@ function textOf(source: string | Source): string {
 }
 
 /**
- * A text of its own: cut out of a longer one, such as an address, it would hold on to all of that. One with half of a
- * surrogate pair, which no bytes can say, is left as it is: it is refused, and not kept.
+ * Copies a text: a slice of a longer one, such as a URL, would keep all of that in memory. A text with half of a surrogate
+ * pair, which UTF-8 cannot encode, is not copied: it is refused, and not cached.
  */
 function copyText(text: string): string {
   return text.isWellFormed() ? Buffer.from(text).toString() : text;

@@ -140,7 +140,7 @@ type TopLevelCode =
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
 
-/** Exhaustive: a new code that is not named here does not compile. */
+/** The top-level code and HTTP status of each error. Exhaustive: a code without them does not compile. */
 const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   VALIDATION: { code: 'BAD_USER_INPUT', status: 400 },
   NOT_FOUND: { code: 'NOT_FOUND', status: 200 },
@@ -160,27 +160,27 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
 };
 
 /**
- * What a client is told of an error that no union has a member for. Errors of GraphQL itself about the document and its
- * variables are the caller's to mend and pass as they are; whatever is neither theirs nor ours is an outage or a fault:
- * given to `onFault`, and shown as `UNAVAILABLE` or as `Internal error`. What has been through here once passes.
+ * Translates an error that no result union has a member for. An error of GraphQL about the document or its variables is for
+ * the caller to correct, and stays. Any other error but a domain error is an outage or a fault: it is given to `onFault`
+ * and shown as `UNAVAILABLE` or `Internal error`. A translated error is returned unchanged.
  */
 export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const known = findTranslated(error);
   if (known) return known;
-  const answer = translate(error, onFault);
-  translated.add(answer);
-  return answer;
+  const translation = translate(error, onFault);
+  translated.add(translation);
+  return translation;
 }
 
-/** The same as a message says it, without what is for HTTP alone. */
+/** The error as a message of a WebSocket or an event stream shows it, without the extensions for HTTP. */
 export function messageOf(error: unknown, onFault: (fault: unknown) => void): GraphQLFormattedError {
-  const { extensions: { http: _, ...extensions } = {}, ...said } = toGraphQLError(error, onFault).toJSON();
-  return { ...said, extensions };
+  const { extensions: { http: _, ...extensions } = {}, ...rest } = toGraphQLError(error, onFault).toJSON();
+  return { ...rest, extensions };
 }
 
 const translated = new WeakSet<GraphQLError>();
 
-/** The transports wrap what was told in errors of their own. */
+/** Finds a translated error inside the errors with which transports wrap it. */
 function findTranslated(error: unknown): GraphQLError | null {
   for (let each = error; each instanceof GraphQLError; each = each.originalError)
     if (translated.has(each)) return each;
@@ -207,18 +207,18 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
       },
     });
   }
-  // A WebSocket is closed with 1013 for it; an event stream ends with this.
+  // A WebSocket is closed with 1013 in place of this; an event stream ends with it.
   if (cause instanceof SlowConsumerError)
     return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
   if (error instanceof GraphQLError && cause instanceof GraphQLError && !isSerializationFault(error, cause)) {
     error.extensions.code = 'BAD_USER_INPUT';
     error.message = withoutValue(error.message, cause.message);
-    // It may repeat the whole input.
+    // A message may repeat the whole input.
     if (error.message.length > MAX_MESSAGE_LENGTH)
       error.message = `${error.message.slice(0, MAX_MESSAGE_LENGTH)}…`;
-    // Nothing of the operation has run. `spec`: the older media type, application/json, says 200 to that.
+    // Without a path no field has run. `spec`: with the older media type, application/json, the status is 200.
     if (!error.path) error.extensions.http ??= { status: 400, spec: true };
-    // Yoga says here what JSON.parse said, and that this is a 400 in either.
+    // Yoga has put the error of JSON.parse here: 400 with either media type.
     if (error.extensions.originalError) error.extensions.http = { status: 400 };
     delete error.extensions.originalError;
     return error;
@@ -240,9 +240,10 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
 }
 
 /**
- * graphql repeats what it refuses, of a variable all of it, and PIX keys too: the place and the reason say enough.
+ * Removes the refused value from a message of graphql, which may be the whole value of a variable with its PIX keys. The
+ * place and the reason are enough.
  *
- * @param reason what `message` ends with, where it is of a variable
+ * @param reason the end of `message`, where it is about a variable
  */
 function withoutValue(message: string, reason: string): string {
   const end = `; ${reason}`;
@@ -259,8 +260,8 @@ function reasonWithoutValue(reason: string): string {
 }
 
 /**
- * Where graphql 16 repeats a value, which ends where the text ends but for a suggestion. Each is held to the text's
- * beginning: a caller's own words may come in the middle, 90 kB of them.
+ * The messages of graphql 16 that repeat a value, which reaches to the end of the text or to a suggestion. Each pattern is
+ * anchored at the beginning, because the middle may be 90 kB of the caller's text.
  */
 const REPEATED_VALUES: [RegExp, string][] = [
   [/^((?:Enum "\w+"|\w+) cannot represent [\w -]*value): [\s\S]*$/, '$1'],
@@ -270,7 +271,7 @@ const REPEATED_VALUES: [RegExp, string][] = [
   [/^(Syntax Error: [\s\S]*?\b(?:String|BlockString|Int|Float)) "[\s\S]*$/, '$1.'],
 ];
 
-/** A value of ours that a type of ours refused while it was written: a fault, though GraphQL says it. */
+/** Whether one of our types has refused a value of our own in a result: an internal fault, though it is a GraphQLError. */
 function isSerializationFault(error: GraphQLError, cause: GraphQLError): boolean {
   return error.path !== undefined && cause !== error && !cause.nodes?.length;
 }

@@ -1,10 +1,11 @@
 /**
- * A piece of an event stream. Thousands of streams get the same one: with HTTP's framing around it, it is written as it is,
- * where Node would copy and frame it for each.
+ * A chunk of an event stream with the framing of HTTP/1.1 around it. Thousands of streams are sent the same bytes, which
+ * Node would copy and frame for each.
  */
 export interface EventChunk {
-  /** As HTTP/1.1 frames a chunk. */
+  /** With the framing. */
   readonly framed: Buffer;
+  /** Without the framing. */
   readonly bytes: Buffer;
 }
 

@@ -1,4 +1,4 @@
-/** What GraphiQL opens with: the way of one payment, then of one payout, in the order in which one would try them. */
+/** The tabs that GraphiQL opens with: the steps of a payment, then those of a payout, in the order to try them. */
 const START = `# Put an API key behind "Bearer " in
 # Headers below, in each tab: the server
 # printed them when it first started.

@@ -33,15 +33,15 @@ import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { collectFields, type Fragments, fragmentsOf, type Variables } from './selections.ts';
 
 /**
- * Executes an operation as graphql's `execute` does, but for its errors. That one answers as soon as a field that may not
- * be null has failed, so the resolver that fails first decides which error is shown. Here every field is resolved to its
- * end, and `settleFailures` decides. A mutation whose field has failed does not go on with the next.
+ * Executes an operation as graphql's `execute` does, except for its errors. That one returns as soon as a non-null field has
+ * failed, so the resolver that fails first decides which error is shown. Here every field is resolved, and
+ * `settleFailures` decides. A mutation stops after a field that has made its data null.
  */
 export function execute(args: ExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
   const { schema, document, operationName, contextValue: context, rootValue: root } = args;
   const operation = getOperationAST(document, operationName);
   const rootType = operation && schema.getRootType(operation.operation);
-  // It says what is wrong with such a request.
+  // graphql's own function has the error for such a request.
   if (!rootType) return executeByGraphQL(args);
   const { coerced: variables, errors } = getVariableValues(
     schema,
@@ -72,7 +72,7 @@ interface Run {
   readonly variables: Variables;
   readonly context: unknown;
   readonly root: unknown;
-  /** The fields of an object, by those that ask for it and by its type: each object of a list has the same. */
+  /** The fields of an object, by the nodes that select it and by its type: all objects of a list share them. */
   readonly collected: Map<readonly FieldNode[], Map<GraphQLObjectType, Fields>>;
   readonly failures: Failure[];
 }
@@ -84,7 +84,7 @@ function answerOf({ failures }: Run, data: Data): ExecutionResult {
   return failures.length === 0 ? { data } : errorsFirst(settleFailures(data, failures));
 }
 
-/** In the order in which graphql writes them. */
+/** The members in graphql's order. */
 function errorsFirst({
   data,
   errors,
@@ -110,7 +110,7 @@ async function executeSerially(run: Run, type: GraphQLObjectType, fields: Fields
 
 // ── Fields ──────────────────────────────────────────────────────────────────────────────────────
 
-/** A field of an object, and all that ask for it; there is one at least. */
+/** A field of an object, and the nodes that select it, one at least. */
 export interface FieldOf {
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
@@ -129,12 +129,12 @@ function executeFields(
   const later: Promise<void>[] = [];
   for (const [key, nodes] of fields) {
     const definition = definitionOf(run.schema, parentType, nodes[0]!.name.value);
-    // A document that was validated has none of these.
+    // A validated document selects only fields that exist.
     if (!definition) continue;
     const isNonNull = isNonNullType(definition.type);
     const path = { prev, key, typename: parentType.name, isNonNull };
     const value = executeField(run, { parentType, definition, nodes }, source, path);
-    // Its place is before those of the fields behind it.
+    // Reserves the field's place in the order of the object.
     data[key] = null;
     if (isPromise(value))
       later.push(
@@ -167,7 +167,7 @@ function executeField(run: Run, field: FieldOf, source: unknown, path: Path): un
   });
 }
 
-/** Returns what `complete` returns or resolves to; where it throws or rejects, null, and notes a failure. */
+/** Returns the result of `complete`; where that throws or rejects, null, and notes a failure. */
 function orFailure(run: Run, nodes: readonly FieldNode[], path: Path, complete: () => unknown): unknown {
   const fail = (thrown: unknown) => {
     run.failures.push({ path, error: locatedError(thrown, nodes, keysOf(path)) });
@@ -202,7 +202,7 @@ export function infoOf(
 
 // ── Values ──────────────────────────────────────────────────────────────────────────────────────
 
-/** Throws, or rejects, where there is no such value. */
+/** Throws, or rejects, where the value is not of the type. */
 function completeValue(
   run: Run,
   field: FieldOf,
@@ -293,7 +293,7 @@ function fieldsOf(run: Run, type: GraphQLObjectType, nodes: readonly FieldNode[]
   return fields;
 }
 
-// ── Errors that both executions throw ────────────────────────────────────────────
+// ── Errors that compiled operations throw too ────────────────────────────────────────────
 
 export function nameOf({ parentType, definition }: FieldOf): string {
   return `${parentType.name}.${definition.name}`;

@@ -1,15 +1,15 @@
 import type { GraphQLError } from 'graphql';
 
-/** A place in an answer, from its end to its beginning. */
+/** The path of a value in the result, as a list from its end to its beginning. */
 export interface Path {
   readonly prev: Path | undefined;
   readonly key: string | number;
   readonly typename: string | undefined;
-  /** Where it fails, what it stands in fails with it. */
+  /** A failure here makes the parent null too. */
   readonly isNonNull: boolean;
 }
 
-/** A field, or an item of a list, that cannot be answered. In the data there is null in its place. */
+/** A field, or an item of a list, that has failed. The data has null in its place. */
 export interface Failure {
   readonly path: Path;
   readonly error: GraphQLError;
@@ -22,9 +22,9 @@ interface FailureNode {
 }
 
 /**
- * The answer to an operation whose fields have all ended. Its errors are those of an execution in which each field ends before
- * the next begins: in the order of the document, up to the one that makes null of the object around it. The order in
- * which resolvers end makes no difference to the data, the errors and the HTTP status.
+ * Makes the result of an operation whose fields have all been resolved. The errors are those of an execution of one field
+ * after the other: in the order of the document, up to the one that makes the parent object null. The order in which
+ * resolvers end does not change the data, the errors and the HTTP status.
  *
  * @param data is changed
  */
@@ -52,7 +52,7 @@ function nodeOf(path: Path | undefined, root: FailureNode): FailureNode {
   return place;
 }
 
-/** Returns the error that makes null of the value. */
+/** Returns the error that makes the value null; null for none. */
 function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLError[]): GraphQLError | null {
   if (inner.size > 0 && typeof value === 'object' && value !== null)
     for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {

@@ -1,10 +1,10 @@
-/** Text, and final; from a server a frame is not masked. */
+/** The first byte of a final text frame. Frames of a server are not masked. */
 const TEXT = 0x81;
 
 /**
- * A text message as one WebSocket frame (RFC 6455, 5.2): `begin` in UTF-8, and `rest` behind it. The library copies the
- * text of each message and writes head and text as two, which is half of what it takes to tell thousands of them
- * something that differs in its first characters.
+ * A text message as one WebSocket frame (RFC 6455, 5.2): `begin` in UTF-8, then `rest`. The library copies the text of each
+ * message and writes head and text separately, which takes half of the time of a delivery to thousands of subscribers
+ * whose messages differ in their first characters.
  */
 export function textFrame(begin: string, rest: Buffer): Buffer {
   const frame = beginFrame(begin, rest.length, rest.length);
@@ -12,12 +12,12 @@ export function textFrame(begin: string, rest: Buffer): Buffer {
   return frame;
 }
 
-/** The same up to `rest`, which is to be written behind it: what is long is then held once, whoever waits for it. */
+/** A frame up to `rest`, which is written behind it: all sockets that wait to send a long `rest` share it. */
 export function textFrameHead(begin: string, restLength: number): Buffer {
   return beginFrame(begin, restLength, 0);
 }
 
-/** With `room` behind it. */
+/** Allocates a frame up to `rest`, with `room` bytes behind it. */
 function beginFrame(begin: string, restLength: number, room: number): Buffer {
   const beginLength = utf8Length(begin);
   const length = beginLength + restLength;
@@ -33,7 +33,7 @@ function beginFrame(begin: string, restLength: number, room: number): Buffer {
     frame[1] = 127;
     frame.writeBigUInt64BE(BigInt(length), 2);
   }
-  // For so few characters a call out of JavaScript takes longer than they do.
+  // A loop: for so few characters a call out of JavaScript takes longer.
   if (beginLength > begin.length) frame.write(begin, head);
   else for (let index = 0; index < beginLength; index += 1) frame[head + index] = begin.charCodeAt(index);
   return frame;

@@ -14,15 +14,15 @@ import type { Plugin } from 'graphql-yoga';
 import { keyInHeader, REPLAYED_HEADER } from '../http/idempotency-key.ts';
 import { IdempotencyError } from '../kernel/errors.ts';
 
-/** What an HTTP request brings to the context; a WebSocket's operation has neither. */
+/** The members of a context that come from an HTTP request; an operation over a WebSocket has neither. */
 interface HttpContext {
   req?: IncomingMessage;
   res?: ServerResponse;
 }
 
 /**
- * `Idempotency-Key` in place of `input.idempotencyKey`: of an operation with one mutation field, for of two nobody could say
- * whose it is. A query has nothing to repeat, and does not look at it.
+ * Accepts `Idempotency-Key` in place of `input.idempotencyKey`, for an operation with one mutation field: with two it is not
+ * known which of them the key is for. A query ignores it.
  */
 export function idempotencyHeaderPlugin(): Plugin {
   return {
@@ -38,7 +38,7 @@ export function idempotencyHeaderPlugin(): Plugin {
   };
 }
 
-/** The arguments of a mutation with the header's key in their input. @throws IdempotencyError where both differ */
+/** The arguments of a mutation with the key of the header in their input. @throws IdempotencyError where both differ */
 export function withKeyOfHeader(args: object, context: object): object {
   const key = keyOf(context);
   if (key === null) return args;
@@ -48,7 +48,7 @@ export function withKeyOfHeader(args: object, context: object): object {
   return { ...args, input: { ...input, idempotencyKey: key } };
 }
 
-/** Marks the HTTP answer as replayed, where the only field of the operation was. */
+/** Marks the HTTP response as replayed, where the only field of the operation was replayed. */
 export function markReplay(result: unknown, context: object, isOnly: boolean): void {
   const { res } = context as HttpContext;
   if (isOnly && res && !res.headersSent && (result as { replayed?: unknown } | null)?.replayed === true)
@@ -60,7 +60,7 @@ function keyOf(context: object): string | null {
   return req ? keyInHeader(req) : null;
 }
 
-/** Null where it can be used. */
+/** The reason why an operation cannot have a key; null where it can. */
 function problemOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -79,7 +79,7 @@ function problemOf(
   return takesKey ? null : `${name} takes no idempotency key`;
 }
 
-/** Their names, as often as they are asked for. */
+/** The names of the root fields, with repetitions. */
 function rootFields(document: DocumentNode, { selections }: SelectionSetNode): string[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection.name.value];

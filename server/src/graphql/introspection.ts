@@ -5,8 +5,8 @@ import type { Context } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 
 /**
- * The schema is told to API keys, and in a demo to GraphiQL, which asks before a key is typed. A browser's token
- * starts or follows a payment: it has no use for it, and anyone may have it.
+ * Allows introspection to API keys, and in a demo to GraphiQL, which sends it before a key is typed. A browser's token is
+ * refused: anybody may have one, and it needs no schema to start or follow a payment.
  */
 export function introspectionGuard({
   open,
@@ -39,7 +39,7 @@ async function admit(context: Context, open: boolean): Promise<void> {
 
 const known = new WeakMap<DocumentNode, boolean>();
 
-/** Somewhere in it, whichever operation is meant. */
+/** Whether any operation of the document selects the schema. */
 export function asksForSchema(document: DocumentNode): boolean {
   const before = known.get(document);
   if (before !== undefined) return before;

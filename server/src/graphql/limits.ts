@@ -11,7 +11,7 @@ import {
   TokenKind,
 } from 'graphql';
 
-/** What one document may ask for. A dashboard's largest is a tenth of it; GraphiQL's introspection is 14 deep. */
+/** The limits on one document. A dashboard's largest has a tenth of each; GraphiQL's introspection is 14 deep. */
 const LIMITS = {
   tokens: 2_000,
   brackets: 100,
@@ -23,7 +23,7 @@ const LIMITS = {
   repeats: 50,
 } as const;
 
-/** Wrong variables told at once. Each is told with the whole input, so that fifty would be fifty times what was sent. */
+/** Wrong variables in one response. graphql repeats the whole input for each: fifty would be fifty times the request. */
 export const MAX_WRONG_VARIABLES = 5;
 
 const UNITS: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
@@ -37,8 +37,8 @@ const UNITS: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
 };
 
 /**
- * graphql's `parse`, for what may come from anyone. It calls itself at each bracket, and 2,000 of them overflow the
- * stack, which would be a fault of ours.
+ * Parses documents of anybody. graphql's `parse` calls itself at each bracket, and 2,000 of them overflow the stack, which
+ * would be reported as an internal fault.
  * @throws GraphQLError
  */
 export function parseDocument(source: string, options: ParseOptions = {}): DocumentNode {
@@ -47,7 +47,7 @@ export function parseDocument(source: string, options: ParseOptions = {}): Docum
 }
 
 function deepestBracket(source: string): number {
-  // No document worth reading has so many in all, and this is quicker than to look what stands in a string.
+  // Nearly every document has fewer, and counting is faster than finding which of them stand in strings.
   const opened = source.match(/[[{(]/g)?.length ?? 0;
   if (opened <= LIMITS.brackets) return opened;
   const lexer = new Lexer(new Source(source));
@@ -77,8 +77,8 @@ interface Size {
 }
 
 /**
- * Refuses a document that is too large before any of it is looked at further, with its fragments where they are spread:
- * fields are counted as often as they would be executed. Cycles are another rule's to report; here they just end.
+ * Refuses a document that is too large, before it is validated. The fields of a fragment count wherever it is spread, as
+ * often as they would be executed. A cycle of fragments ends here; another rule reports it.
  */
 export function refuseTooLarge(document: DocumentNode): GraphQLError[] {
   return excesses(document).map(tooLarge);
@@ -95,7 +95,7 @@ function excesses(document: DocumentNode): (keyof typeof UNITS)[] {
     if (size > LIMITS[name]) found.push(name);
   };
   for (const definition of document.definitions) {
-    // graphql compares the fields of a fragment, too, whether or not anything asks for it.
+    // graphql compares the fields of a fragment even if no operation spreads it.
     if (definition.kind === Kind.FRAGMENT_DEFINITION && found.length === 0)
       check('repeats', mostRepeats(definition.selectionSet, fragments));
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -110,7 +110,7 @@ function excesses(document: DocumentNode): (keyof typeof UNITS)[] {
   return found;
 }
 
-/** Each fragment is measured once, so that fragments which spread each other cost no more than their text. */
+/** Measures each fragment once, so that fragments which spread each other take no longer than their text. */
 function createSizes(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   const known = new Map<string, Size>();
   const knownOwn = new Map<string, number>();
@@ -166,22 +166,22 @@ function createSizes(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   return { of, ownFields };
 }
 
-/** The places of an answer, by name. Each is filled by so many fields, and has more places where these are objects. */
+/** A response name: the number of fields that have it, and the names inside where these are objects. */
 interface Place {
   fields: number;
   places: Map<string, Place>;
 }
 
 /**
- * By how many fields the place is filled that most fill. All that fill one are compared with each other to see whether they
- * agree: of two thousand that would be millions of comparisons.
+ * The largest number of fields with one response name in one place. graphql compares them with each other to see whether
+ * they agree: two thousand would be millions of comparisons.
  */
 function mostRepeats(
   selectionSet: SelectionSetNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): number {
   let most = 0;
-  /** Fragments that spread each other are many steps, and may be no fields at all. */
+  /** Counted too: fragments that spread each other take many steps, and may have no fields. */
   let steps = 0;
   const within = new Set<object>();
 
@@ -202,7 +202,7 @@ function mostRepeats(
       } else {
         const spread =
           selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
-        // One inside itself is refused for that.
+        // Another rule refuses a fragment inside itself.
         if (!spread || within.has(spread)) continue;
         within.add(spread);
         fill(place, spread.selectionSet);

@@ -17,9 +17,9 @@ import {
 } from 'graphql';
 import { DEFAULT_PAGE, LARGEST_PAGE } from './paging.ts';
 
-/** What a dashboard's largest operation asks for is a fifth of it; it costs some half of a second of one processor. */
+/** A dashboard's largest operation has a fifth of it. So many items take half a second of one processor. */
 const MAX_LIST_ITEMS = 1_000;
-/** A subscription is answered anew at each change, to each subscriber, and no limit on requests counts that. */
+/** A subscription is executed at each change, for each subscriber, and no limit on requests counts that. */
 const MAX_LIST_ITEMS_OF_UPDATE = 50;
 
 interface Operation {
@@ -30,8 +30,8 @@ interface Operation {
 }
 
 /**
- * Refuses an operation that asks for too many items of lists before any of it runs: the limits on documents count
- * fields, of which one can stand for a hundred payments with all that is in each. Null for one that may run.
+ * Refuses an operation that selects too many list items, before it runs; null for one that may run. The limits on documents
+ * count fields, and one field may be a list of a hundred payments.
  */
 export function tooManyListItems(operation: Operation): GraphQLError | null {
   const items = countListItems(operation);
@@ -46,8 +46,8 @@ export function tooManyListItems(operation: Operation): GraphQLError | null {
 }
 
 /**
- * The sum of the pages asked for, and of what is looked up by a reference, each a statement of its own; inside a list's
- * items both are counted as often as there may be items.
+ * Sums up the sizes of the pages, and the lookups by a reference: each is a statement. Inside a list both count as
+ * often as the list may have items.
  */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
   const operation = getOperationAST(document, operationName);
@@ -55,7 +55,7 @@ export function countListItems({ schema, document, operationName, variableValues
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  /** Each fragment is counted once, so that fragments which spread each other cost no more than their text. */
+  /** Each fragment is counted once, so that fragments which spread each other take no longer than their text. */
   const known = new Map<string, number>();
 
   function ofSelections(type: GraphQLNamedType | undefined, { selections }: SelectionSetNode): number {
@@ -91,8 +91,8 @@ export function countListItems({ schema, document, operationName, variableValues
   }
 
   /**
-   * Null for a field that is no list with a page. A page that will be refused counts as the one next to it that would
-   * not be: to refuse it is work too.
+   * The size of a field's page; null for a field without one. A size that will be refused counts as the nearest that would
+   * not be, because refusing takes time too.
    */
   function pageOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
     const has = (name: string) => args.some((arg) => arg.name === name);

@@ -4,7 +4,7 @@ import { ValidationError } from '../kernel/errors.ts';
 export const DEFAULT_PAGE = 50;
 export const LARGEST_PAGE = 100;
 
-/** The document's section 2.1.6: 1 to 100, 50 where left out. @throws ValidationError naming the argument */
+/** The size of a page by the document's section 2.1.6: 1 to 100, 50 where left out. @throws ValidationError naming the argument */
 export function pageSize(given: number | null | undefined, argument: 'first' | 'last' = 'first'): number {
   const size = given ?? DEFAULT_PAGE;
   if (size < 1 || size > LARGEST_PAGE)
@@ -25,7 +25,7 @@ export function placeArgument(
   return place;
 }
 
-/** A page of a list as a connection, each node with the cursor of its place; `total` is counted where it is asked for. */
+/** A page of a list as a connection, each node with the cursor of its place; `total` is counted where it is selected. */
 export function connectionOf<Node>(
   cursors: Cursors,
   items: readonly { place: number; node: Node }[],
@@ -43,8 +43,8 @@ export function connectionOf<Node>(
   };
 }
 
-// A cursor is a block of AES, which most pages are not asked for: it is made where it is. One object of getters for all:
-// where each had its own, each would have a shape of its own, which V8 keeps until it looks through all the memory.
+// A cursor is a block of AES, which most operations do not select: a getter makes it. All edges share the getter: one of
+// its own would give each edge a hidden class, which V8 keeps until a full collection.
 class Edge<Node> {
   readonly cursors: Cursors;
   readonly place: number;
@@ -68,7 +68,7 @@ const PAGE_INFO: object = {
   },
 };
 
-/** `totalCount` of what `connectionOf` made: the relay plugin's own type of a connection does not know it. */
+/** The total of a connection of `connectionOf`: the relay plugin's type of a connection does not have it. */
 export function totalOf(connection: object): number | Promise<number> {
   return (connection as ReturnType<typeof connectionOf>).total();
 }

@@ -15,7 +15,7 @@ declare global {
   }
 }
 
-/** Every root field, however it is aliased, needs a credential and counts once against the caller's limit. */
+/** Demands a credential for every root field, under any alias, and counts it once against the caller's limit. */
 class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
@@ -44,8 +44,8 @@ function withAdmission<Types extends SchemaTypes>(
 
   return (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
-    const begunAt = clock.ms();
-    const tell = (error: unknown) => onRootField(kind, name, error, clock.ms() - begunAt);
+    const startedAt = clock.ms();
+    const report = (error: unknown) => onRootField(kind, name, error, clock.ms() - startedAt);
     const begin = kind === 'mutation' ? change : () => resolve(parent, args, context, info);
     async function change() {
       const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
@@ -53,21 +53,21 @@ function withAdmission<Types extends SchemaTypes>(
       markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
-    const answer = () => {
+    const run = () => {
       callerOf(context as Context);
       const admission = (context as Context).takeRootField();
       return admission ? admission.then(begin) : begin();
     };
-    // Over a WebSocket nothing has begun before it.
-    if (isTracing()) return withSpanEntered(traceName, attributes, () => reportOutcome(answer, tell));
-    return reportOutcome(answer, tell);
+    // An operation over a WebSocket has no span around it.
+    if (isTracing()) return withSpanEntered(traceName, attributes, () => reportOutcome(run, report));
+    return reportOutcome(run, report);
   };
 }
 
-/** The contexts of operations in which a mutation field has ended well. */
+/** The contexts of operations in which a mutation field has succeeded. */
 const changed = new WeakSet<object>();
 
-/** A result in which no outage says that nothing was done, where a field of the operation has changed something. */
+/** Corrects outages that say that nothing was done, where another field of the operation has changed something. */
 export function behindChanges(result: ExecutionResult, context: object): ExecutionResult {
   if (!result.errors || !changed.has(context)) return result;
   const errors = result.errors.map((error) => {
@@ -79,26 +79,26 @@ export function behindChanges(result: ExecutionResult, context: object): Executi
   return { ...result, errors };
 }
 
-/** However it ends, at once or later: with null, or with what it was refused with. */
-function reportOutcome(answer: () => unknown, tell: (error: unknown) => void): unknown {
+/** Calls `report` when `run` has ended, at once or later, with its error or null. */
+function reportOutcome(run: () => unknown, report: (error: unknown) => void): unknown {
   let result: unknown;
   try {
-    result = answer();
+    result = run();
   } catch (error) {
-    tell(error);
+    report(error);
     throw error;
   }
   if (!(result instanceof Promise)) {
-    tell(null);
+    report(null);
     return result;
   }
   return result.then(
     (value) => {
-      tell(null);
+      report(null);
       return value;
     },
     (error) => {
-      tell(error);
+      report(error);
       throw error;
     },
   );

@@ -12,5 +12,5 @@ import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import { builder } from './builder.ts';
 
-/** Every slice has added its types by being imported above. */
+/** The whole schema: the imports above add the types of every slice. */
 export const schema = builder.toSchema();

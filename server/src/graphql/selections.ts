@@ -24,7 +24,7 @@ export function fragmentsOf({ definitions }: DocumentNode): Fragments {
 }
 
 /**
- * The fields of an object by their names in the answer, in its order.
+ * Collects the fields of an object by their response names, in the order of the response.
  * @throws GraphQLError for a condition that is null
  */
 export function collectFields(

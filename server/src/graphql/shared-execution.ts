@@ -40,7 +40,7 @@ interface CachedResult {
   result: SerializedResult | Promise<SerializedResult>;
 }
 
-/** By the item of an update: an item is shared by subscriptions with one dedupe key. */
+/** The result of each item. Subscriptions with the same dedupe key share an item. */
 const results = new WeakMap<object, CachedResult>();
 
 /** The result that another subscription has of the item; null where none is ready. */

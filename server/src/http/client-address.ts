@@ -6,9 +6,9 @@ import { createNetworks } from '../kernel/network.ts';
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The peer's address, or, where the peer is a proxy that we trust, what it says of its own peer in `X-Forwarded-For`, and
- * so on: the rightmost address that is no trusted proxy's. Whatever stands to the left of that anyone may have
- * written. Without trusted proxies the header is not looked at.
+ * Finds the rightmost address that is not a trusted proxy's: the peer's or, behind trusted proxies, the one that the first
+ * of them names in `X-Forwarded-For`. A client may have written the addresses to the left of it. Without trusted proxies
+ * the header is ignored.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusts = createNetworks(trustedProxies);
@@ -17,16 +17,16 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     let address = normalizeAddress(socket.remoteAddress ?? '');
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join().split(',');
     while (trusts(address)) {
-      const said = normalizeAddress((forwarded.pop() ?? '').trim());
-      // Nothing more, or nothing that is an address: the proxy itself is all that is known.
-      if (isIP(said) === 0) break;
-      address = said;
+      const next = normalizeAddress((forwarded.pop() ?? '').trim());
+      // Without a further address only the proxy's own is known.
+      if (isIP(next) === 0) break;
+      address = next;
     }
     return address;
   };
 }
 
-/** Without what may be around an address: a port, brackets, the IPv6 form of an IPv4 address. */
+/** Removes a port, brackets and the IPv6 form of an IPv4 address. */
 function normalizeAddress(text: string): string {
   const address = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   return /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;

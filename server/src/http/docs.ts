@@ -8,7 +8,7 @@ import { describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
 import { HttpError, type RequestContext, type Route, send } from './routes.ts';
 
-/** All from this server; the viewer writes its icons as `data:` and the widths of its parts as styles. */
+/** Everything comes from this server. The viewer has icons as `data:` URLs, and writes the widths of its parts as styles. */
 const CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,7 +20,7 @@ const CSP = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The description of the REST interface for programs, and a page on which people try it. Neither needs a key. */
+/** The routes of the OpenAPI description and of the page on which people try it. Neither needs a key. */
 export function createDocsRoutes({
   operations,
   publicUrl,
@@ -45,7 +45,7 @@ export function createDocsRoutes({
   ];
 }
 
-/** A file that stays as it is while the server runs; a browser asks each time whether it still has it. */
+/** The route of a file that does not change while the server runs; a browser revalidates it at each use. */
 function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Route {
   let loading: ReturnType<typeof compress> | null = null;
   return {
@@ -55,7 +55,7 @@ function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Rou
       if (request.method !== 'GET' && request.method !== 'HEAD')
         throw new HttpError(405, 'Method not allowed', { allow: 'GET, HEAD' });
       loading ??= load().then(compress);
-      const { plain, packed, etag } = await loading;
+      const { plain, compressed, etag } = await loading;
       const headers = {
         'content-type': type,
         'cache-control': 'no-cache',
@@ -68,22 +68,22 @@ function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Rou
         response.writeHead(304, headers).end();
         return;
       }
-      const packs = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+      const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
       send(
         response,
         200,
-        packs ? packed : plain,
-        packs ? { ...headers, 'content-encoding': 'gzip' } : headers,
+        takesGzip ? compressed : plain,
+        takesGzip ? { ...headers, 'content-encoding': 'gzip' } : headers,
       );
     },
   };
 }
 
-/** Once: the viewer's script is 1.7 MB, a quarter of it packed. */
+/** Compresses a file once: the viewer's script is 1.7 MB, and a quarter of that compressed. */
 async function compress(plain: Buffer) {
   return {
     plain,
-    packed: await promisify(gzip)(plain),
+    compressed: await promisify(gzip)(plain),
     etag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
   };
 }

@@ -16,12 +16,12 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** In the order of what a browser is better off with. Pictures and fonts are compressed already. */
+/** The encodings, the one with the smaller files first. Pictures and fonts are compressed already. */
 const COMPRESSORS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 type Encoding = keyof typeof COMPRESSORS;
 const COMPRESSIBLE = /^(text|application\/json|image\/svg)/;
 
-/** A file as it was read last, compressed when somebody first asks for that. */
+/** A file as it was last read, compressed at the first request for an encoding. */
 interface CachedFile {
   readonly stamp: string;
   readonly body: Buffer;
@@ -30,8 +30,8 @@ interface CachedFile {
 }
 
 /**
- * The files of one folder under one path. `index` answers for the folder itself and for names without an extension,
- * which are looked for as `name.html`.
+ * The route of the files of one folder. The folder itself is answered with `index.html`, and a name without an extension
+ * with `name.html`.
  */
 export function filesRoute({
   prefix,
@@ -54,9 +54,9 @@ export function filesRoute({
     const body = await readFile(path).catch(() => null);
     if (!body) return null;
     const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-    const kept: CachedFile = { stamp, body, hash, compressed: {} };
-    files.set(path, kept);
-    return kept;
+    const file: CachedFile = { stamp, body, hash, compressed: {} };
+    files.set(path, file);
+    return file;
   }
 
   return {
@@ -104,16 +104,16 @@ export function filesRoute({
   };
 }
 
-/** Once for all who ask; one that fails is tried again by the next. */
-function compress({ compressed: packed, body }: CachedFile, encoding: Encoding): Promise<Buffer> {
-  packed[encoding] ??= COMPRESSORS[encoding](body).catch((error: unknown) => {
-    delete packed[encoding];
+/** Compresses a file once for all requests; after a failure the next request tries again. */
+function compress({ compressed, body }: CachedFile, encoding: Encoding): Promise<Buffer> {
+  compressed[encoding] ??= COMPRESSORS[encoding](body).catch((error: unknown) => {
+    delete compressed[encoding];
     throw error;
   });
-  return packed[encoding];
+  return compressed[encoding];
 }
 
-/** The best of ours that a browser takes. A weight of zero, which no browser sends, is not looked at. */
+/** The first of our encodings that a browser accepts. A weight of zero is ignored: no browser sends one. */
 function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
   return (Object.keys(COMPRESSORS) as Encoding[]).find((name) =>
     new RegExp(`\\b${name}\\b`).test(String(accepted)),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Marks a replayed answer. */
+/** The header of a replayed response. */
 export const REPLAYED_HEADER = ['idempotent-replayed', 'true'] as const;
 
 /** The key of a request's header, with or without quotes; null where there is none. */

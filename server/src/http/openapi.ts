@@ -4,7 +4,7 @@ import { type RestOperation, takesKey } from './rest.ts';
 
 type Json = Record<string, unknown>;
 
-/** Of the interface, not of this program: the document's section 9. */
+/** The version of the interface, the document's section 9; not that of this program. */
 const INTERFACE_VERSION = '1.0.0';
 
 const INTRODUCTION = `
@@ -20,7 +20,7 @@ environment; what belongs to the other one is not found.
 - Members of a body that are not described here are ignored.
 `.trim();
 
-/** The OpenAPI 3.1 description of these operations, made from the schemas that validate and encode them. */
+/** Makes the OpenAPI 3.1 description of these operations from the schemas that validate and encode them. */
 export function describeOperations(operations: readonly RestOperation[], publicUrl: string): Json {
   const named: Json = {};
   const paths: Record<string, Json> = {};
@@ -118,7 +118,7 @@ function answersOf({ answers }: RestOperation, named: Json): Json {
   );
 }
 
-/** Its own refusals, and those that every operation like it has. */
+/** The refusals of an operation: its own, and those that every operation with such a request has. */
 function refusalsOf({ params, query, body, errors = {} }: RestOperation): Json {
   const common: Partial<Record<number, keyof typeof REFUSALS>> = {
     ...(params || query || body ? { 400: 'Invalid' } : {}),
@@ -144,7 +144,7 @@ function refusalsOf({ params, query, body, errors = {} }: RestOperation): Json {
   };
 }
 
-/** What a client sends and gets, which is the input of a codec. Schemas with an id become `named` ones. */
+/** The JSON schema of the input of a codec, which is the form that clients send and get. Schemas with an id go into `named`. */
 function toJsonSchema(schema: z.ZodType, named: Json): Json {
   const {
     $schema: _,
@@ -160,13 +160,13 @@ function toJsonSchema(schema: z.ZodType, named: Json): Json {
   return json;
 }
 
-/** Zod leaves the default of what is transformed out: it is the output's, unless `meta` says that it is the input's. */
+/** Adds the default of `meta`: Zod leaves out the default of a transformed value, because it is one of the output. */
 function keepDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
   const { default: initial } = z.globalRegistry.get(zodSchema) ?? {};
   if (initial !== undefined) jsonSchema.default = initial;
 }
 
-// ── What all answers share ──────────────────────────────────────────────────────────────────────
+// ── Parts of all responses ───────────────────────────────────────────────────────────────────────
 
 const ERROR = {
   type: 'object',

@@ -2,14 +2,14 @@ import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeOutage, type OutageError } from '../kernel/errors.ts';
 
-/** One request and its answer, as a route gets them. */
+/** A request and its response, as a route gets them. */
 export interface RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
-  /** What the named groups of the route's path matched, decoded. */
+  /** The named groups of the route's path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Says which of several operations of one route it is, as a template of its path, for figures and traces. */
+  /** Sets the template of the operation's path for metrics and traces, where one route has several operations. */
   readonly setTemplate?: (template: string) => void;
 }
 
@@ -17,20 +17,20 @@ export interface RequestContext {
 export interface Route {
   readonly methods: readonly string[];
   readonly path: RegExp;
-  /** It sends `NO_SNIFFING` itself: what is set before a head is written makes that take three times as long. */
+  /** The route sends `NO_SNIFFING` itself: writing a head takes three times as long where a header was set before. */
   readonly writesHead?: boolean;
-  handle(exchange: RequestContext): Promise<void> | void;
+  handle(context: RequestContext): Promise<void> | void;
 }
 
-/** With every answer. */
+/** A header of every response. */
 export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
 
-/** Of an answer whose head is written: it may be open for hours. */
+/** Whether a response, whose head is written, is an event stream, which may be open for hours. */
 export function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }
 
-/** A request that HTTP itself has an answer for. */
+/** A refusal with a status of HTTP. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -41,14 +41,14 @@ export class HttpError extends Error {
   }
 }
 
-/** The headers of the answer to an outage. */
+/** The headers of the response to an outage. */
 export function retryHeaders(outage: OutageError): Record<string, string> {
   const { retryAfterSeconds } = describeOutage(outage);
   return retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) };
 }
 
 /**
- * The whole body as text, if it has at most `limitBytes`, chunked or not.
+ * Reads a whole body of at most `limitBytes` as text, chunked or not.
  * @throws HttpError 413, 400 (not UTF-8, or cut off)
  */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
@@ -67,7 +67,7 @@ function textOf(bytes: Buffer): string {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The whole body as it came, if it has at most `limitBytes`, chunked or not.
+ * Reads a whole body of at most `limitBytes`, chunked or not.
  * @throws HttpError 413, 400 (cut off)
  */
 export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -84,14 +84,14 @@ function read<Result>(
       reject(new HttpError(413, `The body must have at most ${limitBytes} bytes`, { connection: 'close' }));
     if (Number(request.headers['content-length'] ?? 0) > limitBytes) return tooLarge();
     const cutOff = () => {
-      // It closes in any case, and an error takes long to make.
+      // Every request closes, and creating an error is slow.
       if (!request.readableEnded) reject(new HttpError(400, 'The body was cut off'));
     };
     if (request.destroyed) return cutOff();
     let only: Buffer | null = null;
     let chunks: Buffer[] | null = null;
     let length = 0;
-    // An iteration over its chunks takes as long as all else that is done for a small request.
+    // Listeners: an async iteration over the chunks takes as long as the rest of a small request.
     request
       .on('data', (chunk: Buffer) => {
         length += chunk.length;
@@ -127,17 +127,17 @@ export function send(
 }
 
 /**
- * Ends the answer, whose head is written, together with all that are ready in this turn of the event loop, behind the last
- * of them. A write wakes who waits for it, which costs as much as the rest of a small answer: a client with several
- * requests under way is woken once, and finds what comes behind it while it is awake.
+ * Ends a response, whose head is written, together with all others that are ready in this turn of the event loop. A write
+ * wakes the reader, which takes as long as the rest of a small response: a client with several requests in flight is woken
+ * once, and reads the others while it is awake.
  */
 export function endBatched(response: ServerResponse, { content, bytes }: Payload): void {
   if (batch.length === 0) setImmediate(flushBatch);
-  // As bytes of ASCII the two are the same, and of UTF-8 Node makes room for three times as many before it looks.
+  // ASCII is the same in both encodings. For UTF-8 Node allocates three times the length of the text.
   batch.push({ response, content, encoding: bytes === content.length ? 'latin1' : 'utf8' });
 }
 
-/** What is sent, and how many bytes that are. A long one that is sent often costs less as bytes, a short one as text. */
+/** The body of a response. A long one that is sent often is cheaper as bytes, a short one as text. */
 export interface Payload {
   readonly content: string | Buffer;
   readonly bytes: number;

@@ -4,9 +4,9 @@ import { parse, readObject } from './json-input.ts';
 import { STATUS } from './rest.ts';
 import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
 
-/** Routes that need no credential because our own pages alone reach them: the demo's and the simulator's. */
+/** Makes routes for our own pages alone, the demo's and the simulator's, which need no credential. */
 export interface SameOrigin {
-  /** The same route, closed to every host and page that is not ours. */
+  /** Closes a route to every other host and page. */
   guard(route: Route): Route;
   /**
    * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks. A refusal is
@@ -15,9 +15,9 @@ export interface SameOrigin {
   action<Schema extends z.ZodType>(
     path: RegExp,
     schema: Schema,
-    handle: (input: z.output<Schema>, exchange: RequestContext) => Promise<Answer>,
+    handle: (input: z.output<Schema>, context: RequestContext) => Promise<Answer>,
   ): Route;
-  /** Answers a GET as `action` does a POST; `schema` checks the query. */
+  /** Answers a GET of our own pages with what `handle` returns. `schema` checks the query. */
   read<Schema extends z.ZodType>(
     path: RegExp,
     schema: Schema,
@@ -31,7 +31,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** What a strict shop would send with a page: nothing from elsewhere, no inline script or style, no frame around it. */
+/** The policy of a strict shop: nothing from elsewhere, no inline script or style, no frame around the page. */
 export const PAGE_CSP = [
   "default-src 'self'",
   "connect-src 'self' ws: wss:",
@@ -42,15 +42,15 @@ export const PAGE_CSP = [
   'trusted-types lit-html',
 ].join('; ');
 
-/** A program that is no page sends it in place of an Origin. No page of another site can, without our leave. */
+/** The header that a program sends in place of an Origin. A page of another site cannot send it without a preflight. */
 const ACTION_HEADER = 'x-psa-action';
 
 export function createSameOrigin(publicUrl: string): SameOrigin {
   const guard = (route: Route): Route => ({
     ...route,
-    handle(exchange) {
-      assertOwnHost(exchange, publicUrl);
-      return route.handle(exchange);
+    handle(context) {
+      assertOwnHost(context, publicUrl);
+      return route.handle(context);
     },
   });
   return {
@@ -59,10 +59,10 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
       guard({
         methods: ['POST'],
         path,
-        async handle(exchange) {
-          assertOwnAction(exchange);
-          await respond(exchange, async () =>
-            handle(validate(schema, await readObject(exchange.request)), exchange),
+        async handle(context) {
+          assertOwnAction(context);
+          await respond(context, async () =>
+            handle(validate(schema, await readObject(context.request)), context),
           );
         },
       }),
@@ -70,9 +70,9 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
       guard({
         methods: ['GET'],
         path,
-        handle: (exchange) =>
-          respond(exchange, async () =>
-            handle(validate(schema, Object.fromEntries(exchange.url.searchParams))),
+        handle: (context) =>
+          respond(context, async () =>
+            handle(validate(schema, Object.fromEntries(context.url.searchParams))),
           ),
       }),
   };
@@ -88,7 +88,7 @@ async function respond({ response }: RequestContext, handle: () => Promise<Answe
   sendJson(response, status, body, { 'cache-control': 'no-store', ...headers });
 }
 
-/** What a page is told of a refusal. A fault is thrown on. */
+/** The response to a refusal. @throws the fault, where the error is none */
 function errorResponse(error: unknown): Answer {
   if (!(error instanceof PaymentError)) throw error;
   return {
@@ -105,12 +105,12 @@ function errorResponse(error: unknown): Answer {
   };
 }
 
-/** The domain speaks of `input.amountCents`; here nothing is called `input`. */
+/** The domain names fields `input.amountCents`; these bodies have no `input`. */
 function toFieldError({ path, message }: { path: string; message: string }) {
   return { path: path.replace(/^input\./, ''), message };
 }
 
-/** A foreign name that resolves to this machine, or another site's page, gets nothing. @throws HttpError 403 */
+/** Refuses a foreign name that resolves to this machine, and a page of another site. @throws HttpError 403 */
 function assertOwnHost({ request }: RequestContext, publicUrl: string): void {
   const own = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
   const { host = '', origin } = request.headers;
@@ -120,8 +120,8 @@ function assertOwnHost({ request }: RequestContext, publicUrl: string): void {
 }
 
 /**
- * What does something asks for more: a page of the very same host and port, for another program's page on this
- * machine is foreign too; or, without an Origin, the header. @throws HttpError 403
+ * Checks a request that changes something: it must come from a page of the same host and port, because other programs
+ * serve pages on this machine too; or, without an Origin, it must have the header. @throws HttpError 403
  */
 function assertOwnAction({ request: { headers } }: RequestContext): void {
   const { origin, host = '' } = headers;

@@ -6,13 +6,13 @@ import { networkOf } from '../kernel/network.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { addToCounts, addToSeen, type Count, selectCounts, takeFromCounts } from './store.ts';
 
-// Card testing: stolen numbers are tried by the hundred, at whichever shop lets them be tried. Counted are declined
-// cards, of a network, of a checkout token and of an account; an approved one takes one away, so that a carrier's one
-// address for thousands of payers, and a shop that sells a lot, stay near zero. Only the network's own count makes
-// anybody wait. The other two say how much: a token that a thousand networks test cards on still sells to a network
-// that has had no card declined.
+// Card testing: thieves try stolen numbers by the hundred, at any shop that allows it. Declined cards are counted for a
+// network, for a checkout token and for an account. An approved card takes one away: a carrier with one address for
+// thousands of payers, and a shop that sells a lot, stay near zero. A network waits for its own count alone; the other
+// two counts decide how long. A token on which a thousand networks test cards still sells to a network without a
+// declined card.
 
-/** Declined cards of a network before it waits, and the first wait; each further one doubles it. */
+/** The declined cards of a network before it waits, and its first wait. Each further card doubles the wait. */
 interface Pace {
   free: number;
   firstWaitMs: number;
@@ -23,9 +23,9 @@ const MINUTE = 60 * SECOND;
 
 const PACES = {
   calm: { free: 5, firstWaitMs: 2 * SECOND },
-  /** Many cards of the token or the account are declined. */
+  /** For a token or an account with many declined cards. */
   hot: { free: 2, firstWaitMs: 15 * SECOND },
-  /** The token is paused for its declined cards. */
+  /** For a token that is paused for its declined cards. */
   paused: { free: 1, firstWaitMs: MINUTE },
 } satisfies Record<string, Pace>;
 
@@ -33,23 +33,23 @@ const MAX_WAIT_MS = 30 * MINUTE;
 /** A count is forgotten after this time without another declined card. */
 const QUIET_MS = 60 * MINUTE;
 
-/** Declined cards more than approved ones. */
+/** Declined cards minus approved ones. */
 const HOT_TOKEN = 20;
 const HOT_ACCOUNT = 60;
 const PAUSED_TOKEN = 40;
-/** No count of a token or an account grows beyond this: as many approved cards take away what an attack has left. */
+/** The largest count of a token or an account: so many approved cards undo an attack of any size. */
 const MAX_COUNT = 120;
-/** The same for a network: from here on it waits the longest. */
+/** The largest count of a network: at it the wait is the longest. */
 const MAX_NETWORK_COUNT = 16;
 
-/** After its last card, the time for which a network with so many declined ones waits. */
+/** The wait of a network with so many declined cards, from its last card on. */
 export function waitMs(declines: number, { free, firstWaitMs }: Pace): number {
   if (declines < free) return 0;
   return Math.min(MAX_WAIT_MS, firstWaitMs * 2 ** (declines - free));
 }
 
 export interface DeclineMeter {
-  /** A card that was tried, or was not for the payer has to wait. */
+  /** Called for each card; `held_back` for one that was not tried, because the payer has to wait. */
   onCard(outcome: 'approved' | 'declined' | 'held_back'): void;
   onTokenPaused(): void;
 }
@@ -64,7 +64,7 @@ export function createCardTestingGuard({
   clock: Clock;
   tokens: {
     pauseOf(tokenId: string): Promise<TokenPause | null>;
-    /** Whether it was not paused before. */
+    /** Resolves to whether this has paused the token. */
     pauseForDeclines(tenant: Tenant, tokenId: string): Promise<boolean>;
   };
   meter: DeclineMeter;
@@ -95,7 +95,7 @@ export function createCardTestingGuard({
     for (;;) {
       const { seen, retryAt, now } = await assess(attempt);
       if (retryAt || network === null) return retryAt;
-      // Another attempt of the network has been counted since: the loser looks again, and one of them wins.
+      // Another attempt of the network was counted in between: this one reads again.
       if (await addToSeen(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MAX_NETWORK_COUNT }))
         return null;
     }
@@ -106,7 +106,7 @@ export function createCardTestingGuard({
     const keys = [account, ...(token === null ? [] : [token])];
     const counts = await addToCounts(sql, keys, { now: clock.now(), quietMs: QUIET_MS, most: MAX_COUNT });
     if (tokenId === null || token === null || (counts.get(token) ?? 0) < PAUSED_TOKEN) return;
-    // From here on as many again pause it again, and a merchant who resumes it has as many.
+    // The token is paused again after as many declined cards more, also if the merchant resumes it.
     await takeFromCounts(sql, [{ key: token, by: PAUSED_TOKEN - HOT_TOKEN }]);
     if (await tokens.pauseForDeclines(tenant, tokenId)) meter.onTokenPaused();
   }
@@ -127,10 +127,10 @@ export function createCardTestingGuard({
   };
 }
 
-/** The wait after which a payer may look whether the merchant has resumed a token. */
+/** The wait of a payer whose token the merchant has paused without an end. */
 const PAUSED_RETRY_MS = 5 * MINUTE;
 
-/** An approved card takes from the network what was counted when it was admitted, and one more. */
+/** The amounts that an outcome takes from the counts. An approved card also takes back the one counted at its admission. */
 function creditsOf(attempt: ChargeAttempt, outcome: AttemptOutcome): { key: string; by: number }[] {
   const { network, token, account } = keysOf(attempt);
   const isApproved = outcome === 'approved';
@@ -141,7 +141,7 @@ function creditsOf(attempt: ChargeAttempt, outcome: AttemptOutcome): { key: stri
   ].flatMap(({ key, by }) => (key !== null && by > 0 ? [{ key, by }] : []));
 }
 
-/** The network is the same for every account: who tests cards does it wherever it is let. */
+/** The keys of the three counts. A network has one count over all accounts: card testers try every shop. */
 function keysOf({ tenant, tokenId, address }: ChargeAttempt) {
   return {
     network: address === null ? null : `declines network ${networkOf(address)}`,

@@ -2,13 +2,13 @@ import type { Sql } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createWindows, type WindowState } from './windows.ts';
 
-/** The document's section 8: over all `/v1` routes of an account together, in both environments. */
+/** The limit of the document's section 8, over all `/v1` routes of an account, both environments together. */
 export const REQUESTS_A_MINUTE = 120;
 
-/** Counts one request of an account. Rejects where the database does not answer: then the request fails likewise. */
+/** Counts one request of an account. Rejects where the database does not answer; the request then fails too. */
 export type TakeRequest = (accountId: string) => Promise<{ admitted: boolean } & WindowState>;
 
-/** Exact over all instances: one statement a request, until the minute is used up. */
+/** Counts exactly over all instances: one statement a request, until the minute is used up. */
 export function createRequestLimit({
   sql,
   clock,
@@ -16,7 +16,7 @@ export function createRequestLimit({
 }: {
   sql: Sql;
   clock: Clock;
-  /** A minute. Another than the document's is for tests and benchmarks alone. */
+  /** Requests a minute. Tests and benchmarks replace the document's. */
   limit?: number | undefined;
 }): TakeRequest {
   const windows = createWindows({ sql, clock, name: 'v1', limit, chunk: 1 });

@@ -6,29 +6,29 @@ import { networkOf } from '../kernel/network.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { createWindows, type WindowState, type Windows } from './windows.ts';
 
-/** Root fields a minute for one visitor's address on one browser token: a widget that polls needs 30. */
+/** Root fields a minute for one visitor's address with one browser token: a widget that polls needs 30. */
 const VISITOR_LIMIT = 120;
 /**
- * And for that address over all browser tokens of the tenant. A reusable token starts payments that each come with a
- * token of their own: without this, one address could have 120 windows more in each minute. Twenty payers who poll
- * behind one address stay below it.
+ * Root fields a minute for one visitor's address with all browser tokens of the tenant. A reusable token starts payments
+ * that each have a token of their own: without this limit one address could open 120 more windows each minute. Twenty
+ * payers who poll behind one address stay below it.
  */
 const ADDRESS_LIMIT = 600;
 
 /** Limits on `/graphql`, counted by root field and over all instances. */
 export interface RootFieldLimits {
   /**
-   * At once where nothing has to be asked of the database; rejects where that does not answer.
+   * Counts one root field. A promise only where the database is asked; rejects where it does not answer.
    * @throws RateLimitError
    */
   take(caller: Caller, address: string): void | Promise<void>;
-  /** The narrowest of the limits that bind the caller. */
+  /** The window with the fewest remaining root fields, of those that limit the caller. */
   peek(caller: Caller, address: string): WindowState;
-  /** What was reserved and not taken: a server that is started again and again would use a minute up without a caller. */
+  /** Returns reserved root fields: a server that restarts often would otherwise use a minute up without a caller. */
   release(): Promise<void>;
 }
 
-/** An API key has a limit of its own; each visitor of a browser token has two. */
+/** Creates the limits: one for an API key, two for each visitor of a browser token. */
 export function createRootFieldLimits({
   perKey,
   sql,
@@ -38,12 +38,12 @@ export function createRootFieldLimits({
   sql: Sql;
   clock: Clock;
 }): RootFieldLimits {
-  // A twentieth at a time: a busy key asks the database 20 times a minute, and two idle instances keep a tenth at most.
-  const windows = (name: string, limit: number) =>
+  // A twentieth at a time: a busy key asks the database 20 times a minute, and two idle instances reserve a tenth at most.
+  const windowsNamed = (name: string, limit: number) =>
     createWindows({ sql, clock, name, limit, chunk: Math.max(1, Math.floor(limit / 20)) });
-  const keys = windows('key', perKey);
-  const visitors = windows('visitor', VISITOR_LIMIT);
-  const addresses = windows('address', ADDRESS_LIMIT);
+  const keys = windowsNamed('key', perKey);
+  const visitors = windowsNamed('visitor', VISITOR_LIMIT);
+  const addresses = windowsNamed('address', ADDRESS_LIMIT);
 
   function windowsOf({ tenant, credential }: Caller, address: string): BoundWindow[] {
     if (credential.kind === 'api_key') return [{ windows: keys, key: credential.id }];
@@ -67,8 +67,8 @@ export function createRootFieldLimits({
     }
   }
 
-  function refusal({ windows: { peek: look }, key }: BoundWindow): RateLimitError {
-    const { limit, resetAt } = look(key);
+  function refusal({ windows, key }: BoundWindow): RateLimitError {
+    const { limit, resetAt } = windows.peek(key);
     return new RateLimitError(`${limit} root fields a minute`, secondsUntil(resetAt, clock));
   }
 
@@ -76,7 +76,7 @@ export function createRootFieldLimits({
     take: (caller, address) => takeAll(windowsOf(caller, address)),
     peek: (caller, address) =>
       windowsOf(caller, address)
-        .map(({ windows: { peek: look }, key }) => look(key))
+        .map(({ windows, key }) => windows.peek(key))
         .reduce((left, right) => (right.remaining < left.remaining ? right : left)),
     async release() {
       await Promise.all([keys, visitors, addresses].map((each) => each.release()));

@@ -2,10 +2,10 @@ import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { plusMs } from '../kernel/clock.ts';
 
-/** Ended windows that a statement takes away. It adds three at most, so the table does not grow. */
+/** Ended windows that one statement deletes. A statement adds three windows at most, so the table does not grow. */
 const SWEEP_LIMIT = 10;
 
-/** Takes away windows that ended a minute ago, but for those of `keys`: one statement cannot change a row twice. */
+/** Deletes windows that ended a minute ago, except those of `keys`: one statement cannot change a row twice. */
 function sweep(keys: readonly string[], now: Date) {
   return raw`
     delete from rate_window where key in (
@@ -18,11 +18,11 @@ function sweep(keys: readonly string[], now: Date) {
 const SWEEP_AFTER_MS = 60_000;
 
 /**
- * Counts `want` more into the current window of `key`, which this begins where there is none, in one statement. Returns
- * when that window ends and what all instances have asked for in it, this included.
+ * Adds `want` to the current window of `key` in one statement, which begins a window where there is none. Returns the end
+ * of the window and the sum that all instances have reserved in it, with this reservation.
  *
- * A window that ends later than two lengths from now is from before the clock was set back. One length is the
- * window's own; the other is for instances whose clocks differ.
+ * A window that ends later than two lengths from now was begun before the clock was set back. One length is the window's
+ * own; the other is for instances whose clocks differ.
  */
 export async function reserve(
   sql: Sql,
@@ -41,7 +41,7 @@ export async function reserve(
   return { endsAt, used };
 }
 
-/** What was reserved in these windows and will not be taken. A window that has ended since, or begun anew, keeps its count. */
+/** Returns unused reservations to their windows. A window that has ended since, or was begun again, keeps its count. */
 export async function release(
   sql: Sql,
   reserved: readonly { key: string; endsAt: Date; unused: number }[],
@@ -55,7 +55,7 @@ export async function release(
           ${reserved.map(({ endsAt }) => endsAt)}::timestamptz[],
           ${reserved.map(({ unused }) => unused)}::bigint[]
         ) r (key, ends_at, unused) using (key, ends_at)
-      -- In one order, for instances that stop together.
+      -- Locked in one order: instances that stop together would deadlock.
       order by w.key for update of w
     )
     update rate_window w set used = w.used - own.unused from own where w.key = own.key
@@ -64,13 +64,13 @@ export async function release(
 
 // ── Counts that are forgotten after a quiet time ────────────────────────────────────────────────
 
-/** A count without a quiet time in between, and the instant at which it is forgotten if nothing more comes. */
+/** A count, and the instant at which it is forgotten if nothing more is counted. */
 export interface Count {
   used: number;
   endsAt: Date;
 }
 
-/** The counts of these keys that are not forgotten. */
+/** Reads the counts of these keys that are not forgotten. */
 export async function selectCounts(
   sql: Sql,
   keys: readonly string[],
@@ -81,13 +81,13 @@ export async function selectCounts(
     .selectAll()
     .where('key', 'in', keys)
     .where('ends_at', '>', now)
-    // One that ends later is from before the clock was set back.
+    // A later end is from before the clock was set back.
     .where('ends_at', '<=', plusMs(now, 2 * quietMs))
     .execute();
   return new Map(rows.map(({ key, used, ends_at: endsAt }) => [key, { used, endsAt }]));
 }
 
-/** Adds one, up to `most`, to a count that is still as it was `seen`. False, and nothing is changed, where it is not. */
+/** Adds one, up to `most`, to a count that is unchanged since it was `seen`. False, without a change, where it is not. */
 export async function addToSeen(
   sql: Sql,
   {
@@ -110,7 +110,7 @@ export async function addToSeen(
   return rows.length > 0;
 }
 
-/** Adds one to each count, up to `most`. Returns them as they are then. */
+/** Adds one to each count, up to `most`. Returns the new counts. */
 export async function addToCounts(
   sql: Sql,
   keys: readonly string[],
@@ -120,7 +120,7 @@ export async function addToCounts(
   const { rows } = await raw<{ key: string; used: number }>`
     with swept as (${sweep(keys, now)})
     insert into rate_window as w (key, ends_at, used)
-    -- In one order, for those that come together.
+    -- Locked in one order: concurrent statements would deadlock.
     select key, ${plusMs(now, quietMs)}::timestamptz, 1 from unnest(${keys}::text[]) key order by key
     on conflict (key) do update set
       ends_at = excluded.ends_at,
@@ -130,7 +130,7 @@ export async function addToCounts(
   return new Map(rows.map(({ key, used }) => [key, used]));
 }
 
-/** Takes so much from each count, down to zero. */
+/** Subtracts `by` from each count, down to zero. */
 export async function takeFromCounts(
   sql: Sql,
   amounts: readonly { key: string; by: number }[],

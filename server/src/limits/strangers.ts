@@ -4,20 +4,20 @@ import { RateLimitError } from '../kernel/errors.ts';
 import { networkOf } from '../kernel/network.ts';
 import { createWindows, type Windows } from './windows.ts';
 
-/** Requests a minute of one network that show no credential, or one that is not known. */
+/** Requests a minute of one network without a known credential. */
 const REQUESTS_A_MINUTE = 300;
 /** Card forms a minute of one network: a carrier has thousands of payers behind one address. */
 const FORMS_A_MINUTE = 120;
 
-/** Limits on requests that show no credential, by network and over all instances. */
+/** Limits on requests without a known credential, by network and over all instances. */
 export interface StrangerLimits {
-  /** Counts one request. At once where the database need not be asked. @throws RateLimitError, at once or later */
+  /** Counts one request. A promise only where the database is asked. @throws RateLimitError, at once or later */
   take(address: string): void | Promise<void>;
-  /** Its sender was known after all. */
+  /** Takes back the count of a request whose credential was found known later. */
   putBack(address: string): void;
   /** Counts one card form. @throws RateLimitError, at once or later */
   takeForm(address: string): void | Promise<void>;
-  /** Returns the reserved rest to the others, when this instance stops. */
+  /** Returns reserved requests and forms, when this instance stops. */
   release(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createStrangerLimits({
 }: {
   sql: Sql;
   clock: Clock;
-  /** In place of both limits: for tests and benchmarks, whose requests all come from one network. */
+  /** Replaces both limits in tests and benchmarks, whose requests all come from one network. */
   perMinute?: number | undefined;
 }): StrangerLimits {
   const windowsOf = (name: string, limit: number) =>

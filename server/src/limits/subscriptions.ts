@@ -2,16 +2,16 @@ import type { Caller } from '../access/model.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 
-/** A part of what a tenant may have open: no key takes all of it, and no browser's token takes it from the keys. */
+/** The parts of a tenant's limit for one key and for one browser token: neither can use the limit up alone. */
 const PART_OF_KEY = 2;
 const PART_OF_TOKEN = 20;
-/** A client that leaves makes room at once; when, nobody knows. */
+/** A guess: a client that leaves makes room at once, at a time that is not known. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** Subscriptions that are open at one time on this instance, over whichever transport. */
+/** The limit on open subscriptions of this instance, over all transports. */
 export interface OpenSubscriptions {
   /**
-   * Counts one until the returned function is called, once.
+   * Counts a subscription until the returned function is called, once.
    * @throws RateLimitError
    */
   open(caller: Caller): () => void;
@@ -24,7 +24,7 @@ export function createOpenSubscriptions(perTenant: number): OpenSubscriptions {
   const perKey = partOf(PART_OF_KEY);
   const perToken = partOf(PART_OF_TOKEN);
 
-  /** With room for one more. */
+  /** Finds a count with room for one more. @throws RateLimitError */
   function countWithRoom(key: string, limit: number, whose: string): Count {
     const count = counts.get(key) ?? { key, open: 0 };
     if (count.open < limit) return count;
@@ -56,7 +56,7 @@ export function createOpenSubscriptions(perTenant: number): OpenSubscriptions {
   };
 }
 
-/** In the map while any is open: thousands of subscriptions share the two of theirs. */
+/** A count that the map has while any of its subscriptions is open. Thousands of subscriptions share their two counts. */
 interface Count {
   readonly key: string;
   open: number;

@@ -2,44 +2,44 @@ import { beforeWork, ReadOnlyDatabase, type Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { release, reserve } from './store.ts';
 
-/** How a window stands: as far as this instance knows, for what others have taken since is seen at the next look. */
+/** The state of a window as this instance knows it: reservations of other instances show after its next reservation. */
 export interface WindowState {
   limit: number;
   remaining: number;
   resetAt: Date;
 }
 
-/** Windows of one limit, one for each key, that hold over all instances of one database. */
+/** The windows of one limit, one for each key, over all instances of one database. */
 export interface Windows {
   /**
-   * Takes one, and says whether it was there. At once where this instance has some in hand; else the database is asked.
-   * Rejects where that does not answer: nothing was let through, nothing was refused.
+   * Takes one, and returns whether one was left. A promise where this instance has none reserved and asks the database.
+   * Rejects where the database does not answer: nothing was admitted, nothing was refused.
    */
   take(key: string): boolean | Promise<boolean>;
-  /** One that was taken and not used. */
+  /** Returns one that was taken and not used. */
   putBack(key: string): void;
   peek(key: string): WindowState;
-  /** What this instance has in hand, to the others and to those after it: when nobody takes any more. */
+  /** Returns this instance's reservations to the database, when nothing more is taken. */
   release(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
-/** Of which this instance has something at once: anybody may come from as many networks. */
+/** The most shares of one limit in memory: anybody may send requests from so many networks. */
 const MAX_SHARES = 50_000;
 
-/** This instance's part in a window. */
+/** The part of a window that this instance has reserved. */
 interface Share {
   endsAt: number;
-  /** What all have taken, this instance's reserve included, when the database was last asked. */
+  /** The reservations of all instances when the database was last asked. */
   used: number;
-  /** Reserved and not taken yet. */
+  /** The rest of this instance's reservation. */
   reserved: number;
 }
 
 /**
- * A minute for each key, from its first use on whichever instance. An instance reserves `chunk` at a time with one
- * statement and counts it down in memory: so what all of them admit never exceeds the limit, and a chunk of 1 is exact
- * to the last. A larger one may leave a little unused in other instances' hands.
+ * Creates windows of a minute, each from the first use of its key on any instance. An instance reserves `chunk` at a time
+ * with one statement and counts it down in memory. So all instances together never exceed the limit, and a chunk of 1 is
+ * exact; a larger one may leave a few unused that other instances have reserved.
  */
 export function createWindows({
   sql,
@@ -50,15 +50,15 @@ export function createWindows({
 }: {
   sql: Sql;
   clock: Clock;
-  /** Tells these windows from others' in the database. */
+  /** Separates these windows from those of other limits in the database. */
   name: string;
-  /** A minute. */
+  /** The admissions of a window. */
   limit: number;
   chunk: number;
 }): Windows {
-  /** In the order in which they were begun. */
+  /** In the order of their beginnings. */
   const shares = new Map<string, Share>();
-  /** Who waits for a reservation of a key; there is one under way at a time. */
+  /** The waiters of each key: a key has one reservation in flight at a time. */
   const waiting = new Map<string, Waiter[]>();
 
   function currentShare(key: string): Share | null {
@@ -68,11 +68,11 @@ export function createWindows({
       shares.delete(oldest);
     }
     const share = shares.get(key);
-    // As `reserve` has it, for a clock that was set back.
+    // The second bound is the one of `reserve`, for a clock that was set back.
     return share && share.endsAt > now && share.endsAt <= now + 2 * MINUTE_MS ? share : null;
   }
 
-  /** A database that takes no writes still answers queries, and each instance then counts for itself. */
+  /** Counts for this instance alone: a read-only database still serves queries. */
   function countLocally(key: string, want: number, now: Date): { endsAt: Date; used: number } {
     const share = currentShare(key);
     return {
@@ -99,7 +99,7 @@ export function createWindows({
         const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), reserved: granted };
         shares.delete(key);
         shares.set(key, share);
-        // The one that ends first. What it has in hand stays unused.
+        // The share that ends first is dropped, with its reservation.
         if (shares.size > MAX_SHARES) shares.delete(shares.keys().next().value!);
         for (; share.reserved > 0 && waiters.length > 0; share.reserved -= 1) waiters.shift()!.resolve(true);
         if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
@@ -142,10 +142,8 @@ export function createWindows({
     },
     async release() {
       const now = clock.ms();
-      const reserved = [...shares].flatMap(([key, { endsAt, reserved: inHand }]) =>
-        inHand > 0 && endsAt > now
-          ? [{ key: `${name} ${key}`, endsAt: new Date(endsAt), unused: inHand }]
-          : [],
+      const reserved = [...shares].flatMap(([key, { endsAt, reserved: unused }]) =>
+        unused > 0 && endsAt > now ? [{ key: `${name} ${key}`, endsAt: new Date(endsAt), unused }] : [],
       );
       shares.clear();
       if (reserved.length > 0) await release(sql, reserved);

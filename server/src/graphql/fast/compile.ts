@@ -123,7 +123,7 @@ interface Compilation {
   schema: GraphQLSchema;
   operation: OperationDefinitionNode;
   fragments: Fragments;
-  /** So far. */
+  /** The fields compiled until now. */
   fieldCount: number;
 }
 

@@ -85,7 +85,7 @@ export function createFastPath({
   /** Results with errors, on their way to Yoga. */
   const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
-  /** What is known before the caller is identified. Null: Yoga answers. */
+  /** Looks a request up before its caller is identified. Null: Yoga answers. */
   function matchRequest(body: string): PreparedOperation | KnownRequest | null {
     const prepared = bodies.get(body);
     if (prepared) return prepared;

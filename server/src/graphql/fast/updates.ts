@@ -11,7 +11,7 @@ const COUNTS_BYTES = 1_000_000;
 /** Executes the updates of subscriptions: an operation that has been executed often runs compiled. */
 export function createCompiledUpdates(): ExecuteUpdates {
   const compiled = createCompiledCache();
-  /** By the operation's name and the document's text. */
+  /** The executions of each operation, by its name and the document's text. */
   const counts = createLRUCache<number>(COUNTS_BYTES);
 
   return (operation) => {

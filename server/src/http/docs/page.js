@@ -1,16 +1,16 @@
-// The viewer knows a dark look, and leaves it to the page to say when.
+// The viewer has a dark mode, which the page switches.
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const look = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-look();
-dark.addEventListener('change', look);
+const setMode = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+setMode();
+dark.addEventListener('change', setMode);
 
 const answer = await fetch('openapi.json');
-// The headers, which all answers share, would take more room than all else; the introduction names them.
+// The headers, which all answers share, would take most of the page; the introduction names them.
 const description = JSON.parse(await answer.text(), (key, value) => (key === 'headers' ? undefined : value));
-// Tried out on the server that this page is from, by whatever name it was reached.
+// Requests go to the server of this page, under the name in the address bar.
 description.servers = [{ url: new URL('..', location.href).href.replace(/\/$/, '') }];
 
-// @ts-expect-error the bundle before this script has put it there
+// @ts-expect-error defined by the bundle before this script
 window.SwaggerUIBundle({
   spec: description,
   dom_id: '#operations',
