@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dependencies } from './dependencies.mjs';
+import { language } from './language.mjs';
 import { root, runNode, step } from './progress.mjs';
 import { generatedFiles } from './regenerate.mjs';
 
@@ -15,13 +16,14 @@ export const gates = {
   // The program of the tests includes the same files, and there they may use the DOM.
   'types without the DOM': () => types(['.']),
   'generated files': generatedFiles,
+  language,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,
   sizes: () => runNode('widget/scripts/size.mjs', [], { quiet: true }),
 };
 
 /** The gates that `npm test` runs too; `npm run test:all` runs all of them. */
-export const FAST_GATES = ['format and lint', 'types', 'generated files'];
+export const FAST_GATES = ['format and lint', 'types', 'generated files', 'language'];
 
 /** Runs these gates one after the other, also after one has failed. @param {string[]} names */
 export async function runGates(names) {

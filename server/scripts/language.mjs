@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './progress.mjs';
+
+/** Words that a reader has to translate, and the ones that the field uses. */
+const BANNED = [
+  ['told', 'notified, reported, shown, read'],
+  ['whoever', 'the caller, a client, anyone who'],
+  ['whomever', 'the caller, a client'],
+  ['anew', 'again'],
+  ['likewise', 'in the same way'],
+  ['so long', 'for this time, while'],
+  ['of which', 'whose, and … of them, or two sentences'],
+  ['befall', 'happen to'],
+  ['mend', 'correct, repair'],
+  ['come to', 'reach, be'],
+  ['is had', 'exists'],
+  ['fault of ours', 'internal fault'],
+];
+const WORDS = new RegExp(
+  `\\b(${BANNED.map(([word]) => word?.replace(/ /g, '\\s+')).join('|')}|mends|mended|befell|befalls|comes to|came to)\\b`,
+  'gi',
+);
+/** A doc comment begins with a noun of the domain or a verb in the third person. */
+const OPENING = /\/\*\*[\s*]+(What|Of|By|Who|Whom|Whose)\b/g;
+
+const TEXTS = /\.(ts|tsx|mjs|js|css|html|md|graphql|ya?ml)$/;
+/** Texts that are not ours to change: what has been released, what a tool writes, and the list of these words. */
+const EXEMPT = [
+  /^server\/src\/db\/migrations\//,
+  /(^|\/)CHANGELOG\.md$/,
+  /^pnpm-lock\.yaml$/,
+  /^widget\/src\/graphql-env\.d\.ts$/,
+  /^server\/scripts\/language\.mjs$/,
+  /^test\/scripts\/language\.test\.ts$/,
+];
+
+/**
+ * Finds banned words and openings in a text.
+ * @param {string} text
+ * @returns {{ line: number, found: string }[]}
+ */
+export function findBannedLanguage(text) {
+  // The mask of a destination is part of the interface.
+  const own = text.replaceAll('(not told)', '(not said)');
+  return [...own.matchAll(WORDS), ...own.matchAll(OPENING)]
+    .map((match) => ({
+      line: text.slice(0, match.index).split('\n').length,
+      found: match[0].startsWith('/**') ? `a doc comment that begins with “${match[1]}”` : `“${match[0]}”`,
+    }))
+    .sort((left, right) => left.line - right.line);
+}
+
+/** Looks through every text that git tracks, or would track. */
+export async function language() {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const files = listed
+    .split('\n')
+    .filter((file) => TEXTS.test(file) && !EXEMPT.some((exempt) => exempt.test(file)))
+    .filter((file) => existsSync(join(root, file)));
+  const output = files.flatMap((file) =>
+    findBannedLanguage(readFileSync(join(root, file), 'utf8')).map(
+      ({ line, found }) => `${file}:${line} has ${found}\n`,
+    ),
+  );
+  return { ok: output.length === 0, output: output.join('') };
+}
