@@ -140,10 +140,10 @@ describeOnDatabase('in front of a service', (open) => {
     await refused(before, LIVE);
     await after.access.authenticate(`Bearer ${OTHER}`);
 
-    const mended = await start(database, { live: LIVE });
-    await mended.access.authenticate(`Bearer ${LIVE}`);
-    expect((await mended.access.authenticate(`Bearer ${token}`)).endsWith).toContain(credential.id);
-    await refused(mended, OTHER);
+    const corrected = await start(database, { live: LIVE });
+    await corrected.access.authenticate(`Bearer ${LIVE}`);
+    expect((await corrected.access.authenticate(`Bearer ${token}`)).endsWith).toContain(credential.id);
+    await refused(corrected, OTHER);
   });
 
   test('A key that is no longer configured closes its connections on another instance', async () => {

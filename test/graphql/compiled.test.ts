@@ -112,7 +112,7 @@ async function after(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await undefined;
 }
 
-/** What stands in the root stands behind getters, which throw where a resolver would. */
+/** Fields of the root are getters, which throw where a resolver would. */
 function alive(value: unknown, atOnce: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => alive(item, atOnce));
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;

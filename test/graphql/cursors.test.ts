@@ -18,7 +18,7 @@ async function create(client: GraphQLClient): Promise<string> {
   return createCardPayment.cardPayment.orderCode;
 }
 
-/** Of every payment, the newest first. */
+/** The cursors of every payment, the newest first. */
 async function listCursors(client: GraphQLClient): Promise<string[]> {
   const { cardPayments } = await client.request('{ cardPayments { edges { cursor } } }');
   return cardPayments.edges.map(({ cursor }: { cursor: string }) => cursor);
@@ -28,7 +28,7 @@ async function updatesCursor(client: GraphQLClient): Promise<string> {
   return (await client.request('{ updatesCursor }')).updatesCursor;
 }
 
-/** What comes behind a cursor in the list. */
+/** The items behind a cursor in the list. */
 async function listed(client: GraphQLClient, after: string): Promise<string[]> {
   const LIST = 'query ($after: String) { cardPayments(after: $after) { nodes { orderCode } } }';
   const { status, body } = await client.send(LIST, { after });

@@ -228,7 +228,7 @@ describe('callers with different rights', () => {
     return addToken(app, { kind: 'dashboard', grant: { scopes: ['subaccounts'] } });
   };
 
-  // Whoever is first is answered first, and the others could be given that.
+  // The first is answered first, and the others could be given its answer.
   test.each([[NAMES], [NAMES.toReversed()]])(
     'subscribers whose keys permit different things get different updates: %s',
     async (names) => {

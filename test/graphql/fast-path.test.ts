@@ -48,7 +48,7 @@ interface Sent {
 }
 type Headers = Record<string, string | undefined>;
 
-/** By a connection of its own, as it comes: `fetch` would tidy the headers. */
+/** Sends a request on its own connection, as it is: `fetch` would tidy the headers. */
 function post(body: unknown, headers: Headers, server: TestApp = app) {
   return new Promise<{ status: number; headers: unknown; text: string }>((resolve, reject) => {
     const given = {
@@ -85,7 +85,7 @@ function post(body: unknown, headers: Headers, server: TestApp = app) {
   });
 }
 
-/** What Yoga answers is what is answered in front of it. Whether it was. */
+/** Compares Yoga's answer with the fast path's. Returns whether the fast path answered. */
 async function isSame(sent: Sent, headers: Headers = {}, server: TestApp = app): Promise<boolean> {
   // Whatever has extensions is Yoga's.
   const yogas = await post({ ...sent, extensions: {} }, headers, server);

@@ -320,7 +320,7 @@ describe('node and nodes', () => {
   test.each([
     ...['', 'x', '%', 'Q2FyZA', ' ', 7],
     ...['no colon', 'Wallet:', '__proto__:1', 'constructor:1', 'Nonsense:1'].map(encoded),
-    // Types of which no object has an id.
+    // Types whose objects have no id.
     ...['Viewer:1', 'CardPaymentConnection:1', 'Query:1', 'String:1', 'Node:1'].map(encoded),
   ])('a node with the id %j is refused, naming the id', async (id) => {
     const { body } = await app.live.send(NODE, { id });

@@ -151,7 +151,7 @@ describe('each operation', () => {
   });
 });
 
-/** What a response says, there or where it refers to. */
+/** A response's schema, in place or at its reference. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 function resolved(answer: any) {
   const name = answer.$ref?.replace('#/components/responses/', '');

@@ -156,7 +156,7 @@ describeOnDatabase('the wallet', (open) => {
     expect(statements).toHaveLength(1);
   });
 
-  /** A wallet engine whose statements about subaccounts fail until it is mended. */
+  /** A wallet service whose statements about subaccounts fail until it is repaired. */
   function broken(core: Core) {
     let failing = true;
     const faults: unknown[] = [];

@@ -80,7 +80,7 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
 export function formatBackup({ file, bytes, ...saved }: Saved): string {
   return `${file}: ${contentsOf(saved)}, ${(bytes / 1_000_000).toFixed(1)} MB.
 
-It holds secrets: whoever has it can sign webhooks and follow payments. To read it back:
+It holds secrets: anyone who has it can sign webhooks and follow payments. To read it back:
 
   npm run psa -- restore ${shellQuoted(file)}
 `;

@@ -76,7 +76,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'Each returns a union: its success object, or one of the error objects that it names. What no caller can mend is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error; of UNAVAILABLE repeat the mutation with the same idempotency key: it may have been done, and is not done twice.',
+    'Each returns a union: its success object, or one of the error objects that it names. An error that no caller can correct is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error; of UNAVAILABLE repeat the mutation with the same idempotency key: it may have been done, and is not done twice.',
 });
 builder.subscriptionType({
   description:

@@ -42,7 +42,8 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
 });
 
 const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
-  description: 'What a caller can mend or must know. Every error member of a result union implements it.',
+  description:
+    'An error that a caller can correct or must know. Every error member of a result union implements it.',
   fields: (t) => ({
     message: t.exposeString('message'),
     code: t.field({ type: ErrorCodeEnum, resolve: ({ code }) => code as typeof ErrorCodeEnum.$inferType }),
@@ -69,7 +70,7 @@ builder.objectType(PermissionError, {
   interfaces: [UserError],
   fields: (t) => ({
     requiresAnyOf: t.stringList({
-      description: 'Permissions of which one would do; empty where only an unrestricted key does.',
+      description: 'Permissions, any one of them sufficient; empty where only an unrestricted key does.',
       resolve: (error) => [...error.requiresAnyOf],
     }),
   }),

@@ -33,7 +33,7 @@ async function admit(context: Context, open: boolean): Promise<void> {
     if (!open) throw new UnauthenticatedError('Invalid API key');
     return;
   }
-  if (caller.credential.kind !== 'api_key') throw new PermissionError('The schema is told to API keys');
+  if (caller.credential.kind !== 'api_key') throw new PermissionError('The schema is shown to API keys');
   await context.takeRootField();
 }
 

@@ -34,7 +34,7 @@ const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
     COMPLETED: { value: 'completed', description: 'The PIX has arrived.' },
     FAILED: {
       value: 'failed',
-      description: 'The amount is back once reversed is true, and only then may it be made anew.',
+      description: 'The amount is back once reversed is true, and only then may it be made again.',
     },
     UNKNOWN,
   } as const,

@@ -196,7 +196,7 @@ function sendPage(
 const PRIVACY = {
   'cache-control': 'no-store',
   // Other sites learn nothing, as with no-referrer; but under that one, browsers send `Origin: null` with the form of
-  // this page, which could not be told from a foreign one's.
+  // this page, and nobody could tell it from a foreign one's.
   'referrer-policy': 'same-origin',
   'x-robots-tag': 'noindex',
 };
