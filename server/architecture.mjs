@@ -133,7 +133,7 @@ export const ARCHITECTURE = [
   { files: ['rails/simulated/**'], own: ['**'], others: ['kernel/**', METHODS, 'db/**', 'http/**'] },
   { files: ['http/**'], own: ['**'], others: ['kernel/**', 'access/model.ts'] },
   { files: ['work/**'], own: ['**'], others: ['kernel/**', 'db/**'] },
-  { files: ['events/**'], own: ['**'], others: ['kernel/**', 'db/**', MODELS, 'ledger/postings.ts'] },
+  { files: ['events/**'], own: ['**'], others: ['kernel/**', 'db/**'] },
   { files: ['commit/**'], own: ['**'], others: ['kernel/**', 'db/**', 'ledger/**', 'events/**', 'work/**'] },
   { files: ['limits/**'], own: ['**'], others: ['kernel/**', 'db/**', MODELS] },
   {

@@ -19,6 +19,7 @@ const FILES = [
 
   'payouts/model.ts',
   'payouts/fees.ts',
+  'payouts/events.ts',
   'payouts/methods/pix.ts',
   'payouts/store.ts',
   'payouts/method-store.ts',
@@ -166,6 +167,7 @@ describe('the import table', () => {
     ['payouts/service.ts', 'payouts/remote/service.ts'],
     ['payouts/store.ts', 'wallet/store.ts'],
     ['db/database.ts', 'commit/commit.ts'],
+    ['events/event.ts', 'payouts/model.ts'],
     ['graphql/builder.ts', 'graphql/schema.ts'],
     ['app.ts', 'cli/main.ts'],
   ])('The table forbids %s to import %s', (file, other) => {
