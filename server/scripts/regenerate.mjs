@@ -17,6 +17,11 @@ import { fail, isMain, root, runNode } from './progress.mjs';
  */
 export const GENERATED = [
   {
+    file: 'server/imports.generated.jsonc',
+    from: 'the import table in server/architecture.mjs',
+    make: () => runNode('server/scripts/print-linter-rules.mjs', [], { quiet: true }),
+  },
+  {
     file: 'schema.graphql',
     from: 'the GraphQL schema in server/src',
     make: () => runTypeScript('server/scripts/print-schema.ts'),

@@ -31,6 +31,7 @@ import { createOpenSubscriptions } from './limits/subscriptions.ts';
 import { createDoubts } from './modes/doubts.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
+import { snapshots } from './modes/snapshots.ts';
 import { serveAdminSocket } from './ops/admin-socket.ts';
 import { copyFolder } from './ops/backup.ts';
 import { createFaultLog } from './ops/fault-log.ts';
@@ -161,6 +162,7 @@ export async function createApp({
 
     const tailer = createLogTailer({
       database,
+      snapshots,
       clock,
       onError: onFault,
       onDelivered: ({ occurredAt }, listeners) =>

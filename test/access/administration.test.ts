@@ -5,7 +5,6 @@ import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import {
   NotFoundError,
   UnauthenticatedError,
@@ -17,6 +16,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { silent } from '../support/templates.ts';
 

@@ -6,7 +6,6 @@ import { insertApiKey } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
@@ -14,6 +13,7 @@ import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { silent } from '../support/templates.ts';
 
 const DAY = 86_400_000;

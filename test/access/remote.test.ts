@@ -16,6 +16,7 @@ import { createLogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tai
 import { PermissionError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
+import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openOlderAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
@@ -150,7 +151,7 @@ describeOnDatabase('in front of a service', (open) => {
     const database = await open();
     const before = await start(database, { live: LIVE });
     const onFault = () => undefined;
-    const tailer = createLogTailer({ database, clock: before.clock, onError: onFault });
+    const tailer = createLogTailer({ database, snapshots, clock: before.clock, onError: onFault });
     await tailer.start();
     const watch = createCredentialWatch({ access: before.access, tailer, clock: before.clock, onFault });
     const ended = deferred<unknown>();

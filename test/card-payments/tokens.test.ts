@@ -6,10 +6,10 @@ import {
   decidePauseForDeclines,
 } from '../../server/src/card-payments/tokens/model.ts';
 import { createTokenAdministration } from '../../server/src/card-payments/tokens/service.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import { NotFoundError } from '../../server/src/kernel/errors.ts';
 import { startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 
 describe('a checkout token', () => {
   const input = (rest: Record<string, unknown>) => ({ amount: { fixedCents: 500 }, ...rest });

@@ -18,7 +18,7 @@ import {
 } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
-import { readAfter, readHead } from '../../server/src/events/log.ts';
+import { readHead } from '../../server/src/events/log.ts';
 import { IdempotencyError, NotFoundError } from '../../server/src/kernel/errors.ts';
 import { hashInput } from '../../server/src/kernel/input-hash.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
@@ -28,6 +28,7 @@ import { createManualClock } from '../support/clock.ts';
 import { openAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
+import { readAfter } from '../support/events.ts';
 import { silent } from '../support/templates.ts';
 
 /** A counter that commands add to: something that each decision must see the last value of. */

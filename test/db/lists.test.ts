@@ -6,7 +6,7 @@ import type { Database, Sql } from '../../server/src/db/database.ts';
 import { splitPeriod } from '../../server/src/db/lists.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import { openStream, readAfter } from '../../server/src/events/log.ts';
+import { openStream } from '../../server/src/events/log.ts';
 import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
@@ -48,6 +48,7 @@ import {
 } from '../../server/src/webhooks/store.ts';
 import { openAccount, openOlderAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { generated, scale } from '../support/scale.ts';
 import { explainQueries, type ReadPlan, scansBy } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';

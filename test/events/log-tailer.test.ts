@@ -12,6 +12,7 @@ import {
 } from '../../server/src/events/log-tailer.ts';
 import { SLICE } from '../../server/src/kernel/slices.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openAccount, revocationOf } from '../support/core.ts';
 import { openFreshPglite } from '../support/database.ts';
@@ -117,6 +118,7 @@ async function listening() {
     },
   );
   const tailer: LogTailer = createLogTailer({
+    snapshots,
     database: counted,
     clock,
     onError: (error) => expect.unreachable(String(error)),

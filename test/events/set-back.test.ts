@@ -7,6 +7,7 @@ import { createLogTailer } from '../../server/src/events/log-tailer.ts';
 import { subscribe } from '../../server/src/events/subscribe.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { CursorExpiredError } from '../../server/src/kernel/errors.ts';
+import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, revocationOf, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
@@ -317,7 +318,7 @@ async function emit({ committer, tenant }: Core, count: number): Promise<void> {
 }
 
 function freshFollower({ clock, faults }: Core, database: Database) {
-  const tailer = createLogTailer({ database, clock, onError: (error) => faults.push(error) });
+  const tailer = createLogTailer({ database, snapshots, clock, onError: (error) => faults.push(error) });
   const started = tailer.start();
   onTestFinished(async () => {
     await started;

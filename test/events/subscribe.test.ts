@@ -15,6 +15,7 @@ import {
   UnauthenticatedError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
+import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, revocationOf, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
@@ -633,7 +634,7 @@ function slowStart(core: Core, at: number, happen: () => Promise<unknown>) {
 
 /** A follower of its own over the same log, heard by the core's NOTIFY and polled by its clock. */
 function freshFollower({ clock, faults }: Core, database: Database) {
-  const tailer = createLogTailer({ database, clock, onError: (error) => faults.push(error) });
+  const tailer = createLogTailer({ database, snapshots, clock, onError: (error) => faults.push(error) });
   const started = tailer.start();
   onTestFinished(async () => {
     await started;

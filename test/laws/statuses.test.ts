@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { methodOf, PAYOUT_METHODS } from '../../server/src/payouts/model.ts';
 import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { fund } from '../support/funds.ts';
 import { DESTINATIONS, FEES } from '../support/payout-methods.ts';
 import { generated } from '../support/scale.ts';

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
 import type { OwnPayout, RequestPayoutInput } from '../../server/src/payouts/model.ts';
@@ -10,6 +9,7 @@ import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
+import { readAfter } from '../support/events.ts';
 import { fund } from '../support/funds.ts';
 import { FEES } from '../support/payout-methods.ts';
 import { embedded } from '../support/port-fixture.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -18,6 +17,7 @@ import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/u
 import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
+import { readAfter } from '../support/events.ts';
 import { startFacade } from '../support/facade.ts';
 import { runsAll } from '../support/scale.ts';
 import { lost, type Script, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';

@@ -45,6 +45,8 @@ function prepareHouse(): void {
   house.write('node_modules/@biomejs/biome/bin/biome', '');
   house.write('node_modules/typescript/bin/tsc', '');
   house.write('node_modules/tsx/dist/cli.mjs', TSX);
+  house.write('server/scripts/print-linter-rules.mjs', "process.stdout.write('rules')");
+  house.write('server/imports.generated.jsonc', 'rules');
   house.write('server/docs/configuration.md', 'variables');
   house.write('server/scripts/variables.txt', 'variables');
   house.write(

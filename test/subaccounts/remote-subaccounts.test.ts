@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { firstTenant } from '../../server/src/access/service.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -27,6 +26,7 @@ import { createManualClock } from '../support/clock.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startDocumentUpstream } from '../support/document-upstream.ts';
+import { readAfter } from '../support/events.ts';
 import { startFacade } from '../support/facade.ts';
 import { type Fault, type FaultProxy, inTurn, PASS, startFaultProxy } from '../support/fault-proxy.ts';
 import { fund } from '../support/funds.ts';

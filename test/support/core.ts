@@ -16,6 +16,7 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
+import { snapshots } from '../../server/src/modes/snapshots.ts';
 import type { OwnPayout, PayoutService } from '../../server/src/payouts/model.ts';
 import type { ProductService, StoredProduct } from '../../server/src/products/model.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
@@ -105,7 +106,7 @@ export async function startCore({
   const faults: unknown[] = [];
   const onError = (error: unknown) => faults.push(error);
 
-  const tailer = createLogTailer({ database, clock, onError });
+  const tailer = createLogTailer({ database, snapshots, clock, onError });
   const committer = createCommitter({
     database,
     clock,

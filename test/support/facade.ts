@@ -3,6 +3,7 @@ import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { createLogTailer, type LogTailer } from '../../server/src/events/log-tailer.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
 import type { UpstreamDependencies } from '../../server/src/upstream/dependencies.ts';
@@ -53,7 +54,7 @@ export async function startFacade({
   const tenant = givenTenant ?? (await openAccount(database));
   const faults: unknown[] = [];
   const onFault = (fault: unknown) => faults.push(fault);
-  const tailer = createLogTailer({ database, clock, onError: onFault });
+  const tailer = createLogTailer({ database, snapshots, clock, onError: onFault });
   const committer = createCommitter({
     database,
     clock,

@@ -4,7 +4,6 @@ import type { CardPaymentService, HostedCheckout } from '../../server/src/card-p
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
@@ -14,6 +13,7 @@ import type { TestPaymentControls } from '../../server/src/sandbox/model.ts';
 import type { WalletControls } from '../../server/src/wallet/model.ts';
 import type { ManualClock } from './clock.ts';
 import { type Core, startCore } from './core.ts';
+import { readAfter } from './events.ts';
 import { type Pair, type Service, startPair, startService } from './pair.ts';
 import { takePostgres } from './postgres-pool.ts';
 import { silent } from './templates.ts';

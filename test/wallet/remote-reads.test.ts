@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import { PermissionError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
 import { readWallet } from '../../server/src/wallet/wire.ts';
 import { describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { startFacade } from '../support/facade.ts';
 import { lost, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
 

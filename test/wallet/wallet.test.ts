@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { readAfter } from '../../server/src/events/log.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import {
@@ -16,6 +15,7 @@ import { isWallet, type OwnWallet, walletOf, withdrawableOf } from '../../server
 import { createWalletService } from '../../server/src/wallet/service.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { embedded } from '../support/port-fixture.ts';
 import { generated } from '../support/scale.ts';
 import { failStatements } from '../support/statements.ts';

@@ -1,8 +1,16 @@
-import type { AccessService, Caller } from '../access/model.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError, UnauthenticatedError } from '../kernel/errors.ts';
-import { tenantKey } from '../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { LogTailer } from './log-tailer.ts';
+
+/** The caller behind a credential. */
+export interface Holder {
+  readonly tenant: Tenant;
+  readonly credential: { readonly id: string };
+  readonly expiresAt: Date | null;
+  /** Credentials whose revocation ends this one. */
+  readonly endsWith: readonly string[];
+}
 
 /** A subscription that a credential holds open. */
 export interface Opened {
@@ -14,7 +22,7 @@ export interface Opened {
  * Tells what is opened of the end of its credential, before it resolves if that has come already; the returned function
  * forgets it.
  */
-export type WatchCredential = (authorization: string, caller: Caller, opened: Opened) => Promise<() => void>;
+export type WatchCredential = (authorization: string, caller: Holder, opened: Opened) => Promise<() => void>;
 
 /** How long after it could not be looked at a credential is looked at again, where it may have been revoked unheard. */
 const RETRY_MS = 5_000;
@@ -35,7 +43,10 @@ export function createCredentialWatch({
   clock,
   onFault,
 }: {
-  access: Pick<AccessService, 'authenticate'>;
+  access: {
+    /** Rejects with a PaymentError where the credential has ended. */
+    authenticate(authorization: string): Promise<unknown>;
+  };
   tailer: LogTailer;
   clock: Clock;
   onFault: (fault: unknown) => void;
@@ -43,7 +54,7 @@ export function createCredentialWatch({
   /** None of them has ended. */
   const watches = new Map<string, Watch>();
 
-  function begin(name: string, authorization: string, caller: Caller): Watch {
+  function begin(name: string, authorization: string, caller: Holder): Watch {
     const watch: Watch = { name, opened: new Set(), stops: [], isOver: false, ready: Promise.resolve() };
     watches.set(name, watch);
     const end = (error: PaymentError) => {
@@ -62,7 +73,7 @@ export function createCredentialWatch({
   async function listen(
     watch: Watch,
     authorization: string,
-    { expiresAt, endsWith, tenant }: Caller,
+    { expiresAt, endsWith, tenant }: Holder,
     end: (error: PaymentError) => void,
   ): Promise<void> {
     const { stops } = watch;
@@ -103,7 +114,7 @@ export function createCredentialWatch({
     for (const stop of watch.stops.splice(0)) stop();
   }
 
-  function watchOf(authorization: string, caller: Caller): Watch {
+  function watchOf(authorization: string, caller: Holder): Watch {
     const name = `${tenantKey(caller.tenant)} ${caller.credential.id} ${caller.expiresAt?.getTime()}`;
     return watches.get(name) ?? begin(name, authorization, caller);
   }

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { inSlices } from '../kernel/slices.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import type { StoredEvent } from './event.ts';
+import type { Snapshots, StoredEvent } from './event.ts';
 import { type Appended, type Position, readAfter, readPosition, type Topic } from './log.ts';
 
 /**
@@ -12,6 +12,8 @@ import { type Appended, type Position, readAfter, readPosition, type Topic } fro
  * new head.
  */
 export interface LogTailer {
+  /** Parses what is read from the log, here and by a subscriber that has still to catch up. */
+  readonly snapshots: Snapshots;
   /**
    * Something was committed for this tenant, on another instance, or here: then `appended` is what, and where that
    * continues what was delivered, nothing is read.
@@ -87,11 +89,13 @@ interface Tail {
 
 export function createLogTailer({
   database,
+  snapshots,
   clock,
   onError,
   onDelivered,
 }: {
   database: Database;
+  snapshots: Snapshots;
   clock: Clock;
   onError: (error: unknown) => void;
   /** An event has been handed to so many listeners, at least one. Must not throw. */
@@ -113,6 +117,7 @@ export function createLogTailer({
           end.rerun = false;
           const ahead = [...end.ahead.keys()];
           const { events, through, mark, isSetBack } = await readAfter(database.sql, end.tenant, {
+            snapshots,
             after: end.position,
             mark: end.mark,
             limit: PAGE,
@@ -285,6 +290,7 @@ export function createLogTailer({
   }
 
   return {
+    snapshots,
     wake,
     listening: (tenant) => liveEnds.get(tenantKey(tenant))?.listening ?? 0,
     join,

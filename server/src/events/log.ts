@@ -2,7 +2,14 @@ import { randomInt } from 'node:crypto';
 import { type Nullable, sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { type EventRow, eventFromRow, type NewEvent, type Resource, type StoredEvent } from './event.ts';
+import {
+  type EventRow,
+  eventFromRow,
+  type NewEvent,
+  type Resource,
+  type Snapshots,
+  type StoredEvent,
+} from './event.ts';
 
 /** The events of one resource, or of one kind of resource; without it, every event of the tenant. */
 export interface Topic {
@@ -119,7 +126,7 @@ export async function readMark(sql: Sql, tenant: Tenant, version: number): Promi
 export async function readNewest(
   sql: Sql,
   tenant: Tenant,
-  { upTo, topic }: { upTo: number; topic: Topic },
+  { snapshots, upTo, topic }: { snapshots: Snapshots; upTo: number; topic: Topic },
 ): Promise<StoredEvent | null> {
   let query = ofTenant(sql, tenant)
     .selectAll()
@@ -127,7 +134,7 @@ export async function readNewest(
     .where('version', '<=', upTo);
   if (topic.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
   const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
-  return row ? eventFromRow(row) : null;
+  return row ? eventFromRow(row, snapshots) : null;
 }
 
 /** A page of the log after a version. */
@@ -144,6 +151,7 @@ export interface LogRead {
 }
 
 interface LogReadOptions {
+  snapshots: Snapshots;
   after: number;
   /** The mark of the event there; left out by who has read nothing before. */
   mark?: number;
@@ -168,7 +176,14 @@ export function readNewestAfter(sql: Sql, tenant: Tenant, options: LogReadOption
 async function readLog(
   sql: Sql,
   tenant: Tenant,
-  { after, mark, topic, limit, isNewestFirst }: LogReadOptions & { limit: number; isNewestFirst: boolean },
+  {
+    snapshots,
+    after,
+    mark,
+    topic,
+    limit,
+    isNewestFirst,
+  }: LogReadOptions & { limit: number; isNewestFirst: boolean },
 ): Promise<LogRead> {
   const { accountId, environment } = tenant;
   // What every live end reads, always by the same text, is planned once; a topic has an index of its own.
@@ -203,7 +218,9 @@ async function readLog(
     order by e.version
   `.execute(sql);
   const { head = 0, head_mark: markOfHead = null, mark_before: markBefore = null } = rows[0] ?? {};
-  const events = rows.flatMap((row) => (row.version === null ? [] : [eventFromRow(row as EventRow)]));
+  const events = rows.flatMap((row) =>
+    row.version === null ? [] : [eventFromRow(row as EventRow, snapshots)],
+  );
   const last = events.at(-1);
   const isSetBack = head < after || (mark !== undefined && markBefore !== null && markBefore !== mark);
   const through = events.length === limit && last && !isNewestFirst ? last.version : Math.max(head, after);

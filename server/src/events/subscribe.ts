@@ -135,7 +135,11 @@ async function beginningOf<Item>(subscription: SubscriptionOptions<Item>): Promi
   if (position === null)
     throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
   if (!coalesce) return { position, first: null, seen: null, overAt };
-  const event = await readNewest(database.sql, tenant, { upTo: position.version, topic });
+  const event = await readNewest(database.sql, tenant, {
+    snapshots: subscription.tailer.snapshots,
+    upTo: position.version,
+    topic,
+  });
   return { position, first: null, seen: event && toItem(event, encode(cursors, event)), overAt };
 }
 
@@ -376,8 +380,9 @@ async function catchUp<Item>(live: Live<Item>): Promise<void> {
 
 function readOn<Item>({ kind, after, mark }: Live<Item>): Promise<LogRead> {
   const { database, tenant, topic } = kind;
-  if (kind.coalesce) return readNewestAfter(database.sql, tenant, { after, mark, topic });
-  return readAfter(database.sql, tenant, { after, mark, topic, limit: PAGE });
+  const { snapshots } = kind.tailer;
+  if (kind.coalesce) return readNewestAfter(database.sql, tenant, { snapshots, after, mark, topic });
+  return readAfter(database.sql, tenant, { snapshots, after, mark, topic, limit: PAGE });
 }
 
 /** A second pull before the last one has resolved waits for it. */

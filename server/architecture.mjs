@@ -1,0 +1,172 @@
+/**
+ * The imports that each file of server/src may have. `npm run regenerate` makes the linter's rules of this table, and
+ * test/architecture.test.ts proves every cell of it.
+ *
+ * `files` and `others` are paths from server/src, `own` are paths from the file's own top folder (from server/src itself for
+ * a file that lies there). `*` is one name or a part of it, `**` any number of folders; `!` takes back what an earlier
+ * pattern of the list grants. What lies in the file's own top folder is granted by `own`, all else by `others`. A file of
+ * several rows has the last of them, and only that one.
+ *
+ * @typedef {object} Row
+ * @property {string[]} files
+ * @property {string[]} own
+ * @property {string[]} others
+ */
+
+/** Every slice's types, rules and port: pure, so that whoever needs a slice can name it. */
+const MODELS = '*/**/model.ts';
+
+/** The files of a slice that do more than compute: `store.ts` or `payout-store.ts`, in the slice's folder or in one inside it. */
+const LAYERS =
+  '**/*{store,collections,service,charging,sending,administration,wire,routes,schema,receive,outbox,delivery,mirror,commands}.ts';
+
+/** The pure files of the slice itself: the model and whatever stands beside it or in a folder, without a row each. */
+const RULES = ['**', `!${LAYERS}`, '!{remote,page}/**'];
+/** The pure files beside a port over HTTP. */
+const REMOTE_RULES = ['remote/**', `!${LAYERS}`];
+
+const PURE = ['kernel/**', MODELS, 'ledger/postings.ts'];
+/** A service knows the types of the events, and a rail by its interface. */
+const SERVICE = [...PURE, 'commit/**', 'db/**', 'work/**', 'rails/*', 'events/event.ts'];
+const SUBSCRIPTIONS = 'events/{event,subscribe,credential}.ts';
+const GRAPHQL = ['kernel/**', 'http/**', MODELS, SUBSCRIPTIONS];
+/** The records of the payout methods, pure as kernel is: whatever stores, sends or logs a payout follows them. */
+const METHODS = 'payouts/methods/**';
+const OPS = ['kernel/**', METHODS, 'access/keys.ts', 'card-payments/tokens/model.ts', 'requests/model.ts'];
+
+/** @type {Row[]} */
+export const ARCHITECTURE = [
+  // A file without a row of its own is pure, as a model is. What needs more gets a row.
+  { files: ['*'], own: [], others: ['kernel/**', MODELS] },
+  { files: ['*/**'], own: RULES, others: PURE },
+
+  // The layers of a slice, or of a folder inside it.
+  { files: ['*/**/*store.ts'], own: [...RULES, '**/*store.ts'], others: ['kernel/**', 'db/**'] },
+  { files: ['*/**/*collections.ts'], own: [...RULES, '**/*store.ts'], others: ['kernel/**', 'commit/**'] },
+  { files: ['*/**/*service.ts'], own: [...RULES, '**/*{store,collections}.ts'], others: SERVICE },
+  {
+    files: ['*/**/*{charging,sending}.ts', 'access/administration.ts'],
+    own: [...RULES, '**/*{store,collections,service}.ts', '!remote/**'],
+    others: SERVICE,
+  },
+  { files: ['*/**/*wire.ts'], own: RULES, others: ['kernel/**'] },
+  {
+    files: ['*/**/*routes.ts'],
+    own: [...RULES, '**/*wire.ts'],
+    others: ['kernel/**', 'http/**', 'access/model.ts'],
+  },
+  // The later slice adds its field to the earlier slice's type. Pothos' builder is the one thing of graphql below a slice.
+  {
+    files: ['*/**/*schema.ts'],
+    own: [...RULES, '**/*schema.ts'],
+    others: [
+      'kernel/**',
+      MODELS,
+      '*/**/schema.ts',
+      '!graphql/schema.ts',
+      'graphql/{builder,context,mutations,paging}.ts',
+      SUBSCRIPTIONS,
+    ],
+  },
+
+  // In front of another service: the port over HTTP, and what it stands on.
+  { files: ['*/remote/**'], own: [...RULES, ...REMOTE_RULES], others: PURE },
+  {
+    files: ['*/remote/*mirror.ts'],
+    own: [...RULES, ...REMOTE_RULES],
+    others: ['kernel/**', 'upstream/**', 'commit/**'],
+  },
+  {
+    files: ['*/remote/*commands.ts'],
+    own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/*{mirror,commands}.ts'],
+    others: ['kernel/**', MODELS, 'upstream/**', 'commit/**'],
+  },
+  {
+    files: ['*/remote/*service.ts'],
+    own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/*{mirror,commands,service}.ts'],
+    others: ['kernel/**', MODELS, 'upstream/**', 'commit/**', 'events/**'],
+  },
+
+  // The wallet is how the ledger looks to an account.
+  {
+    files: ['wallet/service.ts'],
+    own: [...RULES, '**/*{store,collections}.ts'],
+    others: [...SERVICE, 'ledger/*'],
+  },
+  {
+    files: ['webhooks/receive.ts'],
+    own: [...RULES, '*{store,collections}.ts'],
+    others: ['kernel/**', 'http/**', 'upstream/**', 'commit/**', 'db/**', 'work/**'],
+  },
+  // Each slice's wire says how its events read.
+  {
+    files: ['webhooks/outbox.ts'],
+    own: [...RULES, '*store.ts'],
+    others: ['kernel/**', '*/**/*wire.ts', 'db/**', 'work/**', 'events/event.ts'],
+  },
+  {
+    files: ['webhooks/delivery.ts'],
+    own: [...RULES, '*{store,collections}.ts'],
+    others: ['kernel/**', 'commit/**', 'db/**', 'work/**'],
+  },
+  { files: [METHODS], own: ['methods/**'], others: ['kernel/**'] },
+  {
+    files: ['card-payments/page/**'],
+    own: [...RULES, 'page/**'],
+    others: ['kernel/**', 'http/**', 'rails/*'],
+  },
+
+  // Pages that use the slices by their ports, and the simulated rails by their controls.
+  { files: ['demo/**'], own: RULES, others: ['kernel/**', 'http/**', MODELS] },
+  {
+    files: ['simulator/{controls,routes}.ts'],
+    own: RULES,
+    others: ['kernel/**', 'http/**', MODELS, 'rails/simulated/*'],
+  },
+
+  // The folders that know no slice, or know it by its model.
+  { files: ['kernel/**'], own: ['**'], others: [] },
+  { files: ['db/**'], own: ['**'], others: ['kernel/**', METHODS] },
+  { files: ['ledger/**'], own: ['**'], others: ['kernel/**', 'db/**'] },
+  { files: ['ledger/postings.ts'], own: [], others: ['kernel/**'] },
+  { files: ['rails/*'], own: ['*'], others: ['kernel/**', METHODS] },
+  { files: ['rails/simulated/**'], own: ['**'], others: ['kernel/**', METHODS, 'db/**', 'http/**'] },
+  { files: ['http/**'], own: ['**'], others: ['kernel/**', 'access/model.ts'] },
+  { files: ['work/**'], own: ['**'], others: ['kernel/**', 'db/**'] },
+  { files: ['events/**'], own: ['**'], others: ['kernel/**', 'db/**'] },
+  { files: ['commit/**'], own: ['**'], others: ['kernel/**', 'db/**', 'ledger/**', 'events/**', 'work/**'] },
+  { files: ['limits/**'], own: ['**'], others: ['kernel/**', 'db/**', MODELS] },
+  {
+    files: ['upstream/**'],
+    own: ['**'],
+    others: ['kernel/**', 'db/**', 'commit/**', 'work/**', 'events/event.ts'],
+  },
+  // A pure state machine.
+  { files: ['upstream/intents/transitions.ts'], own: [], others: ['kernel/**'] },
+  // The known requests of fast/ are answered behind yoga.ts, where nothing else of graphql sees them.
+  { files: ['graphql/**'], own: ['**', '!schema.ts', '!fast/**'], others: GRAPHQL },
+  { files: ['graphql/yoga.ts', 'graphql/fast/**'], own: ['**', '!schema.ts'], others: GRAPHQL },
+  { files: ['graphql/schema.ts'], own: ['**', '!fast/**'], others: [...GRAPHQL, '*/**/schema.ts'] },
+  {
+    files: ['ops/**'],
+    own: ['**'],
+    others: [...OPS, 'db/**', 'http/**', 'config.ts', 'upstream/upstream.ts'],
+  },
+  // The psa command is a program of its own: nothing imports it.
+  { files: ['cli/**'], own: ['**', '!main.ts'], others: [...OPS, 'ops/**'] },
+  {
+    files: ['cli/main.ts'],
+    own: ['**'],
+    others: [
+      ...OPS,
+      ...['ops/**', 'db/**', 'config.ts', 'access/{administration,collections}.ts'],
+      ...['card-payments/tokens/service.ts', 'modes/doubts.ts'],
+      ...['commit/commit.ts', 'events/log-tailer.ts'],
+    ],
+  },
+
+  // Here everything is wired.
+  { files: ['modes/**'], own: ['**'], others: ['**', '!{app,main,bundle}.ts', '!cli/**'] },
+  { files: ['app.ts'], own: ['*', '!{main,bundle}.ts'], others: ['**', '!cli/**'] },
+  { files: ['{main,bundle}.ts'], own: ['*'], others: ['**', '!cli/**'] },
+];

@@ -1,0 +1,12 @@
+declare module '../events/event.ts' {
+  interface EventTypes {
+    /** A token or key was revoked: what it opened is closed, on every instance. */
+    credential: {
+      kind: 'credential.revoked';
+      previousStatus: null;
+      snapshot: Record<string, never>;
+    };
+  }
+}
+
+export const accessSnapshots = { credential: (): Record<string, never> => ({}) };

@@ -1,0 +1,17 @@
+import { accessSnapshots } from '../access/events.ts';
+import { cardPaymentSnapshots } from '../card-payments/events.ts';
+import { tokenSnapshots } from '../card-payments/tokens/events.ts';
+import type { Snapshots } from '../events/event.ts';
+import { payoutSnapshots } from '../payouts/events.ts';
+import { subaccountSnapshots } from '../subaccounts/events.ts';
+import { walletSnapshots } from '../wallet/events.ts';
+
+/** The snapshots of every slice: the log is the same in both modes. */
+export const snapshots: Snapshots = {
+  ...accessSnapshots,
+  ...cardPaymentSnapshots,
+  ...payoutSnapshots,
+  ...subaccountSnapshots,
+  ...tokenSnapshots,
+  ...walletSnapshots,
+};
