@@ -11,12 +11,14 @@ const LICENCES = new Set([
 ]);
 
 /**
- * Packages with another licence that are allowed by name: tools, which are used unchanged, and a typeface.
+ * Packages with another licence that are allowed by name: tools, which are used unchanged, and a typeface. The licence of
+ * spawndamnit, which is MIT's, is in a file alone.
  * @type {Record<string, RegExp>}
  */
 const BY_NAME = {
   'MPL-2.0': /^(?:axe-core|lightningcss(?:-[\w-]+)?)$/,
   'OFL-1.1': /^@fontsource-variable\/inter$/,
+  Unknown: /^spawndamnit$/,
 };
 
 /** @typedef {{ name: string, versions: string[] }} Installed */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dependencies } from './dependencies.mjs';
+import { interfaces } from './interfaces.mjs';
 import { language } from './language.mjs';
 import { root, runNode, step } from './progress.mjs';
 import { generatedFiles } from './regenerate.mjs';
@@ -16,6 +17,7 @@ export const gates = {
   // The program of the tests includes the same files, and there they may use the DOM.
   'types without the DOM': () => types(['.']),
   'generated files': generatedFiles,
+  interfaces,
   language,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,

@@ -1,5 +1,5 @@
-// Writes released.json, at a release: `node --import tsx db/freeze.ts` in this folder's parent. From then on what it
-// names stays as it is, and what is new is a migration behind it.
+// Writes released.json: `npm run release` runs it. From then on what that file names stays as it is, and what is new is a
+// migration behind it.
 import { writeFileSync } from 'node:fs';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';

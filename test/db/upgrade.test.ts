@@ -181,6 +181,99 @@ async function pay(app: TestApp, key: string): Promise<string> {
   return (await app.cardPayments.pay(done.cardPayment.orderCode, card)).kind;
 }
 
+// ── What is not released, under the statements of the release ───────────────────────────────────
+
+/**
+ * A client's changes as the released version makes them, by columns of its schema alone. The code of that version is not at
+ * hand, and today's needs today's columns.
+ */
+function releasedStatements(client: number, round: number): string[] {
+  const id = `${client}`.padStart(4, '0') + `${round}`.padStart(20, '0');
+  // An account has ten payouts an hour.
+  const requestedAt = `${AT}::timestamptz + interval '${3 * round + client} hours'`;
+  const event = (kind: string, resource: string, resourceId: string, version: number) => `
+    insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
+      select account_id, environment, version + 1, '${kind}', '${resource}', '${resourceId}', ${AT}, '{"version": ${version}}'
+      from stream;
+    update stream set version = version + 1;`;
+  const ofTenant = 'select from stream for update;';
+  return [
+    `begin; ${ofTenant}
+    insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at)
+      values (${TENANT}, 'PSC-${id}', 1, 'pending', 4990, ${AT}, ${AT});
+    insert into idempotency values (${TENANT}, 'createCardPayment', '${id}', 'hash', 'PSC-${id}');
+    ${event('card_payment.pending', 'card_payment', `PSC-${id}`, 1)} commit`,
+    `begin; ${ofTenant}
+    update card_payment set status = 'expired', version = 2 where order_code = 'PSC-${id}';
+    ${event('card_payment.expired', 'card_payment', `PSC-${id}`, 2)} commit`,
+    `begin; ${ofTenant}
+    insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
+        destination, requested_at)
+      values (${TENANT}, '${id}', 'W-${id}', 1, 'pix', 'pending', 100, 10, 'demora@psa.example', ${requestedAt});
+    insert into task (kind, account_id, environment, key, due_at) values ('payout.send', ${TENANT}, '${id}', ${AT});
+    insert into posting (account_id, environment, transaction_id, ledger_account, amount, occurred_at) values
+      (${TENANT}, 'payout.requested:${id}', 'merchant_balance', -100, ${AT}),
+      (${TENANT}, 'payout.requested:${id}', 'payouts_in_transit', 100, ${AT});
+    insert into idempotency values (${TENANT}, 'requestPayout', '${id}', 'hash', '${id}');
+    ${event('payout.pending', 'payout', id, 1)} commit`,
+    `insert into product (account_id, environment, id, name, price_cents, created_at)
+      values (${TENANT}, '${id}', 'Caneca', 4990, ${AT})`,
+    `delete from product where id = '${id}'`,
+    `select * from card_payment where status = 'pending' order by number desc limit 50`,
+    `select * from payout where status = 'pending' order by number desc limit 50`,
+  ];
+}
+
+test('What is not released goes forward beside clients that work by the released schema.', async () => {
+  const databaseUrl = await createPostgresDatabase('template1');
+  const database = await openPostgres({ databaseUrl, clock, log: silent });
+  for (const name of names) {
+    await migrate(database, undefined, name);
+    if (DATA[name]) await database.sql.executeQuery(CompiledQuery.raw(DATA[name]));
+  }
+  let done = 0;
+  let stopped = false;
+  let awaited: { at: number; resolve: () => void } | null = null;
+  const clients = [1, 2, 3].map(async (client) => {
+    const connection = new pg.Client({ connectionString: databaseUrl });
+    await connection.connect();
+    onTestFinished(() => connection.end());
+    // A client that waits for longer has given up.
+    await connection.query("set lock_timeout = '5s'");
+    for (let round = 0; !stopped; round++) {
+      for (const statement of releasedStatements(client, round)) await connection.query(statement);
+      done += 1;
+      if (awaited && done >= awaited.at) awaited.resolve();
+    }
+  });
+  const all = Promise.all(clients);
+  all.catch(() => undefined);
+  const more = (count: number) =>
+    Promise.race([
+      new Promise<void>((resolve) => {
+        awaited = { at: done + count, resolve };
+      }),
+      all.then(() => undefined),
+    ]);
+
+  await more(SOME);
+  const applied: string[] = [];
+  for (const name of present.slice(names.length)) {
+    applied.push(...(await migrate(database, undefined, name)));
+    await more(SOME / 4);
+  }
+  stopped = true;
+  await all;
+  expect(applied).toEqual(present.slice(names.length));
+
+  const app = await startApp({ database, environment: { PSA_DEMO: 'false' } });
+  onTestFinished(() => app.close());
+  await app.work.settled();
+  expect(await pay(app, 'new')).toBe('paid');
+  expect(await violations(database, app)).toEqual([]);
+  expect(app.faults).toEqual([]);
+});
+
 // ── With the version before at work ─────────────────────────────────────────────────────────────
 
 /** The migrations of a next version: it expands in one step, fills and indexes in another, and contracts in the last. */

@@ -340,6 +340,8 @@ test('no credential, card or key is written to a log', async () => {
 
   const text = lines.join('');
   expect(lines.length).toBeGreaterThan(8);
-  for (const secret of [LIVE_KEY, TEST_KEY, checkout, payment, dashboard, card.number, card.securityCode])
+  for (const secret of [LIVE_KEY, TEST_KEY, checkout, payment, dashboard, card.number])
     expect(text).not.toContain(secret);
+  // Its three digits may be a part of an instant.
+  expect(text).not.toMatch(new RegExp(`(?<![\\d.])${card.securityCode}(?!\\d)`));
 });

@@ -16,10 +16,10 @@ const majorOf = (version: string) => version.split('.')[0];
 
 function nodeVersionsOf(workflow: string): string[] {
   const { jobs } = parse(read(`.github/workflows/${workflow}`));
-  return Object.values<{ strategy: { matrix: { node: string[]; include?: { node: string }[] } } }>(jobs)
-    .flatMap(({ strategy: { matrix } }) => [
-      ...matrix.node,
-      ...(matrix.include ?? []).map(({ node }) => node),
+  return Object.values<{ strategy?: { matrix: { node: string[]; include?: { node: string }[] } } }>(jobs)
+    .flatMap(({ strategy }) => [
+      ...(strategy?.matrix.node ?? []),
+      ...(strategy?.matrix.include ?? []).map(({ node }) => node),
     ])
     .filter((version, index, all) => all.indexOf(version) === index)
     .sort();

@@ -93,10 +93,11 @@ export interface StoredCardPayment extends CardPayment {
 }
 
 /**
- * Whether no later status can follow: REFUNDED or FAILED. A PAID payment may be refunded, an EXPIRED one paid late.
+ * Whether no later status can follow: REFUNDED or FAILED. A PAID payment may be refunded, an EXPIRED one paid late. A status
+ * that only a newer version knows is not final.
  */
 export function isFinal(status: CardPaymentStatus | 'unknown'): boolean {
-  return status !== 'unknown' && NEXT[status].length === 0;
+  return NEXT[status as CardPaymentStatus]?.length === 0;
 }
 
 /** The instant at which the payment reached its status, as far as it is known. */

@@ -12,6 +12,7 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
+import { answeredWord } from '../kernel/text.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
@@ -43,7 +44,7 @@ export const createdCardPaymentWire = z
 export const cardPaymentWire = z
   .object({
     ...createdCardPaymentWire.shape,
-    status: z.enum(['pending', 'paid', 'expired', 'refunded', 'failed']),
+    status: answeredWord(['pending', 'paid', 'expired', 'refunded', 'failed']),
     amount: centsAsReais,
     description: z.string().nullable(),
     customer: z.object({ name: z.string(), email: z.string(), externalId: z.string() }).partial().nullable(),

@@ -32,7 +32,10 @@ export interface EventRow {
   snapshot: unknown;
 }
 
-/** A row of the log as the union above. */
+/**
+ * A row of the log as the union above. A newer version, which works on the same database during an upgrade, may have added
+ * a resource: its events are passed over, since nobody here follows them.
+ */
 export function eventFromRow(row: EventRow, snapshots: Snapshots): StoredEvent {
   const resource = row.resource as Resource;
   return {
@@ -43,6 +46,6 @@ export function eventFromRow(row: EventRow, snapshots: Snapshots): StoredEvent {
     resourceId: row.resource_id,
     previousStatus: row.previous_status,
     occurredAt: row.occurred_at,
-    snapshot: snapshots[resource](row.snapshot),
+    snapshot: snapshots[resource]?.(row.snapshot) ?? {},
   } as StoredEvent;
 }

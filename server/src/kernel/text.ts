@@ -22,6 +22,14 @@ export function plainText({ max }: { max: number }) {
     .refine(isPlain, 'must not contain U+0000 or half of a surrogate pair');
 }
 
+/**
+ * One of these words in an answer. A newer version, which works on the same database during an upgrade, may have written
+ * another: it is answered as it is, and fails no list.
+ */
+export function answeredWord<const Word extends string>(words: readonly Word[]) {
+  return z.string().meta({ enum: [...words] }) as unknown as z.ZodType<Word, Word>;
+}
+
 /** Names one request for good, within its account, environment and operation. */
 export const idempotencyKeyText = z
   .string()

@@ -15,7 +15,7 @@ import {
 } from '../kernel/lenient-json.ts';
 import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { idempotencyKeyText } from '../kernel/text.ts';
+import { answeredWord, idempotencyKeyText } from '../kernel/text.ts';
 import {
   DESTINATION_KINDS,
   DESTINATIONS_IN_WORDS,
@@ -47,12 +47,15 @@ const STATUS_FROM_THE_WIRE = Object.fromEntries(
 ) as Record<WireStatus, PayoutStatus>;
 
 const payoutStatus = z.codec(
-  z.enum(['pendente', 'processing', 'concluido', 'negado']).meta({
+  answeredWord(['pendente', 'processing', 'concluido', 'negado']).meta({
     description:
       'processing: a turbo withdrawal that left and the bank has not confirmed; no webhook reports it',
   }),
-  z.enum(PAYOUT_STATUSES),
-  { decode: (word) => STATUS_FROM_THE_WIRE[word], encode: (status) => STATUS_ON_THE_WIRE[status] },
+  answeredWord(PAYOUT_STATUSES),
+  {
+    decode: (word) => STATUS_FROM_THE_WIRE[word],
+    encode: (status) => STATUS_ON_THE_WIRE[status] ?? (status as WireStatus),
+  },
 );
 
 // ── A withdrawal in the REST interface (the document's 4.5) ─────────────────────────────────────
@@ -82,7 +85,7 @@ export const payoutWire = z
     withdrawalId: z.string().meta({ description: '24 hex digits' }),
     code: z.string().meta({ description: 'What support asks for', examples: ['SAQ-8NY3SQZHKXF9'] }),
     amount: centsAsReais.meta({ description: 'In reais, the fee included' }),
-    method: payoutMethod,
+    method: answeredWord(PAYOUT_METHODS),
     walletAddress: z
       .string()
       .meta({ description: 'The destination, masked', examples: ['a***@padaria.example'] }),

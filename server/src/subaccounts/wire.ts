@@ -12,6 +12,7 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
+import { answeredWord } from '../kernel/text.ts';
 import type {
   RequestedPayout,
   StatementEntry,
@@ -36,7 +37,7 @@ export const subaccountWire = z
 
 export const statementEntryWire = z
   .object({
-    kind: z.enum(['transfer_in', 'payout', 'payout_reversal']),
+    kind: answeredWord(['transfer_in', 'payout', 'payout_reversal']),
     refId: z.string().meta({
       description:
         'rep_… of a transfer, saq_… of a payout; a reversal repeats it, or has the SUB-… code of a payout refused before the bank',
@@ -52,6 +53,12 @@ export const transferWire = z
   .object({ subaccountId: z.string(), ...statementEntryWire.shape })
   .meta({ id: 'SubaccountTransfer' });
 
+const SUBACCOUNT_PAYOUT_STATUSES = [
+  'completed',
+  'processing',
+  'failed',
+] as const satisfies readonly SubaccountPayoutStatus[];
+
 /** A payout as the document's 2.2 shows it, in its order. */
 export const subaccountPayoutWire = z
   .object({
@@ -65,7 +72,7 @@ export const subaccountPayoutWire = z
       .nullable()
       .meta({ description: 'TURBO-…; or SUB-… for a payout refused before reaching the bank' }),
     subaccountId: z.string(),
-    status: z.enum(['completed', 'processing', 'failed']).meta({
+    status: answeredWord(SUBACCOUNT_PAYOUT_STATUSES).meta({
       description:
         'processing: the money may have left, do not repeat the payout. failed: nothing was sent; with reversed true the amount is back',
     }),
@@ -125,7 +132,7 @@ export function subaccountPayoutWebhook({ status, feeCents, ...payout }: Subacco
 // ── What another service says of them ───────────────────────────────────────────────────────────
 // What the document shows is read by its name. What it does not show may be called otherwise, or not be there.
 
-const STATUSES: ReadonlySet<unknown> = new Set(subaccountPayoutWire.shape.status.options);
+const STATUSES: ReadonlySet<unknown> = new Set(SUBACCOUNT_PAYOUT_STATUSES);
 
 function statusOf(value: unknown): UpstreamPayout['status'] {
   const word = readWord(value);

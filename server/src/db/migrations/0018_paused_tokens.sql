@@ -8,4 +8,3 @@ alter table token
     (paused_at is null) = (pause_reason is null) and (paused_at is not null or paused_until is null)
   ),
   add constraint pause_reason_known check (pause_reason in ('merchant', 'declines'));
-create index token_paused on token (account_id, environment, paused_at) where paused_at is not null;

@@ -1,0 +1,31 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled } from './install.mjs';
+import { interfaces, writeBaseline } from './interfaces.mjs';
+import { fail, root, runNode, step } from './progress.mjs';
+
+// Writes what a release changes: the versions and changelogs out of the changesets, the interfaces that the next changes are
+// compared with, and the migrations that stay as they are from now on.
+await ensureInstalled();
+if (!readdirSync(join(root, '.changeset')).some((file) => file.endsWith('.md')))
+  fail('There is no changeset, and so nothing to release.');
+
+/** @type {[string, () => Promise<{ ok: boolean, output: string }>][]} */
+const steps = [
+  // What breaks a client would be part of the baseline afterwards, and no gate would find it any more.
+  ['interfaces', interfaces],
+  [
+    'versions and changelogs',
+    () => runNode('node_modules/@changesets/cli/bin.js', ['version'], { quiet: true }),
+  ],
+  ['server/released', writeBaseline],
+  [
+    'test/db/released.json',
+    () =>
+      runNode('../node_modules/tsx/dist/cli.mjs', ['db/freeze.ts'], { cwd: join(root, 'test'), quiet: true }),
+  ],
+];
+for (const [name, work] of steps) {
+  const { ok } = await step(name, work);
+  if (!ok) process.exit(1);
+}

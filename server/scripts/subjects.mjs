@@ -1,0 +1,42 @@
+import { isMain, root, run } from './progress.mjs';
+
+/** An area or several, and what changed. */
+const SUBJECT = /^[a-z][a-z0-9-]*(?:, [a-z][a-z0-9-]*)*: \S/;
+const LONGEST = 72;
+
+/** The reason why a text cannot be the subject of a commit; undefined where it can. @param {string} subject */
+export function subjectFault(subject) {
+  if (!SUBJECT.test(subject)) return 'is not `area: what changed`';
+  const length = [...subject].length;
+  return length > LONGEST ? `has ${length} characters, and may have ${LONGEST}` : undefined;
+}
+
+/**
+ * Checks the subjects of commits, but for merges. `range` is what `git log` takes.
+ *
+ * @param {string} range @param {string} [cwd] @returns {Promise<{ ok: boolean, output: string }>}
+ */
+export async function checkSubjects(range, cwd = root) {
+  // The first push of a branch has no commit before it: 40 zeros. Then its last commit is checked.
+  const revisions = /^0+\.\./.test(range) ? ['-1', range.replace(/^0+\.{2,3}/, '')] : [range];
+  const log = await run('git', ['log', '--no-merges', '--format=%h %s', ...revisions, '--'], {
+    cwd,
+    quiet: true,
+  });
+  if (!log.ok) return log;
+  const lines = log.output.split('\n').filter((line) => line !== '');
+  const faults = lines.flatMap((line) => {
+    const [commit = '', subject = ''] = line.split(/ (.*)/s);
+    const fault = subjectFault(subject);
+    return fault ? [`${commit} “${subject}” ${fault}`] : [];
+  });
+  return { ok: faults.length === 0, output: faults.map((fault) => `${fault}\n`).join('') };
+}
+
+if (isMain(import.meta.url)) {
+  const { ok, output } = await checkSubjects(process.argv[2] ?? 'main..HEAD');
+  if (!ok) {
+    console.error(output.trimEnd());
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MIGRATIONS, readReleased } from './schema.ts';
+
+const INDEX =
+  /\bcreate\s+(?:unique\s+)?index\s+(concurrently\s+)?(?:if\s+not\s+exists\s+)?(?:\w+\s+)?on\s+(?:only\s+)?(\w+)/gi;
+const TABLE = /\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/gi;
+
+/**
+ * The rules that a migration breaks by its indexes. An index on a table with rows blocks every change of it while it is made,
+ * unless that is done concurrently, which no transaction can do.
+ */
+function indexFaults(file: string, text: string): string[] {
+  const statements = text.replaceAll(/--.*$/gm, '');
+  const created = new Set([...statements.matchAll(TABLE)].map(([, table]) => table));
+  const isOnline = /_online(?:_needs_\d{4})?\.sql$/.test(file);
+  return [...statements.matchAll(INDEX)].flatMap(([, concurrently, table]) => {
+    if (!concurrently)
+      return created.has(table) ? [] : [`${file}: an index on ${table} is not made concurrently`];
+    return isOnline ? [] : [`${file}: an index is made concurrently in a transaction`];
+  });
+}
+
+describe('A migration that is not released', () => {
+  const released = Object.keys(readReleased().migrations);
+  const added = readdirSync(MIGRATIONS).filter((file) => !released.includes(file));
+
+  it('makes indexes on older tables concurrently, and in an _online file.', () => {
+    expect(added.flatMap((file) => indexFaults(file, readFileSync(join(MIGRATIONS, file), 'utf8')))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('The rule for indexes', () => {
+  it.each([
+    ['0099_note.sql', 'create table note (id text); create index note_by_id on note (id);'],
+    ['0099_note.sql', 'create table if not exists note (id text); create unique index on note (id);'],
+    [
+      '0099_note.sql',
+      '-- create index payout_by_note on payout (note)\nalter table payout add column note text;',
+    ],
+    ['0099_note_online.sql', 'create index concurrently payout_by_note on payout (note);'],
+    ['0099_note_online.sql', 'create unique index concurrently if not exists a on only payout (note);'],
+    ['0099_note_online_needs_0098.sql', 'create index concurrently payout_by_note\n  on payout (note);'],
+  ])('admits %s: %s', (file, text) => {
+    expect(indexFaults(file, text)).toEqual([]);
+  });
+
+  it.each([
+    [
+      '0099_note.sql',
+      'create index payout_by_note on payout (note);',
+      'an index on payout is not made concurrently',
+    ],
+    ['0099_note.sql', 'CREATE UNIQUE INDEX ON payout (note);', 'an index on payout is not made concurrently'],
+    [
+      '0099_note_online.sql',
+      'create index if not exists a\n  on payout (note);',
+      'an index on payout is not made concurrently',
+    ],
+    [
+      '0099_note.sql',
+      'create table note (id text); create index a on payout (note);',
+      'an index on payout is not made concurrently',
+    ],
+    [
+      '0099_note.sql',
+      'create index concurrently a on payout (note);',
+      'an index is made concurrently in a transaction',
+    ],
+  ])('refuses %s: %s', (file, text, fault) => {
+    expect(indexFaults(file, text)).toEqual([`${file}: ${fault}`]);
+  });
+});
