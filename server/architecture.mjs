@@ -13,7 +13,7 @@
  * @property {string[]} others
  */
 
-/** Every slice's types, rules and port: pure, so that whoever needs a slice can name it. */
+/** Every slice's types, rules and port: pure, so that every other slice can import them. */
 const MODELS = '*/**/model.ts';
 
 /** The files of a slice that do more than compute: `store.ts` or `payout-store.ts`, in the slice's folder or in one inside it. */

@@ -21,8 +21,8 @@ function rulesOf(row) {
 }
 
 /**
- * Of the rules for a file the linter takes the last. Of the patterns that fit an import, the last decides, and one with `!`
- * allows it.
+ * Prints the rules for a file. The linter takes the last rule for a file; in it the last pattern that fits an import decides,
+ * and one with `!` allows it.
  *
  * @param {string[]} path
  * @param {string[]} group
