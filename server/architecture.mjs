@@ -28,7 +28,7 @@ const REMOTE_RULES = ['remote/**', `!${LAYERS}`];
 const PURE = ['kernel/**', MODELS, 'ledger/postings.ts'];
 /** A service knows the types of the events, and a rail by its interface. */
 const SERVICE = [...PURE, 'commit/**', 'db/**', 'work/**', 'rails/*', 'events/event.ts'];
-const SUBSCRIPTIONS = 'events/{event,subscribe,credential}.ts';
+const SUBSCRIPTIONS = 'events/{event,subscribe,subscription,credential}.ts';
 const GRAPHQL = ['kernel/**', 'http/**', MODELS, SUBSCRIPTIONS];
 /** The records of the payout methods, pure as kernel is: whatever stores, sends or logs a payout follows them. */
 const METHODS = 'payouts/methods/**';
@@ -38,6 +38,7 @@ const OPS = ['kernel/**', METHODS, 'access/keys.ts', 'card-payments/tokens/model
 export const ARCHITECTURE = [
   // A file without a row of its own is pure, as a model is. What needs more gets a row.
   { files: ['*'], own: [], others: ['kernel/**', MODELS] },
+  { files: ['config.ts'], own: ['variables.ts'], others: ['kernel/**', MODELS] },
   { files: ['*/**'], own: RULES, others: PURE },
 
   // The layers of a slice, or of a folder inside it.

@@ -91,6 +91,7 @@ const FILES = [
   'events/log-tailer.ts',
   'events/credential.ts',
   'events/subscribe.ts',
+  'events/subscription.ts',
   'limits/windows.ts',
   'limits/store.ts',
   'work/queue.ts',
@@ -109,6 +110,7 @@ const FILES = [
   'cli/main.ts',
 
   'config.ts',
+  'variables.ts',
   'load.ts',
   'modes/remote.ts',
   'modes/doubts.ts',

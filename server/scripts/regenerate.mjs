@@ -34,7 +34,7 @@ export const GENERATED = [
   },
   ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
     file,
-    from: 'the environment variables in server/src/config.ts',
+    from: 'the environment variables in server/src/variables.ts',
     make: () => printVariables(file),
   })),
   ...['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'].map((document) => ({

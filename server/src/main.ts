@@ -1,12 +1,13 @@
 import closeWithGrace from 'close-with-grace';
 import { ModeError } from './access/mode.ts';
 import { type App, createApp } from './app.ts';
-import { type Config, ConfigError, isLoopback, readConfig, type UpstreamConfig } from './config.ts';
+import { type Config, ConfigError, readConfig, type UpstreamConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
 import { selectTime } from './db/time.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { describeDatabaseError } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
+import { isLoopback } from './variables.ts';
 
 const log = createLog();
 

@@ -7,7 +7,8 @@ import { createCredentialWatch } from '../../server/src/events/credential.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import { readHead, type Topic } from '../../server/src/events/log.ts';
 import { createLogTailer } from '../../server/src/events/log-tailer.ts';
-import { SlowConsumerError, subscribe } from '../../server/src/events/subscribe.ts';
+import { subscribe } from '../../server/src/events/subscribe.ts';
+import { SlowConsumerError } from '../../server/src/events/subscription.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import {
   CursorExpiredError,

@@ -54,7 +54,7 @@ describe('server/compose.yaml', () => {
       expect(config.databaseUrl).toBe('postgres://psa:value@postgres/psa');
       expect(config.trustedProxies).toEqual([caddy.networks!.default.ipv4_address]);
       for (const name of Object.keys(environment))
-        expect(read('server/src/config.ts')).toContain(`  ${name}: `);
+        expect(read('server/src/variables.ts')).toContain(`  ${name}: `);
     }
   });
 

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { SlowConsumerError } from '../events/subscribe.ts';
+import { SlowConsumerError } from '../events/subscription.ts';
 import { retryHeaders } from '../http/routes.ts';
 import {
   describeOutage,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Reader } from '../events/subscribe.ts';
+import type { Reader } from '../events/subscription.ts';
 import { messageOf } from './errors.ts';
 import { type EventChunk, eventChunk, nextEvent } from './event-chunk.ts';
 import {

@@ -10,7 +10,7 @@ import {
   print,
   visit,
 } from 'graphql';
-import type { LiveUpdates } from '../events/subscribe.ts';
+import type { LiveUpdates } from '../events/subscription.ts';
 import { inSlices } from '../kernel/slices.ts';
 import type { Context } from './context.ts';
 import { messageOf } from './errors.ts';

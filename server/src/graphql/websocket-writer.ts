@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Reader } from '../events/subscribe.ts';
+import type { Reader } from '../events/subscription.ts';
 import { textFrame, textFrameHead } from './frame.ts';
 import {
   cachedResult,

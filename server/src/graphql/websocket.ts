@@ -18,7 +18,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
 import type { Opened } from '../events/credential.ts';
-import { SlowConsumerError } from '../events/subscribe.ts';
+import { SlowConsumerError } from '../events/subscription.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket, isWebSocket } from '../http/upgrade.ts';
 import { OutageError, PaymentError, RateLimitError, UnavailableError } from '../kernel/errors.ts';

@@ -1,0 +1,302 @@
+import { z } from 'zod';
+import { KEY_PREFIX, TOKEN_TEXT } from './access/model.ts';
+import { isNetwork } from './kernel/network.ts';
+
+export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
+
+/** The document's section 8. */
+export const REQUESTS_PER_MINUTE = 120;
+
+/** The values that a schema accepts, in words. */
+const formats = z.registry<{ format: string }>();
+
+/** Links are made by putting a path behind it. */
+const baseUrl = z
+  .string()
+  .refine(isBaseUrl, 'must be an http or https URL without user, query and fragment')
+  .register(formats, { format: 'http or https URL' });
+
+/** Keys and money go there. */
+const upstreamUrl = z
+  .string()
+  .refine(isBaseUrl, 'must be an https URL without user, query and fragment')
+  .refine(
+    (text) => !isBaseUrl(text) || new URL(text).protocol === 'https:' || LOOPBACK.has(hostOf(text)),
+    'must begin with https://: http:// is for a service on this machine alone',
+  )
+  .transform((text) => {
+    const { origin, pathname } = new URL(text);
+    return `${origin}${pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
+  })
+  .register(formats, { format: 'https URL; http on this machine' });
+
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+  // An empty host behind a user means a Unix socket, which only PostgreSQL's own URLs know.
+  .refine((text) => URL.canParse(text.replace('@/', '@localhost/')), 'must be a PostgreSQL URL')
+  .register(formats, { format: 'postgres:// URL' });
+
+const key = (prefix: string) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^${prefix}[A-Za-z0-9_-]{16,200}$`),
+      `must be ${prefix} and at least 16 of A-Z a-z 0-9 _ -`,
+    )
+    .register(formats, { format: `${prefix} and at least 16 characters` });
+
+/** The service made it, so nothing is asked of it but that it can stand in a header. */
+const upstreamKey = (prefix: string) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^${prefix}${TOKEN_TEXT}$`),
+      `must be ${prefix} and what follows it in the service’s key`,
+    )
+    .max(256, 'must be at most 256 characters')
+    .register(formats, { format: `${prefix}…` });
+
+const secrets = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine(
+    (all) => all.every((each) => each !== ''),
+    'must be secrets separated by commas, none of them empty',
+  )
+  .register(formats, { format: 'secrets, separated by commas' });
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((number) => number >= min && number <= max, `must lie from ${min} to ${max}`)
+    .register(formats, { format: `${min} to ${max}` });
+
+const onOrOff = z
+  .enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off')
+  .transform((text) => ['on', '1', 'true'].includes(text))
+  .register(formats, { format: 'on or off' });
+
+/** A prefix of 0 would be everyone: then anyone chooses what address is counted. */
+const networks = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine(
+    (all) => all.every(isNetwork),
+    'must be addresses or networks such as 10.0.0.0/8, separated by commas',
+  )
+  .register(formats, { format: 'addresses and networks, separated by commas' });
+
+/** `name=value` pairs, percent-encoded, as OpenTelemetry's specification has them. */
+const otlpHeaders = z
+  .string()
+  .transform((text) => text.split(',').map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair)))
+  .refine(
+    (pairs) => pairs.every((pair) => pair && isHeader(pair[1]!, pair[2]!)),
+    'must be name=value pairs separated by commas, the values percent-encoded',
+  )
+  .transform((pairs) =>
+    Object.fromEntries(pairs.map((pair) => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!)])),
+  )
+  .register(formats, { format: 'name=value pairs, separated by commas, percent-encoded' });
+
+const share = z
+  .string()
+  .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
+  .transform(Number)
+  .register(formats, { format: 'a number from 0 to 1' });
+
+const text = z.string().register(formats, { format: 'text' });
+const address = z
+  .string()
+  .min(1, 'must not be empty')
+  .register(formats, { format: 'an address or a host name' });
+const folder = z.string().min(1, 'must not be empty').register(formats, { format: 'a path, or memory' });
+const otlpProtocol = z
+  .enum(
+    ['http/json', 'http/protobuf'],
+    'must be http/json: traces go over HTTP, to port 4318 of most collectors',
+  )
+  .register(formats, { format: 'http/json or http/protobuf' });
+
+/** The documentation of a variable, from which `npm run regenerate` writes its table and the help of `npm start`. */
+interface Documentation {
+  group: 'Address and data' | 'Clients' | 'Remote mode' | 'Logs and traces';
+  meaning: string;
+  /** The value where the variable is not set, for a default that the schema does not have. */
+  unset?: string;
+}
+
+const documentation = z.registry<Documentation>();
+
+export const environment = z.object({
+  PORT: wholeNumber(0, 65_535).default(4000).register(documentation, {
+    group: 'Address and data',
+    meaning: 'the port to listen on; 0 takes any free one',
+  }),
+  HOST: address.default('127.0.0.1').register(documentation, {
+    group: 'Address and data',
+    meaning: 'the address to listen on; 0.0.0.0 for all of this machine',
+  }),
+  PUBLIC_URL: baseUrl.optional().register(documentation, {
+    group: 'Address and data',
+    meaning: 'the address of this server in links, and for the webhooks of a service behind it',
+    unset: 'http://localhost:$PORT',
+  }),
+  DATABASE_URL: postgresUrl.optional().register(documentation, {
+    group: 'Address and data',
+    meaning: 'a PostgreSQL; several instances may share it, and then share every limit',
+    unset: 'PGlite in PSA_DATA_DIR',
+  }),
+  PSA_DATA_DIR: folder.optional().register(documentation, {
+    group: 'Address and data',
+    meaning: 'the folder of PGlite, for one process; memory keeps nothing',
+    unset: '.data; .data-upstream in remote mode',
+  }),
+  PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional().register(documentation, {
+    group: 'Address and data',
+    meaning: 'the live key of the first account, on an empty database; not in remote mode',
+    unset: 'generated, printed once',
+  }),
+  PSA_BOOTSTRAP_TEST_KEY: key(KEY_PREFIX.sandbox).optional().register(documentation, {
+    group: 'Address and data',
+    meaning: 'its test key',
+    unset: 'generated, printed once',
+  }),
+  PSA_GRAPHQL_LIMIT: wholeNumber(1, 1_000_000).default(1200).register(documentation, {
+    group: 'Clients',
+    meaning: 'root fields a minute for an API key on /graphql',
+  }),
+  PSA_SUBSCRIPTION_LIMIT: wholeNumber(1, 1_000_000).default(20_000).register(documentation, {
+    group: 'Clients',
+    meaning:
+      'open subscriptions of an account and environment on an instance; half of it for a key, a 20th for a token',
+  }),
+  PSA_TRUSTED_PROXIES: networks.default([]).register(documentation, {
+    group: 'Clients',
+    meaning:
+      'proxies whose X-Forwarded-For is believed, such as 10.0.0.5,192.168.0.0/16; set it behind any proxy',
+  }),
+  PSA_DEMO: onOrOff.optional().register(documentation, {
+    group: 'Clients',
+    meaning: 'the shop, the dashboard, the simulator and GraphiQL; in remote mode those of the real account',
+    unset: 'on where HOST is a loopback address; off in remote mode',
+  }),
+  PSA_WEBHOOK_PRIVATE_ADDRESSES: onOrOff.optional().register(documentation, {
+    group: 'Clients',
+    meaning:
+      'whether webhooks may go to private addresses and over http; only where HOST is a loopback address',
+    unset: 'on where HOST and PUBLIC_URL are local, with the demo or a local service behind',
+  }),
+  PSA_DRAIN_SECONDS: wholeNumber(0, 300).default(3).register(documentation, {
+    group: 'Clients',
+    meaning: 'seconds to serve on after a SIGTERM, while /readyz answers 503; 0 stops at once',
+  }),
+  PSA_UPSTREAM_URL: upstreamUrl.optional().register(documentation, {
+    group: 'Remote mode',
+    meaning:
+      'the payments service, with or without /v1: the server is a facade in front of it; --upstream URL sets it too',
+    unset: 'the embedded service',
+  }),
+  PSA_UPSTREAM_LIVE_KEY: upstreamKey(KEY_PREFIX.live).optional().register(documentation, {
+    group: 'Remote mode',
+    meaning: 'the live key of the account at the service; callers of this server use the same',
+  }),
+  PSA_UPSTREAM_TEST_KEY: upstreamKey(KEY_PREFIX.sandbox).optional().register(documentation, {
+    group: 'Remote mode',
+    meaning: 'its test key; one of the two is enough',
+  }),
+  PSA_UPSTREAM_WEBHOOK_SECRET: secrets.optional().register(documentation, {
+    group: 'Remote mode',
+    meaning: 'verifies the webhooks of the service; several while rotating, and for live and sandbox',
+    unset: 'webhooks are refused',
+  }),
+  PSA_UPSTREAM_LIMIT: wholeNumber(1, 100_000)
+    .optional()
+    .register(documentation, {
+      group: 'Remote mode',
+      meaning:
+        'requests to the service in any 60 seconds, of all instances together; less where others use the account too',
+      unset: String(REQUESTS_PER_MINUTE),
+    }),
+  PSA_LOG_SLOW_MS: wholeNumber(0, 3_600_000).default(1_000).register(documentation, {
+    group: 'Logs and traces',
+    meaning: 'milliseconds after which a request is logged; 0 logs each one',
+  }),
+  PSA_FAST_PATH: onOrOff.default(true).register(documentation, {
+    group: 'Logs and traces',
+    meaning:
+      'compiled answers to repeated queries; off gives the same responses without them, to find the place of a fault',
+    unset: 'on',
+  }),
+  // OpenTelemetry's own names, so that what is set for other programs of a machine holds for this one.
+  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional().register(documentation, {
+    group: 'Logs and traces',
+    meaning: 'the collector of traces over OTLP/HTTP, such as http://127.0.0.1:4318',
+    unset: 'no traces',
+  }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol.optional().register(documentation, {
+    group: 'Logs and traces',
+    meaning: 'traces are sent over HTTP as JSON with either value; grpc is refused',
+    unset: 'http/json',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.default({}).register(documentation, {
+    group: 'Logs and traces',
+    meaning: 'headers of each request to the collector',
+  }),
+  OTEL_SERVICE_NAME: text.max(100, 'must be at most 100 characters').default('psa').register(documentation, {
+    group: 'Logs and traces',
+    meaning: 'the name of this service in the traces, at most 100 characters',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: share.default(1).register(documentation, {
+    group: 'Logs and traces',
+    meaning: 'the share of traces that is written, of those that begin here',
+  }),
+});
+
+/** A variable as the documents and the help of `npm start` show it. */
+interface DocumentedVariable {
+  name: string;
+  group: string;
+  meaning: string;
+  format: string;
+  /** Empty where the variable has no value unless it is set. */
+  unset: string;
+}
+
+/** Describes every variable, in the order of the schema. @throws Error for one without documentation */
+export function describeVariables(): DocumentedVariable[] {
+  return Object.entries(environment.shape).map(([name, schema]) => {
+    const described = documentation.get(schema);
+    const format = formats.get(schema.unwrap())?.format;
+    if (!described || !format) throw new Error(`${name} is not documented`);
+    const byDefault = schema instanceof z.ZodDefault ? [schema.parse(undefined)].flat() : [];
+    const given = byDefault.filter((value) => typeof value !== 'object').join();
+    return { name, format, unset: given, ...described };
+  });
+}
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && !username && !password && !/[?#]/.test(text);
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t -~]*$/.test(decodeURIComponent(value));
+  } catch {
+    return false;
+  }
+}
+
+/** So is a server whose address is not said. */
+export function isLoopback(url: string | undefined): boolean {
+  return url === undefined || LOOPBACK.has(hostOf(url));
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '');
+}
