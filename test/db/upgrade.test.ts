@@ -189,8 +189,6 @@ async function pay(app: TestApp, key: string): Promise<string> {
  */
 function releasedStatements(client: number, round: number): string[] {
   const id = `${client}`.padStart(4, '0') + `${round}`.padStart(20, '0');
-  // An account has ten payouts an hour.
-  const requestedAt = `${AT}::timestamptz + interval '${3 * round + client} hours'`;
   const event = (kind: string, resource: string, resourceId: string, version: number) => `
     insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
       select account_id, environment, version + 1, '${kind}', '${resource}', '${resourceId}', ${AT}, '{"version": ${version}}'
@@ -209,7 +207,10 @@ function releasedStatements(client: number, round: number): string[] {
     `begin; ${ofTenant}
     insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
         destination, requested_at)
-      values (${TENANT}, '${id}', 'W-${id}', 1, 'pix', 'pending', 100, 10, 'demora@psa.example', ${requestedAt});
+      -- An account has ten payouts an hour.
+      select ${TENANT}, '${id}', 'W-${id}', 1, 'pix', 'pending', 100, 10, 'demora@psa.example',
+        ${AT}::timestamptz + make_interval(hours => version::integer)
+      from stream;
     insert into task (kind, account_id, environment, key, due_at) values ('payout.send', ${TENANT}, '${id}', ${AT});
     insert into posting (account_id, environment, transaction_id, ledger_account, amount, occurred_at) values
       (${TENANT}, 'payout.requested:${id}', 'merchant_balance', -100, ${AT}),

@@ -214,9 +214,12 @@ export function maskDestination(
   return kind?.mask(destination) ?? (isMasked(destination) ? destination : '****');
 }
 
-/** The kind of an unknown method's destination is certain only where the text parses; one to be hidden comes first. */
+/**
+ * The kind of an unknown method's destination is certain only where the text parses; one to be hidden comes first. A method
+ * that only a newer version knows is unknown too.
+ */
 function kindOf(method: Payout['method'], destination: string): DestinationKind | undefined {
-  if (method !== 'unknown') return methodOf(method).destination;
+  if (method in METHODS) return methodOf(method as PayoutMethod).destination;
   const possible = DESTINATION_KINDS.filter((kind) => kind.parse(destination) !== null);
   return possible.find(({ isPublic }) => !isPublic) ?? possible[0];
 }
