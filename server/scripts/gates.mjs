@@ -17,8 +17,8 @@ export const gates = {
   // The program of the tests includes the same files, and there they may use the DOM.
   'types without the DOM': () => types(['.']),
   'generated files': generatedFiles,
-  language,
   interfaces,
+  language,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,
   sizes: () => runNode('widget/scripts/size.mjs', [], { quiet: true }),

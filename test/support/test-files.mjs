@@ -34,12 +34,15 @@ const ONLY_IN_ALL = [
   // The scripts around the tests and the build: every run of them is a test of them. CI runs them with each change.
   'scripts/build.test.ts',
   'scripts/dependencies.test.ts',
+  'scripts/interfaces.test.ts',
   'scripts/run.test.ts',
   'bench/bench.test.ts',
   // The commands of the documents, each a process; documents.test.ts looks at what they name.
   'documents-run.test.ts',
   // Of whole programs, by the deadlines of production: db/postgres and graphql/outage show the same with short ones.
   'faults/outage.test.ts',
+  // Whole clusters, with and without a proxy; cluster/cluster shows what instances promise each other.
+  'cluster/command.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
   // The same pages, in front of a service.
