@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './progress.mjs';
+import { filesUnder } from './stamp.mjs';
 
 /** Words that a reader has to translate, and the ones that the field uses. */
 const BANNED = [
@@ -26,6 +26,8 @@ const WORDS = new RegExp(
 const OPENING = /\/\*\*[\s*]+(What|Of|By|Who|Whom|Whose)\b/g;
 
 const TEXTS = /\.(ts|tsx|mjs|js|css|html|md|graphql|ya?ml)$/;
+/** The places where texts lie. */
+const PLACES = ['.changeset', '.github', 'README.md', 'schema.graphql', 'server', 'test', 'widget'];
 /** Texts that are not ours to change: what has been released, what a tool writes, and the list of these words. */
 const EXEMPT = [
   /^server\/src\/db\/migrations\//,
@@ -53,16 +55,11 @@ export function findBannedLanguage(text) {
     .sort((left, right) => left.line - right.line);
 }
 
-/** Looks through every text that git tracks, or would track. */
+/** Looks through every text of the repository that is no generated one. Needs no git: a copy of the sources may have none. */
 export async function language() {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  const files = listed
-    .split('\n')
-    .filter((file) => TEXTS.test(file) && !EXEMPT.some((exempt) => exempt.test(file)))
-    .filter((file) => existsSync(join(root, file)));
+  const files = PLACES.flatMap(filesUnder).filter(
+    (file) => TEXTS.test(file) && !EXEMPT.some((exempt) => exempt.test(file)) && existsSync(join(root, file)),
+  );
   const output = files.flatMap((file) =>
     findBannedLanguage(readFileSync(join(root, file), 'utf8')).map(
       ({ line, found }) => `${file}:${line} has ${found}\n`,
