@@ -187,7 +187,7 @@ describe('the import table', () => {
     expect(circles).toEqual([]);
   });
 
-  it('looks at every kind of import', async () => {
+  it('The linter looks at every kind of import', async () => {
     write('payouts/model.ts', [
       "import '../db/database.ts';",
       "import { a } from '../db/database.ts';",
@@ -205,7 +205,7 @@ describe('the import table', () => {
     expect(reported.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('keeps the server out of the widget', async () => {
+  it('The linter keeps the server out of the widget', async () => {
     write('../../widget/src/state.ts', [
       "import type { Money } from '../../server/src/kernel/money.ts';",
       "import '@psa/server';",
@@ -219,41 +219,50 @@ describe('the import table', () => {
 });
 
 describe('the house rules', () => {
-  it.each([
-    ['noProcessEnv', 'payouts/service.ts', 'export const port = process.env.PORT;'],
-    ['noConsole', 'payouts/service.ts', "console.log('paid');"],
-    ['noDefaultExport', 'payouts/service.ts', 'export default 1;'],
-    ['noReExportAll', 'payouts/service.ts', "export * from './store.ts';"],
-    ['noBarrelFile', 'payouts/service.ts', "export { a } from './store.ts';"],
-    ['useImportExtensions', 'payouts/service.ts', "import './store';"],
-    ['noExplicitAny', 'payouts/service.ts', 'export const amount: any = 1;'],
-    ['noFloatingPromises', 'payouts/service.ts', 'async function pay() {}\npay();'],
-    ['noEmptyBlockStatements', 'payouts/service.ts', 'try { pay(); } catch {}'],
-    ['noSkippedTests', '../../test/payouts/model.test.ts', "it.skip('pays', () => {});"],
-    ['noFocusedTests', '../../test/payouts/model.test.ts', "it.only('pays', () => {});"],
+  /** Each breaks the rule of its name, in a file of its own. */
+  const BROKEN = [
+    ['noProcessEnv', 'payouts/environment.ts', 'export const port = process.env.PORT;'],
+    ['noConsole', 'payouts/console.ts', "console.log('paid');"],
+    ['noDefaultExport', 'payouts/default.ts', 'export default 1;'],
+    ['noReExportAll', 'payouts/all.ts', "export * from './store.ts';"],
+    ['noBarrelFile', 'payouts/barrel.ts', "export { a } from './store.ts';"],
+    ['useImportExtensions', 'payouts/extension.ts', "import './store';"],
+    ['noExplicitAny', 'payouts/any.ts', 'export const amount: any = 1;'],
+    ['noFloatingPromises', 'payouts/floating.ts', 'async function pay() {}\npay();'],
+    ['noEmptyBlockStatements', 'payouts/empty.ts', 'try { pay(); } catch {}'],
+    ['noSkippedTests', '../../test/payouts/skipped.test.ts', "it.skip('pays', () => {});"],
+    ['noFocusedTests', '../../test/payouts/focused.test.ts', "it.only('pays', () => {});"],
     ['useFilenamingConvention', 'payouts/fooBar.ts', 'export const a = 1;'],
-  ])('%s holds', async (rule, file, code) => {
-    write('payouts/store.ts', ['export const a = 1;']);
-    write(file, [code]);
-
-    expect((await lint()).map((found) => found.rule)).toContain(rule);
-  });
-
-  it('noImportCycles holds, for types too', async () => {
-    write('payouts/model.ts', ["import type { B } from '../wallet/model.ts';", 'export type A = B | 1;']);
-    write('wallet/model.ts', ["import type { A } from '../payouts/model.ts';", 'export type B = A[];']);
-
-    expect((await lint()).map((found) => found.rule)).toContain('noImportCycles');
-  });
-
-  it.each([
+    // For types too.
+    [
+      'noImportCycles',
+      'payouts/model.ts',
+      "import type { B } from '../wallet/model.ts';\nexport type A = B | 1;",
+    ],
+    [
+      'noImportCycles',
+      'wallet/model.ts',
+      "import type { A } from '../payouts/model.ts';\nexport type B = A[];",
+    ],
+  ] as const;
+  /** These may do what the others must not. */
+  const ALLOWED = [
     ['config.ts', 'export const port = process.env.PORT;'],
     ['main.ts', "console.log('listening');"],
     ['cli/progress.ts', "console.log('saving');"],
-  ])('lets %s do what the others must not', async (file, code) => {
-    write(file, [code]);
+  ] as const;
 
-    expect(await lint()).toEqual([]);
+  it('The linter reports a break of each rule, and leaves alone who may do it', async () => {
+    write('payouts/store.ts', ['export const a = 1;']);
+    for (const [, file, code] of BROKEN) write(file, [code]);
+    for (const [file, code] of ALLOWED) write(file, [code]);
+
+    const reported = await lint();
+
+    const rulesOf = (file: string) =>
+      reported.filter((found) => found.file.endsWith(file.replace('../../', ''))).map(({ rule }) => rule);
+    for (const [rule, file] of BROKEN) expect(rulesOf(file), file).toContain(rule);
+    expect(reported.filter(({ file }) => ALLOWED.some(([allowed]) => allowed === file))).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, inject, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, vi } from 'vitest';
 import type { CardPaymentStatus, PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import type { Scenario } from './fake-server.ts';
+import { waitFor } from './patience.ts';
 
 /** The address of the fake server for tests that run inside a page. */
 export const url = inject('fakeUrl');
@@ -52,6 +53,18 @@ export async function change(element: PsaCheckout, status: CardPaymentStatus): P
 
 export async function readScenario(scenario: Scenario): Promise<Scenario> {
   return post('/scenario', { token: scenario.token });
+}
+
+/**
+ * Waits until the scenario has so many subscriptions. An element is live before its subscription has arrived, and a request
+ * of the test may arrive in between.
+ */
+export function subscriptionsOf(scenario: Scenario, count: number): Promise<Scenario['subscriptions']> {
+  return waitFor(async () => {
+    const { subscriptions } = await readScenario(scenario);
+    expect(subscriptions).toHaveLength(count);
+    return subscriptions;
+  });
 }
 
 async function post<T>(path: string, body: object): Promise<T> {

@@ -12,6 +12,7 @@ import {
   part,
   place,
   readScenario,
+  subscriptionsOf,
   url,
 } from './component.ts';
 import { waitFor } from './patience.ts';
@@ -305,7 +306,7 @@ describe('the connection', () => {
     const again = connectionChange(element, 'live');
     dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
     await again;
-    expect((await readScenario(scenario)).subscriptions).toHaveLength(2);
+    await subscriptionsOf(scenario, 2);
   });
 
   it('the connection is opened once on a page that has just been loaded', async () => {
@@ -314,9 +315,8 @@ describe('the connection', () => {
     await element.start();
     dispatchEvent(new PageTransitionEvent('pageshow'));
     await live;
-    const { subscriptions, reads } = await readScenario(scenario);
-    expect(subscriptions).toHaveLength(1);
-    expect(reads).toBe(0);
+    await subscriptionsOf(scenario, 1);
+    expect((await readScenario(scenario)).reads).toBe(0);
   });
 
   it('the payment is read when the page becomes visible, and the connection reopened when the network is back', async () => {
@@ -329,7 +329,7 @@ describe('the connection', () => {
     const again = connectionChange(element, 'live');
     dispatchEvent(new Event('online'));
     await again;
-    expect((await readScenario(scenario)).subscriptions).toHaveLength(2);
+    await subscriptionsOf(scenario, 2);
   });
 
   it('a removed element sends no more requests', async () => {
@@ -337,6 +337,7 @@ describe('the connection', () => {
     const live = connectionChange(element, 'live');
     await element.start();
     await live;
+    await subscriptionsOf(scenario, 1);
     element.remove();
     expect(element.connection).toBe('idle');
     const before = await readScenario(scenario);
@@ -360,7 +361,7 @@ describe('the connection', () => {
     document.body.append(element);
     expect(element.connection).toBe('idle');
     expect(errors).not.toHaveBeenCalled();
-    expect((await readScenario(scenario)).subscriptions).toHaveLength(1);
+    await subscriptionsOf(scenario, 1);
   });
 
   it('polling continues although a proxy answers with a page of its own', async () => {

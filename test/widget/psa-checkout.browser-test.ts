@@ -15,6 +15,7 @@ import {
   place,
   readScenario,
   settledLook,
+  subscriptionsOf,
   url,
 } from './component.ts';
 import { waitFor } from './patience.ts';
@@ -236,8 +237,7 @@ describe('following', () => {
     const again = connectionChange(element, 'live');
     await act(element, { drop: 1013 });
     await again;
-    const { subscriptions } = await readScenario(scenario);
-    expect(subscriptions).toEqual([
+    expect(await subscriptionsOf(scenario, 2)).toEqual([
       { transport: 'ws', after: null },
       { transport: 'ws', after: 'c1' },
     ]);

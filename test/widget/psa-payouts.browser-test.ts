@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import '../../widget/src/payouts/define.ts';
 import type { PsaPayouts } from '../../widget/src/payouts/psa-payouts.ts';
 import type { PayoutsAct, PayoutsWorld } from './fake-payouts.ts';
+import { waitFor } from './patience.ts';
 
 const url = inject('fakePayoutsUrl');
 
@@ -23,9 +24,10 @@ describe('the first page', () => {
     expect(codes(element).slice(0, 3)).toEqual(['SAQ-000120', 'SAQ-000119', 'SAQ-000118']);
     expect(element.payouts).toHaveLength(50);
     expect(text(element, 'footer')).toBe('50 de 120 saques');
-    const { asked, subscriptions } = await readWorld(world);
-    expect(asked).toEqual([{ name: 'PayoutsStart', variables: { first: 50 } }]);
-    expect(subscriptions).toMatchObject([{ transport: 'ws', after: 'u0' }]);
+    expect((await readWorld(world)).asked).toEqual([{ name: 'PayoutsStart', variables: { first: 50 } }]);
+    await waitFor(async () =>
+      expect((await readWorld(world)).subscriptions).toMatchObject([{ transport: 'ws', after: 'u0' }]),
+    );
   });
 
   it('the table is a grid with row count, row indexes and sort order', async () => {
