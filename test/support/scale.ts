@@ -59,9 +59,9 @@ const SIZES = {
   /** Requests, no two of them alike. */
   DISTINCT_REQUESTS: [600, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
-  DOCUMENTS: [1_000, 5_000, 20_000, 100_000],
+  DOCUMENTS: [400, 5_000, 20_000, 100_000],
   /** The same of subscriptions. */
-  SUBSCRIPTION_DOCUMENTS: [100, 1_000, 5_000, 20_000],
+  SUBSCRIPTION_DOCUMENTS: [50, 1_000, 5_000, 20_000],
   /** Rows of each list; every page of it is read. */
   LIST_ROWS: [12_000, 12_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
