@@ -189,7 +189,7 @@ describeOnBothEngines('a subscription', (open) => {
       await emit(core, 3);
       expect((await changes.next()).value).toMatchObject({ version: 2, resourceId: '2' });
       const next = changes.next();
-      await emit(core, 3);
+      await emit(core, 1);
       await changes.return!();
       expect(await next).toEqual({ done: true, value: undefined });
     });
