@@ -41,6 +41,7 @@ import { createSubaccountRoutes } from '../server/src/subaccounts/routes.ts';
 import { subaccountPayoutWebhook } from '../server/src/subaccounts/wire.ts';
 import { createWalletRoutes } from '../server/src/wallet/routes.ts';
 import { ATTEMPT_TIMEOUT_MS, decideAttempt, type WebhookDelivery } from '../server/src/webhooks/model.ts';
+import { PAYOUT } from './payouts/examples.ts';
 import { DOCUMENT_ROWS } from './support/document.ts';
 
 // server/docs/service.md, which the code's comments cite by section, against the code: what document.test.ts shows over
@@ -143,24 +144,7 @@ const created = decideCreate(
 ).payment;
 const paid: CardPayment = { ...created, status: 'paid', paidAt: now };
 
-function payout(change: Partial<Payout>): Payout {
-  return {
-    withdrawalId: '0'.repeat(24),
-    code: 'SAQ-0',
-    version: 1,
-    method: 'pix',
-    status: 'pending',
-    amountCents: 1_000,
-    feeCents: 100,
-    litoshi: null,
-    destination: '12345678909',
-    requestedAt: now,
-    processedAt: null,
-    deniedReason: null,
-    endToEndId: null,
-    ...change,
-  };
-}
+const payout = (change: Partial<Payout>): Payout => ({ ...PAYOUT, ...change });
 
 const completed: SubaccountPayout = {
   id: 'sqp_0',

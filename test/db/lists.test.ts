@@ -46,6 +46,7 @@ import {
   listDeliveries,
   updateDeliveries,
 } from '../../server/src/webhooks/store.ts';
+import { PAYOUT } from '../payouts/examples.ts';
 import { openAccount, openOlderAccount } from '../support/core.ts';
 import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
@@ -123,15 +124,13 @@ function payoutOf(tenant: Tenant, place: number, variant: number): OwnPayout {
   const requestedAt = plusMs(START, place * 7 * HOUR + variantOf(place) * MINUTE);
   const isOver = status === 'completed' || status === 'denied';
   return {
+    ...PAYOUT,
     withdrawalId: idOf(tenant, place),
     code: `SAQ-${idOf(tenant, place).slice(-12).toUpperCase()}`,
-    version: 1,
     ...{ method, status, requestedAt },
-    ...{ amountCents: 5_000, feeCents: 100, litoshi: method === 'ltc' ? 7 : null },
-    destination: 'ana@example.com',
+    litoshi: method === 'ltc' ? 7 : null,
     processedAt: isOver ? requestedAt : null,
     deniedReason: status === 'denied' ? 'refused' : null,
-    endToEndId: null,
   };
 }
 

@@ -12,7 +12,6 @@ import { METHODS } from '../../server/src/payouts/methods/registry.ts';
 import {
   maskDestination,
   nextStatuses,
-  type OwnPayout,
   PAYOUT_METHODS,
   type PayoutMethod,
 } from '../../server/src/payouts/model.ts';
@@ -24,6 +23,7 @@ import { openFreshDatabase } from '../support/database.ts';
 import { fund } from '../support/funds.ts';
 import { type Pair, startPair } from '../support/pair.ts';
 import { watchStatements } from '../support/statements.ts';
+import { PAYOUT, UPSTREAM_PAYOUT } from './examples.ts';
 
 // A method that is in the registry of this file alone. It differs from PIX in every member, and its destination is nobody's
 // to see.
@@ -203,11 +203,7 @@ describe('a payout method that is one more record in the registry', () => {
   });
 
   test('the webhook of the document has the destination of a new method whole', () => {
-    const payout: OwnPayout = {
-      ...{ withdrawalId: '0'.repeat(24), code: `SAQ-${'0'.repeat(12)}`, version: 1, method: MADE_UP },
-      ...{ status: 'pending', amountCents: 10_000, feeCents: 350, litoshi: null, destination: DESTINATION },
-      ...{ requestedAt: new Date(), processedAt: null, deniedReason: null, endToEndId: null },
-    };
+    const payout = { ...PAYOUT, method: MADE_UP, destination: DESTINATION };
     expect(payoutWebhook(payout, 'live')).toMatchObject({ method: 'made_up', walletAddress: DESTINATION });
   });
 
@@ -250,17 +246,16 @@ describe('a payout method that is one more record in the registry', () => {
   });
 
   describe('in front of another service', () => {
-    const upstream = {
-      withdrawalId: '0'.repeat(24),
-      ...{ code: null, amountCents: 10_000, feeCents: null, status: 'pending' as const },
-      ...{ requestedAt: null, processedAt: null, deniedReason: null },
-    };
     const source = { by: 'service' as const, at: new Date(), knownAt: null };
 
     test.each([[MADE_UP], ['unknown' as const]])(
       'an upstream destination of a new method is masked where the method is %s',
       (method) => {
-        const merged = mergeUpstreamPayout(null, { ...upstream, method, destination: DESTINATION }, source);
+        const merged = mergeUpstreamPayout(
+          null,
+          { ...UPSTREAM_PAYOUT, method, destination: DESTINATION },
+          source,
+        );
         expect(merged?.destination).toBe(MASKED);
         for (const masksPublic of [true, false])
           expect(maskDestination({ method, destination: DESTINATION }, { masksPublic })).toBe(MASKED);

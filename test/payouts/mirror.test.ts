@@ -14,21 +14,10 @@ import {
 } from '../../server/src/payouts/model.ts';
 import { mergeUpstreamPayout, type UpstreamPayout } from '../../server/src/payouts/upstream-payout.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../../server/src/payouts/wire.ts';
+import { UPSTREAM_PAYOUT } from './examples.ts';
 
-const ID = '65f000000000000000000001';
+const ID = UPSTREAM_PAYOUT.withdrawalId;
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
-const CLAIM: UpstreamPayout = {
-  withdrawalId: ID,
-  code: 'SAQ-1',
-  method: 'pix_turbo',
-  status: 'pending',
-  amountCents: 10_000,
-  feeCents: null,
-  destination: 'a***@padaria.example',
-  requestedAt: new Date('2026-03-02T12:00:00.000Z'),
-  processedAt: null,
-  deniedReason: null,
-};
 
 /** The service, at the instant of what is known. */
 const SAME: Source = { by: 'service', at: new Date(1), knownAt: new Date(1) };
@@ -37,7 +26,7 @@ const SAME: Source = { by: 'service', at: new Date(1), knownAt: new Date(1) };
 function knownAfter(...claims: Partial<UpstreamPayout>[]): Payout[] {
   let known: Payout | null = null;
   return claims.flatMap((claim) => {
-    const merged = mergeUpstreamPayout(known, { ...CLAIM, ...claim }, SAME);
+    const merged = mergeUpstreamPayout(known, { ...UPSTREAM_PAYOUT, ...claim }, SAME);
     known = merged ?? known;
     return merged ?? [];
   });
@@ -133,7 +122,7 @@ describe('what is known of a payout', () => {
       endToEndId: 'E1',
       deniedReason: 'Conta encerrada',
     };
-    expect(mergeUpstreamPayout(known, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({
+    expect(mergeUpstreamPayout(known, { ...UPSTREAM_PAYOUT, status: 'completed' }, SAME)).toMatchObject({
       litoshi: 5,
       endToEndId: 'E1',
       deniedReason: 'Conta encerrada',
@@ -156,7 +145,7 @@ describe('what is known of a payout', () => {
   });
 
   test('a description without an amount makes no payout', () => {
-    expect(mergeUpstreamPayout(null, { ...CLAIM, amountCents: null }, SAME)).toBeNull();
+    expect(mergeUpstreamPayout(null, { ...UPSTREAM_PAYOUT, amountCents: null }, SAME)).toBeNull();
   });
 
   test('a payout in processing that turns out not to be turbo becomes unknown', () => {
@@ -168,10 +157,14 @@ describe('what is known of a payout', () => {
   });
 
   test('a payout has a version for each new status, and none for members that become known later', () => {
-    const known = mergeUpstreamPayout(null, { ...CLAIM, status: 'pending', feeCents: null }, SAME)!;
-    const detailed = mergeUpstreamPayout(known, { ...CLAIM, status: 'pending', feeCents: 100 }, SAME)!;
+    const known = mergeUpstreamPayout(null, { ...UPSTREAM_PAYOUT, status: 'pending', feeCents: null }, SAME)!;
+    const detailed = mergeUpstreamPayout(
+      known,
+      { ...UPSTREAM_PAYOUT, status: 'pending', feeCents: 100 },
+      SAME,
+    )!;
     expect(detailed).toMatchObject({ version: 1, feeCents: 100 });
-    expect(mergeUpstreamPayout(detailed, { ...CLAIM, status: 'completed' }, SAME)).toMatchObject({
+    expect(mergeUpstreamPayout(detailed, { ...UPSTREAM_PAYOUT, status: 'completed' }, SAME)).toMatchObject({
       version: 2,
     });
   });
@@ -217,7 +210,7 @@ describe('what the service and its webhooks say of an end', () => {
     for (const [by, seconds, status] of steps) {
       const merged: Payout | null = mergeUpstreamPayout(
         known,
-        { ...CLAIM, status, deniedReason: status === 'denied' ? 'Conta encerrada' : null },
+        { ...UPSTREAM_PAYOUT, status, deniedReason: status === 'denied' ? 'Conta encerrada' : null },
         { by, at: at(seconds), knownAt },
       );
       known = merged ?? known;
@@ -431,14 +424,14 @@ describe('a withdrawal that a service tells', () => {
   };
 
   test('a withdrawal is read by the document’s names, and by the shape of values with other names', () => {
-    expect(readPayout(OURS)).toEqual(CLAIM);
-    expect(readPayout(OTHERS)).toEqual(CLAIM);
-    expect(readPayout({ ok: true, saque: OTHERS })).toEqual(CLAIM);
+    expect(readPayout(OURS)).toEqual(UPSTREAM_PAYOUT);
+    expect(readPayout(OTHERS)).toEqual(UPSTREAM_PAYOUT);
+    expect(readPayout({ ok: true, saque: OTHERS })).toEqual(UPSTREAM_PAYOUT);
   });
 
   test('a withdrawal may have unknown words, and may lack any member', () => {
     expect(readPayout({ id: 'w-1', amount: 8.2, status: 'em_analise', method: 'no_method' })).toEqual({
-      ...Object.fromEntries(Object.keys(CLAIM).map((name) => [name, null])),
+      ...Object.fromEntries(Object.keys(UPSTREAM_PAYOUT).map((name) => [name, null])),
       withdrawalId: 'w-1',
       amountCents: 820,
       status: 'unknown',
@@ -450,11 +443,11 @@ describe('a withdrawal that a service tells', () => {
 
   test('a list of withdrawals is read whatever its array is called', () => {
     expect(readPayoutList({ saques: [OTHERS], total: 1, limit: 50, offset: 0 })).toEqual({
-      items: [CLAIM],
+      items: [UPSTREAM_PAYOUT],
       total: 1,
     });
     expect(readPayoutList({ avisos: [], payouts: [OURS, { id: 5 }], total: 2 })).toEqual({
-      items: [CLAIM, null],
+      items: [UPSTREAM_PAYOUT, null],
       total: 2,
     });
     for (const none of [null, [], {}, { payouts: [] }, { total: 3 }, { payouts: [{ a: 1 }], total: 1 }])
@@ -468,7 +461,7 @@ describe('a withdrawal that a service tells', () => {
       event: 'withdrawal.test.requested',
       walletAddress: 'ana@padaria.example',
     };
-    expect(readPayoutEvent(event)).toEqual({ ...CLAIM, destination: 'ana@padaria.example' });
+    expect(readPayoutEvent(event)).toEqual({ ...UPSTREAM_PAYOUT, destination: 'ana@padaria.example' });
     expect(readPayoutEvent({ ...event, event: 'withdrawal.completed' })).toMatchObject({ status: null });
     expect(
       readPayoutEvent({
@@ -478,7 +471,7 @@ describe('a withdrawal that a service tells', () => {
         requestedAt: undefined,
         processedAt: OURS.requestedAt,
       }),
-    ).toMatchObject({ status: 'completed', requestedAt: null, processedAt: CLAIM.requestedAt });
+    ).toMatchObject({ status: 'completed', requestedAt: null, processedAt: UPSTREAM_PAYOUT.requestedAt });
     expect(readPayoutEvent({ ...event, event: 'card_payment.paid' })).toBeNull();
     expect(readPayoutEvent({ event: 'withdrawal.requested' })).toBeNull();
   });

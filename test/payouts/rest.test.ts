@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import type { OwnPayout } from '../../server/src/payouts/model.ts';
 import { payoutRequestWire, payoutToWire, payoutWebhook, payoutWire } from '../../server/src/payouts/wire.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fund } from '../support/funds.ts';
 import type { RestClient } from '../support/rest.ts';
+import { PAYOUT } from './examples.ts';
 
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 const PIX = { amount: 149.9, method: 'pix', walletAddress: '12345678909' };
@@ -227,21 +227,6 @@ describe('GET /v1/payouts', () => {
   });
 });
 
-const PAYOUT: OwnPayout = {
-  withdrawalId: '0123456789abcdef01234567',
-  code: 'SAQ-8NY3SQZHKXF9',
-  version: 1,
-  method: 'pix',
-  status: 'pending',
-  amountCents: 14_990,
-  feeCents: 100,
-  litoshi: null,
-  destination: 'ana@padaria.example',
-  requestedAt: new Date('2026-03-02T12:00:00.000Z'),
-  processedAt: null,
-  deniedReason: null,
-  endToEndId: null,
-};
 const PROCESSED = new Date('2026-03-02T12:00:02.000Z');
 
 describe('the webhook (6.1)', () => {
