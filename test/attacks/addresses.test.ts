@@ -82,7 +82,15 @@ test('one that was written down before, or is passed on, is not called either wh
         resource: 'card_payment',
         resourceId: ids[index]!,
       },
-      ...{ url, body: '{}', headers: {}, eventVersion: null, status: 'exhausted' as const },
+      ...{
+        url,
+        body: '{}',
+        headers: {},
+        eventVersion: null,
+        resourceVersion: null,
+        occurredAt: null,
+        status: 'exhausted' as const,
+      },
       ...{ attempts: 0, failures: 0, nextAttemptAt: null, createdAt: app.clock.now() },
     })),
   );

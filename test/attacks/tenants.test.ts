@@ -709,7 +709,15 @@ function relay({ sql: connection }: Database, tenant: Tenant, at: Date): Promise
   return insertDeliveries(connection, tenant, [
     {
       ...{ webhookId, event: 'card_payment.paid', resource: 'card_payment', resourceId: webhookId },
-      ...{ url: receiver.url, body: '{}', headers: {}, eventVersion: null, status: 'delivered' },
+      ...{
+        url: receiver.url,
+        body: '{}',
+        headers: {},
+        eventVersion: null,
+        resourceVersion: null,
+        occurredAt: null,
+        status: 'delivered',
+      },
       ...{ attempts: 1, failures: 0, nextAttemptAt: null, createdAt: at },
     },
   ]);

@@ -164,6 +164,7 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
     const deliveries = ids.map((id, index) => ({
       ...{ webhookId: `whd_${id}`, event: 'payment.paid', url: 'https://shop.example/hook', status },
       ...{ attempts: 0, failures: 0, nextAttemptAt: status === 'pending' ? START : null, createdAt: START },
+      ...{ resourceVersion: 1, occurredAt: null },
       ...{ eventVersion: places[index]! + 1, resource: 'card_payment', resourceId: id, body: '{}' },
       headers: null,
     }));

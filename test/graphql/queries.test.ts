@@ -107,7 +107,7 @@ describe('viewer', () => {
 
 describe('wallet', () => {
   const WALLET = `{ wallet { id currency balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents
-    subaccountsBalanceCents assignableCents cryptoBalanceLtc sandbox } }`;
+    receivableCents subaccountsBalanceCents assignableCents cryptoBalanceLtc sandbox } }`;
 
   test('the wallet shows the balances of the ledger', async () => {
     expect((await app.live.request(WALLET)).wallet).toEqual({
@@ -117,6 +117,7 @@ describe('wallet', () => {
       disputeBlockedCents: 0,
       withdrawableCents: 0,
       pendingReleaseCents: 6000,
+      receivableCents: 0,
       subaccountsBalanceCents: 0,
       assignableCents: 0,
       cryptoBalanceLtc: '0.00000000',

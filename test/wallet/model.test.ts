@@ -48,6 +48,7 @@ describe('a wallet', () => {
       disputeBlockedCents: 2_500,
       withdrawableCents: 7_500,
       pendingReleaseCents: 700,
+      receivableCents: 0,
       subaccountsBalanceCents: 3_000,
       assignableCents: 7_500,
       cryptoBalanceLitoshi: 42,

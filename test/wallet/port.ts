@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { walletOf } from '../../server/src/wallet/model.ts';
+import { approved } from '../support/cards.ts';
 import { fund } from '../support/funds.ts';
 import type { StartHarness } from '../support/port-fixture.ts';
 
 /** The life of a cached response, in front of a service. */
 const KEPT = 2_000;
+const DAY = 86_400_000;
 
 /** The contract of the wallet, for every implementation of its port. */
 export function describePort(start: StartHarness): void {
@@ -32,6 +34,7 @@ export function describePort(start: StartHarness): void {
       disputeBlockedCents: 1_000,
       withdrawableCents: 6_500,
       pendingReleaseCents: 0,
+      receivableCents: 0,
       subaccountsBalanceCents: 2_500,
       assignableCents: 6_500,
       cryptoBalanceLitoshi: 150_000_000,
@@ -57,5 +60,22 @@ export function describePort(start: StartHarness): void {
     for (const stranger of [other, merchant.inSandbox()])
       expect(await stranger.wallet.read(stranger.tenant)).toMatchObject({ balanceCents: 0 });
     expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ balanceCents: 700 });
+  });
+
+  test('The wallet shows what a refund leaves owed, and the next credit covers it first', async () => {
+    const merchant = await start();
+    const { wallet, subaccounts, tenant, service } = merchant;
+    const { payment } = await service.cardPayments.create(service.tenant, { valueCents: 9_980 });
+    await service.cardPayments.pay(payment.orderCode, approved());
+    await merchant.pass(30 * DAY);
+    const { subaccount } = await subaccounts.create(tenant, { name: 'Bia' });
+    await subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: 9_980 });
+    await service.cardPayments.refund(service.tenant, payment.orderCode);
+    await merchant.settled();
+    await merchant.pass(KEPT);
+    expect(await wallet.read(tenant)).toMatchObject({ withdrawableCents: 0, receivableCents: 9_980 });
+    await service.controls.credit(service.tenant, 15_000);
+    await merchant.pass(KEPT);
+    expect(await wallet.read(tenant)).toMatchObject({ withdrawableCents: 5_020, receivableCents: 0 });
   });
 }

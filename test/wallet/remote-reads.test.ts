@@ -25,6 +25,7 @@ const WALLET = {
   disputeBlockedCents: 10_000,
   withdrawableCents: 60_010,
   pendingReleaseCents: 820,
+  receivableCents: null,
   subaccountsBalanceCents: 30_000,
   assignableCents: 60_010,
   cryptoBalanceLitoshi: 10_000_000,
@@ -50,6 +51,7 @@ describe('a wallet that a service shows', () => {
       assignableCents: 5,
     });
     expect(readWallet({ ...BODY, assignableCents: null }, 'live')).toMatchObject({ assignableCents: null });
+    expect(readWallet({ ...BODY, receivableCents: 99_80 }, 'live')).toMatchObject({ receivableCents: 99_80 });
   });
 
   test('A service’s wallet may contain numbers as text', () => {
@@ -59,7 +61,7 @@ describe('a wallet that a service shows', () => {
   test('A service’s wallet has null for each figure that is missing or unreadable', () => {
     const unknown = {
       ...{ disputeBlockedCents: null, pendingReleaseCents: null, cryptoBalanceLitoshi: null },
-      ...{ subaccountsBalanceCents: null, assignableCents: null },
+      ...{ receivableCents: null, subaccountsBalanceCents: null, assignableCents: null },
     };
     expect(readWallet({ withdrawableCents: 7 }, 'live')).toEqual({
       ...{ environment: 'live', balanceCents: null, withdrawableCents: 7 },

@@ -7,7 +7,7 @@ import type { GraphQLClient } from '../support/graphql.ts';
 const UPDATES = `subscription ($after: String) {
   walletUpdates(after: $after) {
     cursor occurredAt
-    wallet { id balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents subaccountsBalanceCents
+    wallet { id balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents receivableCents subaccountsBalanceCents
       assignableCents cryptoBalanceLtc sandbox }
   }
 }`;

@@ -11,6 +11,7 @@ import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
+import { fund } from '../support/funds.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 
 const SECOND = 1_000;
@@ -64,6 +65,28 @@ describeOnDatabase('webhooks', (open) => {
       expect(await attempts(core, delivery!.webhookId)).toEqual([
         { at: payment.paidAt, responseStatus: 200, error: null, durationMs: 0 },
       ]);
+    });
+
+    test('name the version and the instant of what they report, however late they arrive', async () => {
+      const { core, receiver } = await configured();
+      await fund(core, { cents: 10_000 });
+      const { payout } = await core.payouts.request(core.tenant, {
+        ...{ method: 'pix', amountCents: 1_000, destination: 'ana@example.com' },
+      });
+      await core.pass(HOUR);
+      const [completed] = await core.payouts.findMany(core.tenant, [payout.withdrawalId!]);
+      const requested = (await listed(core)).at(-1)!;
+      await core.webhooks.redeliver(core.tenant, requested.webhookId);
+      await core.work.settled();
+      const first = ['withdrawal.requested', '1', payout.requestedAt!.toISOString()];
+      const second = ['withdrawal.completed', `${completed!.version}`, completed!.processedAt!.toISOString()];
+      expect(
+        receiver.received.map(({ headers, body }) => [
+          JSON.parse(body).event,
+          headers['x-webhook-resource-version'],
+          headers['x-webhook-occurred-at'],
+        ]),
+      ).toEqual([first, second, first]);
     });
 
     test('leave out the customer that was not given, and say null for metadata', async () => {

@@ -56,7 +56,10 @@ describeOnDatabase('a card event', (open) => {
     const at = receiving.clock.now();
     const headers = {
       'content-type': 'application/json; charset=UTF-8; profile="A"',
-      ...signedHeaders({ webhookId: named('evt 7/~'), body, secret: SECRET, at }),
+      ...signedHeaders({
+        ...{ webhookId: named('evt 7/~'), body, secret: SECRET, at },
+        ...{ resourceVersion: 3, occurredAt: at },
+      }),
     };
     const more = { authorization: 'Bearer no', cookie: 'no=1' };
     expect((await receiving.post({ body, headers: { ...headers, ...more } })).status).toBe(200);

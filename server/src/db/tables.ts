@@ -243,6 +243,8 @@ interface WebhookDeliveryTable extends OfTenant {
   url: string;
   body: string;
   headers: ColumnType<Record<string, string> | null, string | null, never>;
+  resource_version: number | null;
+  occurred_at: Date | null;
   status: 'pending' | 'delivered' | 'exhausted';
   attempts: Generated<number>;
   failures: Generated<number>;

@@ -20,6 +20,8 @@ export interface OwnWallet {
   /** The most that a payout may take: balance − disputeBlocked − subaccounts, never below 0. */
   withdrawableCents: Cents;
   pendingReleaseCents: Cents;
+  /** The debt of the merchant: refunds of money that it had withdrawn. What comes in covers it first. */
+  receivableCents: Cents;
   /** The subaccounts' sum; null where it could not be computed, and then withdrawable does not subtract it. */
   subaccountsBalanceCents: Cents | null;
   /** The most that a transfer to a subaccount may take: withdrawable, or null where the sum above is. */
@@ -109,6 +111,8 @@ export function walletOf(
     disputeBlockedCents,
     withdrawableCents,
     pendingReleaseCents: balances.merchant_pending,
+    // Not −0.
+    receivableCents: 0 - balances.merchant_receivable,
     subaccountsBalanceCents,
     assignableCents: subaccountsBalanceCents === null ? null : withdrawableCents,
     cryptoBalanceLitoshi: balances.merchant_ltc,

@@ -41,6 +41,12 @@ builder.node(WalletRef, {
       nullable: true,
       description: 'Card sales awaiting release; in sandbox, test payments still pending.',
     }),
+    receivableCents: t.expose('receivableCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'What the account owes: refunds of money that it had withdrawn. What comes in covers it first, and only the rest is in the balance.',
+    }),
     subaccountsBalanceCents: t.expose('subaccountsBalanceCents', {
       type: 'Cents',
       nullable: true,

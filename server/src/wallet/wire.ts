@@ -19,6 +19,10 @@ export const walletWire = z
       description: 'Card sales awaiting release, in reais; in sandbox, test payments still pending',
     }),
     pendingReleaseCents: cents.meta({ description: 'The same in cents' }),
+    receivableCents: cents.meta({
+      description:
+        'Owed by the merchant after refunds of money that it had withdrawn: what comes in covers it first',
+    }),
     subaccountsBalance: centsAsReais.nullable().meta({
       description: 'What belongs to subaccounts, in reais; null where it could not be computed',
     }),
@@ -40,6 +44,7 @@ export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
     withdrawableCents: wallet.withdrawableCents,
     pendingRelease: wallet.pendingReleaseCents,
     pendingReleaseCents: wallet.pendingReleaseCents,
+    receivableCents: wallet.receivableCents,
     subaccountsBalance: wallet.subaccountsBalanceCents,
     assignableCents: wallet.assignableCents,
     cryptoBalanceLtc: wallet.cryptoBalanceLitoshi / LITOSHI_PER_LTC,
@@ -65,6 +70,7 @@ export function readWallet(json: unknown, environment: Environment): Wallet | nu
     disputeBlockedCents: readReais(record.disputeBlocked) ?? inSandbox('disputeBlocked'),
     withdrawableCents,
     pendingReleaseCents: readReais(record.pendingRelease) ?? readCents(record.pendingReleaseCents),
+    receivableCents: readCents(record.receivableCents),
     cryptoBalanceLitoshi: readLitoshi(record.cryptoBalanceLtc) ?? inSandbox('cryptoBalanceLtc'),
   };
   const subaccountsBalanceCents =
@@ -79,7 +85,7 @@ export function readWallet(json: unknown, environment: Environment): Wallet | nu
   }
 }
 
-/** Whether every figure was read that the document does not allow to be null. */
+/** Whether every figure was read that the document names and does not allow to be null. */
 export function isWhole(wallet: Wallet): wallet is OwnWallet {
   const { balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents, cryptoBalanceLitoshi } =
     wallet;

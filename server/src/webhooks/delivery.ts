@@ -110,6 +110,8 @@ export function createWebhookDelivery({
           found.headers ??
           signedHeaders({
             webhookId: delivery.webhookId,
+            resourceVersion: found.resourceVersion,
+            occurredAt: found.occurredAt,
             body,
             // What we announce was written with the secret beside it.
             secret: found.secret!,

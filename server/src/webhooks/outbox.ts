@@ -35,6 +35,8 @@ export async function webhookOutbox(
       {
         webhookId: newWebhookId(),
         eventVersion: event.version,
+        resourceVersion: versionOf(event),
+        occurredAt: event.occurredAt,
         event: name,
         resource: event.resource,
         resourceId: event.resourceId,
@@ -56,6 +58,11 @@ export async function webhookOutbox(
     await saveEndpoint(sql, tenant, { url: null, secret: newWebhookSecret(), secretShown: false });
   await insertDeliveries(sql, tenant, deliveries);
   return deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now }));
+}
+
+/** The version of the resource; of one without versions its place in the log, which grows as well. */
+function versionOf({ snapshot, version }: StoredEvent): number {
+  return 'version' in snapshot && typeof snapshot.version === 'number' ? snapshot.version : version;
 }
 
 interface Announcement {

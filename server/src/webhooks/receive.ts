@@ -281,6 +281,8 @@ const PASSED_ON = [
   'content-type',
   'x-webhook-id',
   'x-webhook-signature',
+  'x-webhook-resource-version',
+  'x-webhook-occurred-at',
   'webhook-id',
   'webhook-timestamp',
   'webhook-signature',
@@ -297,7 +299,7 @@ function decideRelay(
   if (url === null || leadsTo(ownUrl, url)) return NOTHING;
   const delivery: NewDelivery = {
     webhookId,
-    eventVersion: null,
+    ...{ eventVersion: null, resourceVersion: null, occurredAt: null },
     event: cardEventName(payload),
     resource: 'card_payment',
     resourceId: payment.id,

@@ -10,15 +10,20 @@ export function newWebhookSecret(): string {
 /**
  * The headers by which a receiver knows the sender and the delivery (the document's section 6): the document's own,
  * an HMAC-SHA256 of the body in hex keyed with the secret's bytes as they stand; and those of Standard Webhooks, keyed
- * with what the secret's base64 says, so that stock libraries verify it. `at`: of this attempt.
+ * with what the secret's base64 says, so that stock libraries verify it. `at`: of this attempt. Deliveries may arrive in
+ * another order than things happened: by the version and the instant of the state a receiver puts them in order.
  */
 export function signedHeaders({
   webhookId,
+  resourceVersion = null,
+  occurredAt = null,
   body,
   secret,
   at,
 }: {
   webhookId: string;
+  resourceVersion?: number | null;
+  occurredAt?: Date | null;
   body: string;
   secret: string;
   at: Date;
@@ -28,6 +33,8 @@ export function signedHeaders({
   return {
     'x-webhook-id': webhookId,
     'x-webhook-signature': createHmac('sha256', secret).update(body).digest('hex'),
+    ...(resourceVersion !== null && { 'x-webhook-resource-version': String(resourceVersion) }),
+    ...(occurredAt && { 'x-webhook-occurred-at': occurredAt.toISOString() }),
     'webhook-id': webhookId,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': `v1,${createHmac('sha256', standardKey).update(`${webhookId}.${timestamp}.${body}`).digest('base64')}`,

@@ -53,6 +53,9 @@ export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEn
 export interface NewDelivery extends WebhookDelivery {
   /** The event's place in the tenant's log; null of what is passed on. */
   eventVersion: number | null;
+  /** The version and the instant of the state that it reports; null of what is passed on. */
+  resourceVersion: number | null;
+  occurredAt: Date | null;
   resource: string;
   resourceId: string;
   body: string;
@@ -74,6 +77,8 @@ export async function insertDeliveries(
         account_id: tenant.accountId,
         environment: tenant.environment,
         event_version: delivery.eventVersion,
+        resource_version: delivery.resourceVersion,
+        occurred_at: delivery.occurredAt,
         event: delivery.event,
         resource: delivery.resource,
         resource_id: delivery.resourceId,
@@ -130,6 +135,9 @@ export async function selectForAttempt(
   body: string;
   /** As they came; null where we sign. */
   headers: Record<string, string> | null;
+  /** Null of what is passed on, and where the version before has written the delivery. */
+  resourceVersion: number | null;
+  occurredAt: Date | null;
   /** Null where nothing was ever signed for this tenant. */
   secret: string | null;
   isBehindAnother: boolean;
@@ -140,7 +148,7 @@ export async function selectForAttempt(
         .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
         .onRef('webhook_endpoint.environment', '=', 'webhook_delivery.environment'),
     )
-    .select([...SHOWN, 'body', 'headers', 'webhook_endpoint.secret'])
+    .select([...SHOWN, 'body', 'headers', 'resource_version', 'occurred_at', 'webhook_endpoint.secret'])
     .select((row) =>
       row
         .exists(
@@ -164,6 +172,8 @@ export async function selectForAttempt(
     delivery: toDelivery(row),
     body: row.body,
     headers: row.headers,
+    resourceVersion: row.resource_version,
+    occurredAt: row.occurred_at,
     secret: row.secret,
     isBehindAnother: Boolean(row.is_behind_another),
   };

@@ -180,6 +180,11 @@ export class DashboardApp extends LitElement {
           </div>
           <div><dt>Saldo</dt><dd data-figure="balance">${figure(wallet?.balanceCents, formatBrl)}</dd></div>
           <div><dt>A liberar</dt><dd data-figure="pending-release">${figure(wallet?.pendingReleaseCents, formatBrl)}</dd></div>
+          ${
+            wallet?.receivableCents
+              ? html`<div><dt>A descontar</dt><dd data-figure="receivable">${formatBrl(wallet.receivableCents)}</dd></div>`
+              : null
+          }
           <div><dt>Em disputa</dt><dd data-figure="disputes">${figure(wallet?.disputeBlockedCents, formatBrl)}</dd></div>
           <div><dt>Em subcontas</dt><dd data-figure="subaccounts">${figure(wallet?.subaccountsBalanceCents, formatBrl)}</dd></div>
           <div>

@@ -7,6 +7,7 @@ export interface Wallet {
   disputeBlockedCents: number | null;
   withdrawableCents: number | null;
   pendingReleaseCents: number | null;
+  receivableCents: number | null;
   subaccountsBalanceCents: number | null;
   cryptoBalanceLtc: string | null;
 }
@@ -85,7 +86,7 @@ export interface Subaccount {
 }
 
 const WALLET =
-  'balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents subaccountsBalanceCents cryptoBalanceLtc' as const;
+  'balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents receivableCents subaccountsBalanceCents cryptoBalanceLtc' as const;
 const PAYOUT =
   'id withdrawalId code method amountCents feeCents destination status version requestedAt processedAt deniedReason' as const;
 const SUBACCOUNT_PAYOUT =

@@ -20,6 +20,7 @@ interface Snapshot {
     balanceCents: number;
     withdrawableCents: number;
     pendingReleaseCents: number;
+    receivableCents: number;
     disputeBlockedCents: number;
     cryptoBalanceLitoshi: number;
   };
@@ -224,6 +225,7 @@ export class SimulatorApp extends LitElement {
           <div><dt>Disponível</dt><dd>${formatBrl(wallet.withdrawableCents)}</dd></div>
           <div><dt>Saldo</dt><dd>${formatBrl(wallet.balanceCents)}</dd></div>
           <div><dt>A liberar</dt><dd>${formatBrl(wallet.pendingReleaseCents)}</dd></div>
+          ${wallet.receivableCents > 0 ? html`<div><dt>A descontar</dt><dd>${formatBrl(wallet.receivableCents)}</dd></div>` : null}
           <div><dt>Em disputa</dt><dd>${formatBrl(wallet.disputeBlockedCents)}</dd></div>
           <div><dt>Litecoin</dt><dd>${formatLtc(wallet.cryptoBalanceLitoshi / LITOSHI)}</dd></div>
         </dl>
