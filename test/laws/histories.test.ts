@@ -63,7 +63,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 const WALLET = `{ wallet {
-  balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents subaccountsBalanceCents assignableCents
+  balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents receivableCents subaccountsBalanceCents assignableCents
   cryptoBalanceLtc sandbox
 } }`;
 const SELL = `mutation ($input: CreateCardPaymentInput!) {
@@ -135,6 +135,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
       disputeBlockedCents: sum.dispute_hold,
       withdrawableCents: withdrawable,
       pendingReleaseCents: sum.merchant_pending,
+      receivableCents: Math.abs(sum.merchant_receivable),
       subaccountsBalanceCents: sum.merchant_subaccounts,
       assignableCents: withdrawable,
       cryptoBalanceLtc: (sum.merchant_ltc / 1e8).toFixed(8),
@@ -150,6 +151,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
       withdrawableCents: withdrawable,
       pendingRelease: sum.merchant_pending / 100,
       pendingReleaseCents: sum.merchant_pending,
+      receivableCents: Math.abs(sum.merchant_receivable),
       subaccountsBalance: sum.merchant_subaccounts / 100,
       assignableCents: withdrawable,
       cryptoBalanceLtc: sum.merchant_ltc / 1e8,

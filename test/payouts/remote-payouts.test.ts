@@ -33,6 +33,7 @@ const WALLET: OwnWallet = {
   disputeBlockedCents: 0,
   withdrawableCents: 20_000,
   pendingReleaseCents: 0,
+  receivableCents: 0,
   subaccountsBalanceCents: null,
   assignableCents: null,
   cryptoBalanceLitoshi: 5,

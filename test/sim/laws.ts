@@ -223,6 +223,7 @@ export async function expectedWallet(
     disputeBlockedCents: sum.dispute_hold,
     withdrawableCents,
     pendingReleaseCents: sum.merchant_pending,
+    receivableCents: Math.abs(sum.merchant_receivable),
     subaccountsBalanceCents: subaccountsKnown ? sum.merchant_subaccounts : null,
     assignableCents: subaccountsKnown ? withdrawableCents : null,
     cryptoBalanceLitoshi: sum.merchant_ltc,
