@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../server/src/config.ts';
 
 describe('the environment', () => {
-  test('may be empty', () => {
+  test('The environment may be empty', () => {
     expect(readConfig({})).toEqual({
       upstream: null,
       port: 4000,
@@ -23,7 +23,7 @@ describe('the environment', () => {
     });
   });
 
-  test('says all of it', () => {
+  test('The variables of the environment set the configuration', () => {
     const live = 'ps_live_0123456789abcdef';
     const sandbox = 'ps_test_0123456789abcdef';
     expect(
@@ -72,7 +72,7 @@ describe('the environment', () => {
     });
   });
 
-  test('writes no traces without a collector, whatever else is said of them', () => {
+  test('A server without a collector writes no traces, whatever the other variables say', () => {
     expect(readConfig({ OTEL_SERVICE_NAME: 'pay', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' }).traces).toBeNull();
   });
 
@@ -87,7 +87,7 @@ describe('the environment', () => {
     ['PSA_LOG_SLOW_MS', '-1'],
     ['PSA_FAST_PATH', 'slow'],
     ['PSA_DRAIN_SECONDS', '301'],
-  ])('stops at %s, which is %s, and names it without its value', (name, value) => {
+  ])('The configuration refuses %s, which is %s, and names it without its value', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must [^\\n]*$`));
     expect(() => readConfig({ [name]: value })).not.toThrow(/hidden/);
   });
@@ -97,11 +97,11 @@ describe('the environment', () => {
     'postgresql://u:p%40ss@db.example:5432/psa?sslmode=require',
     'postgres:///psa?host=/var/run/postgresql',
     'postgres://u:p@/psa?host=/var/run/postgresql',
-  ])('may name a database by %s', (DATABASE_URL) => {
+  ])('DATABASE_URL may be %s', (DATABASE_URL) => {
     expect(readConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
   });
 
-  test('takes an empty variable for one that is not set', () => {
+  test('An empty variable counts as one that is not set', () => {
     expect(readConfig({ PORT: '', PSA_UPSTREAM_URL: '', PSA_UPSTREAM_LIMIT: '', DATABASE_URL: '' })).toEqual(
       readConfig({}),
     );
@@ -118,7 +118,7 @@ describe('the environment', () => {
     ['127.0.0.1', 'off', false],
     ['127.0.0.1', '0', false],
     ['127.0.0.1', 'false', false],
-  ])('on HOST %s with PSA_DEMO %s: the demo is there: %s', (HOST, PSA_DEMO, demo) => {
+  ])('A server on HOST %s with PSA_DEMO %s has the demo: %s', (HOST, PSA_DEMO, demo) => {
     expect(readConfig({ HOST, ...(PSA_DEMO ? { PSA_DEMO } : {}) }).demo).toBe(demo);
   });
 
@@ -135,11 +135,11 @@ describe('the environment', () => {
     [{ HOST: '0.0.0.0' }, false],
     [{ HOST: '0.0.0.0', PSA_DEMO: 'on' }, false],
     [{ HOST: '0.0.0.0', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' }, false],
-  ])('%j: webhooks may go to private addresses: %s', (given, allowed) => {
+  ])('With %j webhooks may go to private addresses: %s', (given, allowed) => {
     expect(readConfig(given).webhookPrivateAddresses).toBe(allowed);
   });
 
-  test('does not let a server that others can reach send webhooks to private addresses', () => {
+  test('A server that others can reach may not send webhooks to private addresses', () => {
     expect(refusal({ HOST: '0.0.0.0', PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }).message).toMatch(
       /^PSA_WEBHOOK_PRIVATE_ADDRESSES must be off/,
     );
@@ -192,15 +192,18 @@ describe('the environment', () => {
     ['PSA_UPSTREAM_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_WEBHOOK_SECRET', 'whsec_HIDDEN'],
     ['PSA_UPSTREAM_LIMIT', '60'],
-  ])('with %s=%s is refused in one line that names it, and never says its value', (name, value) => {
-    const error = refusal({ [name]: value });
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(error.message).toMatch(new RegExp(`^${name} (must|is) [^\n]+$`));
-    expect(error.message).not.toContain('HIDDEN');
-    expect(error.message).not.toContain('Invalid input');
-  });
+  ])(
+    'An environment with %s=%s is refused in one line that names the variable, and never shows its value',
+    (name, value) => {
+      const error = refusal({ [name]: value });
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(error.message).toMatch(new RegExp(`^${name} (must|is) [^\n]+$`));
+      expect(error.message).not.toContain('HIDDEN');
+      expect(error.message).not.toContain('Invalid input');
+    },
+  );
 
-  test('with several mistakes is refused in one line that names them all', () => {
+  test('An environment with several mistakes is refused in one line that names them all', () => {
     const { message } = refusal({ PORT: 'x', PSA_DEMO: 'x', PSA_UPSTREAM_URL: 'x' });
     for (const name of ['PORT', 'PSA_DEMO', 'PSA_UPSTREAM_URL']) expect(message).toContain(name);
     expect(message).not.toContain('\n');
@@ -212,7 +215,7 @@ describe('in front of a service', () => {
   const sandbox = 'ps_test_0123456789abcdef';
   const remote = { PSA_UPSTREAM_URL: 'https://api.example', PSA_UPSTREAM_LIVE_KEY: live };
 
-  test('one key is enough', () => {
+  test('One key is enough in front of a service', () => {
     const { upstream, dataDir, demo, webhookPrivateAddresses } = readConfig(remote);
     expect(upstream).toEqual({
       url: 'https://api.example',
@@ -234,7 +237,7 @@ describe('in front of a service', () => {
     expect(readConfig(withTestKey).upstream?.keys).toEqual({ sandbox });
   });
 
-  test('all of it can be said', () => {
+  test('The variables of the environment set the configuration in front of a service', () => {
     const { upstream, dataDir, demo } = readConfig({
       ...remote,
       PSA_UPSTREAM_TEST_KEY: sandbox,
@@ -312,14 +315,14 @@ describe('in front of a service', () => {
     },
   );
 
-  test('the demo sells by card, so with a live key', () => {
+  test('The demo sells by card, and so needs a live key', () => {
     const { PSA_UPSTREAM_URL } = remote;
     expect(refusal({ PSA_UPSTREAM_URL, PSA_UPSTREAM_TEST_KEY: sandbox, PSA_DEMO: 'on' }).message).toMatch(
       /^PSA_DEMO must be off without PSA_UPSTREAM_LIVE_KEY/,
     );
   });
 
-  test('without a key it is said which variables hold one', () => {
+  test('An environment without a key is refused with the variables that hold one', () => {
     const { message } = refusal({ PSA_UPSTREAM_URL: 'https://api.example' });
     expect(message).toMatch(/^PSA_UPSTREAM_LIVE_KEY must be set [^\n]*PSA_UPSTREAM_TEST_KEY[^\n]*$/);
   });

@@ -55,7 +55,7 @@ function firstCells(text: string, header: string): string[] {
 const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
 
 describe('CONTRIBUTING.md', () => {
-  it('names only tests and gates that exist', () => {
+  it('CONTRIBUTING.md names only tests and gates that exist', () => {
     const argumentsOf = (pattern: RegExp) =>
       codeIn(contributing).flatMap((code) => (pattern.exec(code)?.[1] ?? '').match(/'[^']+'|\S+/g) ?? []);
     const paths = filesUnder('test').filter((file) => /(?:\.test\.ts|-test\.tsx?)$/.test(file));
@@ -67,12 +67,12 @@ describe('CONTRIBUTING.md', () => {
     expect(chosen.filter((name) => name !== 'gates' && !(name in gates))).toEqual([]);
   });
 
-  it('lists every gate', () => {
+  it('CONTRIBUTING.md lists every gate', () => {
     const listed = firstCells(section('The gates and the other commands'), 'gate').flatMap(codeIn);
     expect(listed).toEqual(Object.keys(gates));
   });
 
-  it('lists every file that npm run regenerate makes', () => {
+  it('CONTRIBUTING.md lists every file that npm run regenerate makes', () => {
     const rows = section('Generated files').split('\n');
     const made = rows
       .filter((row) => row.includes('`npm run regenerate`'))
@@ -80,7 +80,7 @@ describe('CONTRIBUTING.md', () => {
     expect(made.flatMap(codeIn)).toEqual(GENERATED.map(({ file }) => file));
   });
 
-  it('says of every folder of the server what is in it', () => {
+  it('CONTRIBUTING.md says of every folder of the server what is in it', () => {
     const folders = readdirSync(join(root, 'server/src'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => `server/src/${name}`);
@@ -88,7 +88,7 @@ describe('CONTRIBUTING.md', () => {
     expect(listed.filter((folder) => folder.startsWith('server/src/')).sort()).toEqual(folders.sort());
   });
 
-  it('says of every file name that three slices share what it holds', () => {
+  it('CONTRIBUTING.md says of every file name that three slices share what it holds', () => {
     const names = SLICES.flatMap((slice) => filesUnder(slice).map((file) => file.slice(slice.length + 1)));
     const shared = [...new Set(names)].filter((name) => names.filter((other) => other === name).length >= 3);
     const cells = firstCells(section('Where things are'), 'file').flatMap(codeIn);
@@ -115,7 +115,7 @@ const SLICES = readdirSync(join(root, 'server/src'))
   );
 
 describe('The example of', () => {
-  it('a field of Payout names every file in which deniedReason appears', () => {
+  it('The example of a field of Payout names every file in which deniedReason appears', () => {
     const all = filesWith('', 'deniedReason', 'denied_reason');
     // A test may look at the field alone; one that has every member of a payout needs every new one.
     const isWhole = (file: string) =>
@@ -126,12 +126,12 @@ describe('The example of', () => {
     expect(filesIn(section('Add a field to Payout'))).toEqual(sorted(needed));
   });
 
-  it('a webhook event names every file in which checkout_token.paused and its body appear', () => {
+  it('The example of a webhook event names every file in which checkout_token.paused and its body appear', () => {
     const needed = filesWith('', 'checkout_token.paused', 'tokenWebhook', 'tokenFromJson');
     expect(filesIn(section('Add a webhook event'))).toEqual(sorted(needed));
   });
 
-  it('a migration names every file in which pause_reason appears, and kinds that the runner knows', () => {
+  it('The example of a migration names every file in which pause_reason appears, and kinds that the runner knows', () => {
     const text = section('Add a migration');
     const tests = filesIn(text).filter((file) => file.startsWith('test/'));
     expect(filesIn(text)).toEqual(sorted([...filesWith('server/src', 'pause_reason'), ...tests]));
@@ -140,7 +140,7 @@ describe('The example of', () => {
     for (const kind of kinds) expect(kind).toMatch(/^\d{4}_[a-z_]+?(_online)?(_needs_\d{4})?\.sql$/);
   });
 
-  it('a payout method names every file in which usd has to be', () => {
+  it('The example of a payout method names every file in which usd has to be', () => {
     const METHODS = [/pix_?turbo/i, /(?<![a-z])ltc(?![a-z])/i, /(?<![a-z])usdt?(?![a-z])/i];
     const listing = [...texts].filter(([, text]) => METHODS.every((method) => method.test(text)));
     const needed = [
@@ -158,7 +158,7 @@ describe('The example of', () => {
     expect(filesIn(section('Add a payout method'))).toEqual(sorted(needed));
   });
 
-  it('a slice names every file of products, and every file that each slice has to be added to', () => {
+  it('The example of a slice names every file of products, and every file that each slice has to be added to', () => {
     const isOutside = (file: string) => !file.startsWith('server/src/products/');
     const imports = (file: string, slice: string) =>
       new RegExp(`['/]${slice.slice('server/src/'.length)}/[\\w/-]+\\.ts'`).test(texts.get(file)!);

@@ -37,7 +37,7 @@ function rows<S extends Section>(
   body: () => unknown,
 ) {
   for (const name of names) shown.add(`${section} ${name}`);
-  test(`${section} ${names.join(', ')}`, async () => {
+  test(`The server follows section ${section} of the service document: ${names.join(', ')}`, async () => {
     await body();
   });
 }

@@ -35,7 +35,7 @@ function temporaryFolder(): string {
 }
 
 describe('the program', () => {
-  test('says where it is and what its keys are, once, and SIGINT stops it cleanly', async () => {
+  test('A server prints its address, prints new keys once, and stops cleanly on SIGINT', async () => {
     const DATABASE_URL = await createPostgresDatabase();
     const first = run({ DATABASE_URL });
     const url = await first.started;
@@ -62,19 +62,19 @@ describe('the program', () => {
     expect(await second.exited).toBe(0);
   });
 
-  test('stops at a wrong variable, in one line that names it', async () => {
+  test('A server stops at a wrong variable, in one line that names it', async () => {
     expect(await failure({ PORT: 'x', DATABASE_URL: 'mysql://u:hidden@db/psa' })).toBe(
       'PORT must be a whole number; DATABASE_URL must begin with postgres:// or postgresql://\n',
     );
   });
 
-  test('says which key is missing in front of a service', async () => {
+  test('A server in front of a service names the key that is missing', async () => {
     expect(await failure({ PSA_UPSTREAM_URL: 'https://api.example' })).toMatch(
       /^PSA_UPSTREAM_LIVE_KEY must be set[^\n]*PSA_UPSTREAM_TEST_KEY[^\n]*\n$/,
     );
   });
 
-  test('says where it stands in front of a service, and tells no key', async () => {
+  test('A server in front of a service prints its address, and shows no key', async () => {
     const key = 'ps_live_0123456789hidden';
     const { child, said, started, exited } = run({
       DATABASE_URL: await createPostgresDatabase(),
@@ -91,7 +91,7 @@ describe('the program', () => {
     expect(said.stderr).toBe('');
   });
 
-  test('stops at a database of the other mode, in one line', async () => {
+  test('A server stops at a database of the other mode, in one line', async () => {
     const DATABASE_URL = await createPostgresDatabase();
     const clock = createSystemClock();
     const database = await openPostgres({ databaseUrl: DATABASE_URL, clock, log: silent });
@@ -104,7 +104,7 @@ describe('the program', () => {
     );
   });
 
-  test('stops at a port in use', async () => {
+  test('A server stops at a port in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -117,7 +117,7 @@ describe('the program', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('stops at a data folder that another process has', async () => {
+  test('A server stops at a data folder that another process has', async () => {
     const folder = temporaryFolder();
     const unlock = await lockDataDir(folder);
     expect(await failure({ PSA_DATA_DIR: folder })).toMatch(
@@ -136,14 +136,14 @@ describe('the program', () => {
       'DATABASE_URL',
     ],
   ];
-  test.each(sampled(elsewhere, 3))('stops at %s, in one line', async (_, environment, says) => {
+  test.each(sampled(elsewhere, 3))('A server stops at %s, in one line', async (_, environment, says) => {
     const said = await failure({ PSA_DATA_DIR: 'memory', ...environment });
     expect(said).toContain(says);
     expect(said).not.toContain('hidden');
     expect(said.trimEnd()).not.toContain('\n');
   });
 
-  test('stops at a database that it has no name in', async () => {
+  test('A server stops at a database that does not exist', async () => {
     const said = await failure({
       DATABASE_URL: inject('templates').postgresUrl.replace(/\/\w+$/, '/psa_nothing'),
     });

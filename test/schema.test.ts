@@ -23,11 +23,11 @@ const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf
 const designed = buildSchema(read('./support/designed-interface.graphql'));
 
 describe('the schema', () => {
-  test('is committed as the code prints it', () => {
+  test('The schema is committed as the code prints it', () => {
     expect(`${printSchema(lexicographicSortSchema(schema))}\n`).toBe(read('../schema.graphql'));
   });
 
-  test('has all that was designed, as it was designed', () => {
+  test('The schema has all that was designed, as it was designed', () => {
     const ours = signatures(schema);
     const differences = [...signatures(designed)]
       .filter(([place, signature]) => ours.get(place) !== signature)
@@ -35,12 +35,12 @@ describe('the schema', () => {
     expect(differences).toEqual([]);
   });
 
-  test('has nothing that was not designed', () => {
+  test('The schema has nothing that was not designed', () => {
     const promised = signatures(designed);
     expect([...signatures(schema).keys()].filter((place) => !promised.has(place))).toEqual([]);
   });
 
-  test('describes whatever the design describes', () => {
+  test('The schema describes whatever the design describes', () => {
     const ours = descriptions(schema);
     const places = signatures(schema);
     const silent = [...descriptions(designed)].filter(
@@ -117,7 +117,7 @@ function inputSignature({ type, defaultValue }: Pick<GraphQLArgument, 'type' | '
 
 describe('the widget’s documents', () => {
   test.each(Object.entries({ START_CHECKOUT, CARD_PAYMENT, CARD_PAYMENT_UPDATES }))(
-    'ask for nothing that the server does not have: %s',
+    'The widget’s documents request nothing that the server does not have: %s',
     (_name, document) => {
       expect(validate(schema, parse(document))).toEqual([]);
     },

@@ -60,7 +60,7 @@ async function start(environment: Environment): Promise<{ server: ChildServer; u
 
 // PGlite's files are copied, which only a whole server can show; what is read and written is the same of both.
 describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load', (name, prepare) => {
-  test(`holds one moment whole, and comes back, where the service goes on (${CLIENTS} writers)`, async () => {
+  test(`A backup holds one consistent state, and servers continue on what it restores (${CLIENTS} writers)`, async () => {
     const environment = await prepare();
     const { server, url } = await start(environment);
     const receiver = await startReceiver();

@@ -63,7 +63,7 @@ async function* inPieces(text: string, size = 10_000): AsyncGenerator<string> {
 }
 
 describeOnDatabase('what is saved', (openFresh) => {
-  test('comes back as it was, numbers go on, and what keeps the books is on again', async () => {
+  test('A saved database is restored as it was, its numbers continue, and its checks are on again', async () => {
     const [source, target] = [await openFresh(), await openFresh()];
     await fill(source);
     const text = await textsOf(source);
@@ -97,7 +97,7 @@ describeOnDatabase('what is saved', (openFresh) => {
     await expect(again).rejects.toThrow(/^The database is not empty \(there are rows in account\)/);
   });
 
-  test('leaves nothing where it breaks off', async () => {
+  test('A restore that fails leaves nothing', async () => {
     const [source, target] = [await openFresh(), await openFresh()];
     await fill(source);
     const text = await textsOf(source);
@@ -116,7 +116,7 @@ describeOnDatabase('what is saved', (openFresh) => {
     expect(await contentsOf(target)).toEqual(await contentsOf(source));
   });
 
-  test('of an earlier version comes back as that, and goes forward from there', async () => {
+  test('A backup of an earlier version is restored as that version, and migrates from there', async () => {
     const source = await openEmpty((await openFresh()).engine);
     await migrate(source, undefined, '0012_webhooks_in');
     await sql`insert into account (id, name, card_payments_enabled, card_release_days, created_at)
@@ -172,14 +172,14 @@ describe('a file', () => {
     );
   }
 
-  test('that is whole is opened for', async () => {
+  test('A whole backup file makes the restore open its database', async () => {
     expect(await restoring(whole)).toMatchObject({ message: 'it was opened' });
     expect(await restoring(gzipSync(gunzipSync(whole), { level: 1 }))).toMatchObject({
       message: 'it was opened',
     });
   });
 
-  test('that is cut off anywhere is refused (40 places)', async () => {
+  test('A backup file that is cut off anywhere is refused (40 places)', async () => {
     for (let cut = 0; cut < 40; cut++) {
       const error = await restoring(whole.subarray(0, Math.floor((whole.length * cut) / 40)));
       expect(error, `${cut}`).toBeInstanceOf(BackupError);
@@ -187,7 +187,7 @@ describe('a file', () => {
     expect(await restoring(whole.subarray(0, whole.length - 1))).toBeInstanceOf(BackupError);
   });
 
-  test('with one changed byte is refused (every 97th)', async () => {
+  test('A backup file with one changed byte is refused (every 97th)', async () => {
     for (let at = 10; at < whole.length; at += 97) {
       const changed = Buffer.from(whole);
       changed[at]! ^= 0x10;
@@ -195,7 +195,7 @@ describe('a file', () => {
     }
   });
 
-  test('that somebody has written in is refused', async () => {
+  test('A backup file that was edited is refused', async () => {
     const lines = text.trimEnd().split('\n');
     const header = JSON.parse(lines[0]!);
     const row = lines.findIndex((line) => line.includes('sacc_'));
@@ -227,7 +227,7 @@ describe('a file', () => {
     expect(await restoring(Buffer.alloc(0))).toBeInstanceOf(BackupError);
   });
 
-  test('of one line without end is not read to its end', async () => {
+  test('A backup file of one endless line is not read to its end', async () => {
     let read = 0;
     async function* endless() {
       for (const piece = 'x'.repeat(4_000_000); ; read += piece.length) yield piece;
@@ -236,7 +236,7 @@ describe('a file', () => {
     expect(read).toBeLessThan(80_000_000);
   });
 
-  test('that is there is not written over, and one that breaks off leaves nothing', async () => {
+  test('An existing backup file is not overwritten, and a failed backup leaves no file', async () => {
     const place = temporaryFolder();
     const config = readConfig({ DATABASE_URL: await createPostgresDatabase() });
     const file = join(place, 'one.gz');

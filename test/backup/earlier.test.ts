@@ -37,7 +37,7 @@ function createBank() {
 }
 
 describeOnDatabase('a state from before the last payouts', (openFresh) => {
-  test('pays none of them a second time when their keys come again, and sends what was under way once', async () => {
+  test('A restored server pays no payout twice when keys come again, and pays once what was under way', async () => {
     const { bank, asked, destinations } = createBank();
     const source = await openFresh();
     const environment = { PSA_DEMO: 'false' };

@@ -96,7 +96,7 @@ describeOnBothEngines('a commit', (open) => {
   }
   let groups = 0;
 
-  test('of several commands at once is one, and each caller gets its own outcome', async () => {
+  test('A commit of several concurrent commands is one transaction, and each caller gets its own outcome', async () => {
     const tenant = await openAccount(database);
     const results = await grouped(tenant, () =>
       [1, 2, 3].map((by) => committer.change(add(tenant, 'shared', by))),
@@ -106,7 +106,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(await counted(database, 'shared')).toBe(6);
   });
 
-  test('gives a refusal to its own caller alone and writes the others', async () => {
+  test('A commit gives a refusal to its own caller alone and writes the other commands', async () => {
     const tenant = await openAccount(database);
     const refusal = new NotFoundError('no such thing');
     const results = await grouped(tenant, () => [
@@ -123,7 +123,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(await readHead(database.sql, tenant)).toBe(2);
   });
 
-  test('that posts reports the wallet to its subscribers once for a group', async () => {
+  test('A group of commands that post reports the wallet to its subscribers once', async () => {
     const tenant = await openAccount(database);
     const sale = (id: string): Command<void> => ({
       tenant,
@@ -142,7 +142,7 @@ describeOnBothEngines('a commit', (open) => {
     ]);
   });
 
-  test('writes what its outbox wants with the events, or nothing at all', async () => {
+  test('A commit writes the records and tasks of its outbox with the events, or nothing at all', async () => {
     const tenant = await openAccount(database);
     const seen: number[] = [];
     const posting = createCommitter({
@@ -176,7 +176,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(await counted(database, 'unannounced')).toBeUndefined();
   });
 
-  test('gives a statement that fails to its own caller, and does what the others of the group want', async () => {
+  test('A failed statement is reported to its own caller, and the other commands of the group are committed', async () => {
     const tenant = await openAccount(database);
     const results = await grouped(tenant, () => [
       committer.change(add(tenant, 'alone', 1)),
@@ -193,7 +193,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(await counted(database, 'alone')).toBe(3);
   });
 
-  test('finds the one whose statement fails among many in a few transactions', async () => {
+  test('A commit finds the command whose statement fails among many in a few transactions', async () => {
     const tenant = await openAccount(database);
     const results = await grouped(tenant, () =>
       Array.from({ length: 64 }, (_, place) =>
@@ -206,7 +206,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(groups).toBe(1 + 6 * 2);
   });
 
-  test('that finds no connection is tried once for all of them, and for those that wait', async () => {
+  test('A commit without a connection is tried once for all its commands and for those that wait', async () => {
     let asked = 0;
     const away = createCommitter({
       clock,
@@ -228,7 +228,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(asked).toBe(1);
   });
 
-  test('whose connection is lost is not tried again, and those that wait are', async () => {
+  test('A commit whose connection is lost is not retried, and the commands that wait are committed', async () => {
     const sizes: number[] = [];
     const lossy = createCommitter({
       clock,
@@ -260,7 +260,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(sizes).toEqual([1, 3]);
   });
 
-  test('takes each command alone where a decision has a fault, and where one would break the ledger', async () => {
+  test('A commit takes each command alone when a decision has a fault or would break the ledger', async () => {
     const tenant = await openAccount(database);
     const results = await grouped(tenant, () => [
       committer.change(add(tenant, 'faulty', 1)),
@@ -287,7 +287,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(await counted(database, 'faulty')).toBe(2);
   });
 
-  test('takes each command alone where one cannot read, and lets no read of it outlive the transaction', async () => {
+  test('A commit takes each command alone when one cannot read, and no read outlives its transaction', async () => {
     const tenant = await openAccount(database);
     const late: string[] = [];
     const spied: Collection<Counter> = {
@@ -322,7 +322,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(late).toEqual([]);
   });
 
-  test('lets a decision see what earlier ones of its group have decided: records and money', async () => {
+  test('A decision sees the balances that earlier decisions of its group have changed', async () => {
     const tenant = await openAccount(database);
     const sell: Command<number> = {
       tenant,
@@ -346,14 +346,14 @@ describeOnBothEngines('a commit', (open) => {
     expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(30);
   });
 
-  test('of two tenants are two, for neither holds up the other', async () => {
+  test('Commands of two tenants are two commits, and neither delays the other', async () => {
     const [one, other] = [await openAccount(database), await openAccount(database)];
     await Promise.all([committer.change(add(one, 'of-one', 1)), committer.change(add(other, 'of-other', 1))]);
     expect(await readHead(database.sql, one)).toBe(1);
     expect(await readHead(database.sql, other)).toBe(1);
   });
 
-  test('tells nobody of what was refused', async () => {
+  test('A refused command notifies no one', async () => {
     const tenant = await openAccount(database);
     committed.mockClear();
     await expect(
@@ -368,14 +368,14 @@ describeOnBothEngines('a commit', (open) => {
     });
   });
 
-  test('refuses a decision about what was not read', async () => {
+  test('A decision about a record that was not read is refused', async () => {
     const tenant = await openAccount(database);
     await expect(
       committer.change({ ...add(tenant, 'unread', 1), read: async () => undefined }),
     ).rejects.toThrow('counter unread was not read before the decision');
   });
 
-  test('is idle when every command has its answer', async () => {
+  test('The committer is idle when every command has its answer', async () => {
     const tenant = await openAccount(database);
     const answered: number[] = [];
     for (const by of [1, 2, 3])
@@ -385,7 +385,7 @@ describeOnBothEngines('a commit', (open) => {
   });
 
   describe('whose outcome is unknown', () => {
-    test('is unknown to every caller, and nothing of it is tried again', async () => {
+    test('A commit with an unknown outcome is unknown to every caller, and is not retried', async () => {
       const tenant = await openAccount(database);
       let attempts = 0;
       const first = deferred();
@@ -420,7 +420,7 @@ describeOnBothEngines('a commit', (open) => {
   });
 
   describe('with an idempotency key', () => {
-    test('has one effect, though 64 ask at once', async () => {
+    test('An idempotency key has one effect, although 64 callers use it at once', async () => {
       const tenant = await openAccount(database);
       const outcomes = await Promise.all(
         Array.from({ length: 64 }, (_, caller) =>
@@ -433,7 +433,7 @@ describeOnBothEngines('a commit', (open) => {
       expect(await readHead(database.sql, tenant)).toBe(1);
     });
 
-    test('and another input is a conflict', async () => {
+    test('An idempotency key with another input is a conflict', async () => {
       const tenant = await openAccount(database);
       await committer.change(addOnce(tenant, 'again', { by: 5, note: null }, 'first'));
       await expect(committer.change(addOnce(tenant, 'again', { by: 6 }, 'second'))).rejects.toBeInstanceOf(
@@ -445,7 +445,7 @@ describeOnBothEngines('a commit', (open) => {
       });
     });
 
-    test('that a refused command had brought is free again', async () => {
+    test('An idempotency key of a refused command is free again', async () => {
       const tenant = await openAccount(database);
       const command = addOnce(tenant, 'freed', { by: 1 }, 'kept');
       await expect(
@@ -460,7 +460,7 @@ describeOnBothEngines('a commit', (open) => {
       expect(await committer.change(command)).toEqual({ resourceId: 'kept', replay: false });
     });
 
-    test('is scoped to its account and environment', async () => {
+    test('An idempotency key is scoped to its account and environment', async () => {
       const tenant = await openAccount(database);
       const sandbox: Tenant = { ...tenant, environment: 'sandbox' };
       await committer.change(addOnce(tenant, 'scoped', { by: 1 }, 'live'));
@@ -473,7 +473,7 @@ describeOnBothEngines('a commit', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
-  test('number every event in order and without a gap, and a reader that follows misses none', async () => {
+  test('Two instances number every event in order without a gap, and a reader that follows misses none', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const [one, two] = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
@@ -510,7 +510,7 @@ describe('two instances on one PostgreSQL', () => {
     await Promise.all([one!.close(), two!.close()]);
   });
 
-  test('give one effect to a key that 64 callers of both use at once', async () => {
+  test('Two instances give one effect to a key that 64 callers of both use at once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));

@@ -32,11 +32,11 @@ describe('an input', () => {
       { z: 1, a: 2, m: 3 },
       { m: 3, z: 1, a: 2 },
     ],
-  ])('%j is the same as %j', (one, other) => {
+  ])('The input %j has the same hash as %j', (one, other) => {
     expect(hashInput(one)).toBe(hashInput(other));
   });
 
-  test('is another one wherever it says something else', () => {
+  test('An input has another hash wherever its content differs', () => {
     const all = [
       { a: 1 },
       { a: 2 },
@@ -64,7 +64,7 @@ describe('an input', () => {
     for (const each of all) expect(hashInput(each)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('has the hash that is in the database already', () => {
+  test('An input has the hash that the database already contains', () => {
     expect(hashInput({ method: 'pix', amountCents: 500, destination: 'ana@padaria.example' })).toBe(
       '39b3794a7268d46ed398dd1e16f2585ff65e92d0379997c6fcae2fa5dee866e7',
     );
@@ -80,17 +80,17 @@ describe('a key', () => {
       },
     }) as unknown as State;
 
-  test('is of one operation', () => {
+  test('An idempotency key belongs to one operation', () => {
     expect(idempotencyKeyOf('a', 'b')).not.toBe(idempotencyKeyOf('ab', ''));
     expect(idempotency.keyOf(RECORD)).toBe(RECORD_KEY);
     expect(remember(RECORD)).toEqual({ collection: idempotency, key: RECORD_KEY, row: RECORD });
   });
 
-  test('that is new has done nothing', () => {
+  test('A new idempotency key has no earlier result', () => {
     expect(replayed(stateOf(null), RECORD.operation, RECORD.key, RECORD.inputHash)).toBeNull();
   });
 
-  test('leads to what it did, with the same input alone', () => {
+  test('An idempotency key leads to its earlier result with the same input alone', () => {
     const state = stateOf(RECORD);
     expect(replayed(state, RECORD.operation, RECORD.key, RECORD.inputHash)).toBe('res_1');
     expect(() => replayed(state, RECORD.operation, RECORD.key, hashInput({ amountCents: 501 }))).toThrow(
@@ -103,16 +103,19 @@ describe('a key', () => {
     ['salary-7', null, ['idempotency']],
     [null, RECORD, []],
     [undefined, RECORD, []],
-  ])('%j is read with what it made, %#', async (key, record, expected) => {
-    const read: string[] = [];
-    const reader = {
-      async load(collection: Collection<unknown>, name: string) {
-        expect(name).toBe(RECORD_KEY);
-        read.push(collection.name);
-        return record;
-      },
-    } as Reader;
-    await readReplay(reader, RECORD.operation, key, async (made) => read.push(made));
-    expect(read).toEqual(expected);
-  });
+  ])(
+    'The idempotency key %j is read with the resource that it created, %#',
+    async (key, record, expected) => {
+      const read: string[] = [];
+      const reader = {
+        async load(collection: Collection<unknown>, name: string) {
+          expect(name).toBe(RECORD_KEY);
+          read.push(collection.name);
+          return record;
+        },
+      } as Reader;
+      await readReplay(reader, RECORD.operation, key, async (made) => read.push(made));
+      expect(read).toEqual(expected);
+    },
+  );
 });

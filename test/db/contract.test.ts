@@ -16,7 +16,7 @@ describeOnBothEngines('the database', (open) => {
       )`.execute(database.sql);
   });
 
-  test('gives numbers, instants, days and JSON as what they are', async () => {
+  test('The database returns numbers, instants, days and JSON as their own types', async () => {
     const at = new Date('2026-02-28T23:59:59.123-03:00');
     const { rows } = await sql`
       insert into note (at, day, extra, numbers)
@@ -37,7 +37,7 @@ describeOnBothEngines('the database', (open) => {
     ]);
   });
 
-  test('refuses a bigint that a number cannot hold, and goes on', async () => {
+  test('The database refuses a bigint that a number cannot hold, and continues', async () => {
     await expect(sql`select 9007199254740992::bigint`.execute(database.sql)).rejects.toThrow(
       'The bigint 9007199254740992 is not a safe integer',
     );
@@ -45,13 +45,13 @@ describeOnBothEngines('the database', (open) => {
     expect(await scalar(database.sql, sql`select 1 as value`)).toBe(1);
   });
 
-  test('names the constraint that refused a row', async () => {
+  test('The database names the constraint that refused a row', async () => {
     await expect(
       sql`insert into note (text) values ('twice'), ('twice')`.execute(database.sql),
     ).rejects.toMatchObject({ code: '23505', constraint: 'note_text_key' });
   });
 
-  test('commits what a transaction did and returns what it returned', async () => {
+  test('A transaction commits its statements and returns what its work returned', async () => {
     const result = await database.transaction(async (tx) => {
       await sql`insert into note (text) values ('kept')`.execute(tx);
       return 'done';
@@ -60,7 +60,7 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'kept')).toBe(1);
   });
 
-  test('rolls back when the work throws, and throws that on', async () => {
+  test('A transaction rolls back when its work throws, and passes the error on', async () => {
     const refusal = new Error('refused');
     const work = database.transaction(async (tx) => {
       await sql`insert into note (text) values ('undone')`.execute(tx);
@@ -70,7 +70,7 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'undone')).toBe(0);
   });
 
-  test('does not pass for committed when a statement failed and the work went on', async () => {
+  test('A transaction with a failed statement is reported as rolled back, even if its work ignores the failure', async () => {
     const work = database.transaction(async (tx) => {
       await sql`insert into note (text) values ('lost')`.execute(tx);
       await sql`select 1 / 0`.execute(tx).catch(() => 'ignored');
@@ -79,7 +79,7 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'lost')).toBe(0);
   });
 
-  test('does what is asked for together in its order, and throws the failure that made the others fail', async () => {
+  test('A transaction runs concurrent statements in order, and throws the error that made the others fail', async () => {
     const results = await database.transaction((tx) =>
       Promise.all([
         sql`insert into note (text) values ('together')`.execute(tx),
@@ -99,7 +99,7 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'behind')).toBe(0);
   });
 
-  test('refuses a statement that comes after its end, and keeps it from the next transaction', async () => {
+  test('A transaction refuses a statement after its end, and keeps it out of the next transaction', async () => {
     let ended: Sql | undefined;
     await database.transaction(async (tx) => {
       ended = tx;
@@ -111,7 +111,7 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'late')).toBe(0);
   });
 
-  test('throws what COMMIT itself refuses, as the refusal that it is', async () => {
+  test('A constraint that fails at COMMIT is thrown as that refusal', async () => {
     const work = database.transaction(async (tx) => {
       await sql`insert into note (text) values ('same')`.execute(tx);
       await sql`insert into note (text) values ('same')`.execute(tx);
@@ -121,7 +121,7 @@ describeOnBothEngines('the database', (open) => {
     expect(await count(database, 'same')).toBe(0);
   });
 
-  test('keeps what one transaction has not committed from the others', async () => {
+  test('A transaction sees only what others have committed', async () => {
     await sql`insert into note (text, numbers) values ('counter', '{0}')`.execute(database.sql);
     await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -141,7 +141,7 @@ describeOnBothEngines('the database', (open) => {
     );
   });
 
-  test('answers a single statement asked for during a transaction', async () => {
+  test('A single statement is answered while a transaction runs', async () => {
     let outside: Promise<unknown> | undefined;
     await database.transaction(async (tx) => {
       await sql`insert into note (text) values ('inside')`.execute(tx);
@@ -151,7 +151,7 @@ describeOnBothEngines('the database', (open) => {
     expect(await outside).toBe(2);
   });
 
-  test('wakes every listener of a channel, and nobody else', async () => {
+  test('A notification wakes every listener of its channel, and no other', async () => {
     const heard: string[] = [];
     const woken = deferred();
     const stopped = await database.listen('Odd "name"', (payload) => heard.push(`stopped ${payload}`));
@@ -176,7 +176,7 @@ describeOnBothEngines('the database', (open) => {
 });
 
 describeOnBothEngines('a database that closes', (open) => {
-  test('lets what has begun and what waits end', async () => {
+  test('A closing database finishes the statements that run and wait, and refuses new ones', async () => {
     const database = await open();
     const order: string[] = [];
     const entered = deferred();

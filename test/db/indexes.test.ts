@@ -26,7 +26,7 @@ describe('A migration that is not released', () => {
   const released = Object.keys(readReleased().migrations);
   const added = readdirSync(MIGRATIONS).filter((file) => !released.includes(file));
 
-  it('makes indexes on older tables concurrently, and in an _online file.', () => {
+  it('An unreleased migration makes indexes on older tables concurrently, and in an _online file', () => {
     expect(added.flatMap((file) => indexFaults(file, readFileSync(join(MIGRATIONS, file), 'utf8')))).toEqual(
       [],
     );
@@ -44,7 +44,7 @@ describe('The rule for indexes', () => {
     ['0099_note_online.sql', 'create index concurrently payout_by_note on payout (note);'],
     ['0099_note_online.sql', 'create unique index concurrently if not exists a on only payout (note);'],
     ['0099_note_online_needs_0098.sql', 'create index concurrently payout_by_note\n  on payout (note);'],
-  ])('admits %s: %s', (file, text) => {
+  ])('The rule for indexes allows %s: %s', (file, text) => {
     expect(indexFaults(file, text)).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe('The rule for indexes', () => {
       'create index concurrently a on payout (note);',
       'an index is made concurrently in a transaction',
     ],
-  ])('refuses %s: %s', (file, text, fault) => {
+  ])('The rule for indexes refuses %s: %s', (file, text, fault) => {
     expect(indexFaults(file, text)).toEqual([`${file}: ${fault}`]);
   });
 });

@@ -69,7 +69,7 @@ describe('A period', () => {
     },
   );
 
-  test('is split into parts that meet without a gap, of few counts and less than an hour of rows at each end.', () => {
+  test('A period is split into adjacent parts: few counts, and parts of rows that are shorter than two hours', () => {
     fc.assert(
       fc.property(end, end, (from, before) => {
         const parts = splitPeriod({ from, before });
@@ -93,7 +93,7 @@ describe('A period', () => {
     );
   });
 
-  test('without ends is one count.', () => {
+  test('A period without ends is one count', () => {
     expect(splitPeriod({})).toEqual([{ seconds: 2_764_800 }]);
   });
 });
@@ -209,7 +209,7 @@ describeOnDatabase('A total', (open) => {
     database = await open();
   });
 
-  test('is the number of its rows after any history, for any filter.', async () => {
+  test('A total is the number of its rows after any history, for any filter', async () => {
     const some = <Value>(values: readonly Value[]) =>
       fc.option(fc.uniqueArray(fc.constantFrom(...values)), { nil: undefined });
     const instant = fc.option(
@@ -269,7 +269,7 @@ describeOnDatabase('A total', (open) => {
     );
   });
 
-  test('of a period at the ends of time is that of the rows in it.', async () => {
+  test('A total of a period at the ends of time counts the rows in it', async () => {
     const tenant = await openAccount(database);
     await perform(database.sql, tenant, { what: 'payouts', places: [1, 2], variant: 0, isUndone: false });
     const [first, last] = [new Date('0000-01-01T00:30:00Z'), new Date('9999-12-31T23:30:00Z')];
@@ -280,7 +280,7 @@ describeOnDatabase('A total', (open) => {
     expect(await count({ requestedAfter: last, requestedBefore: first })).toBe(0);
   });
 
-  test('is 0 of an emptied table.', async () => {
+  test('The total of an emptied table is 0', async () => {
     const fresh = await open();
     const tenant = await openAccount(fresh);
     const payout = { what: 'payouts', places: [1, 2, 3], variant: 0, isUndone: false } as const;
@@ -291,7 +291,7 @@ describeOnDatabase('A total', (open) => {
     expect(await brokenTotals(fresh)).toEqual([]);
   });
 
-  test('is kept by looking up alone, however many there are.', async () => {
+  test('A total is kept by lookups alone, however many totals there are', async () => {
     const fresh = await open();
     const tenant = await openAccount(fresh);
     const places = Array.from({ length: 64 }, (_, place) => place);
@@ -319,7 +319,7 @@ function fulfils(
 
 // ── Migrations under way ────────────────────────────────────────────────────────────────────────
 
-test('What was there before it was counted is counted while others write.', async () => {
+test('What was there before it was counted is counted while others write', async () => {
   const databaseUrl = await createPostgresDatabase('template1');
   const open = async () => {
     const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
@@ -545,20 +545,23 @@ describeOnDatabase('A page', (open) => {
       () => readAfter(database.sql, tenant, topicAfter('card_payment', 0)),
       51,
     ],
-  ])('of the log behind a cursor, %s, reads what it shows, and nothing else.', async (_, ask, shown) => {
-    plans.length = 0;
-    await ask();
-    expect(plans).toHaveLength(1);
-    expect(plans[0]!.scanned.filter((table) => table !== 'stream')).toEqual([]);
-    // And the stream, and the marks at the cursor and at the head.
-    expect(plans[0]!.rowsRead).toBeLessThanOrEqual(shown + 3);
-  });
+  ])(
+    'A page of the log behind a cursor, %s, reads what it shows, and nothing else',
+    async (_, ask, shown) => {
+      plans.length = 0;
+      await ask();
+      expect(plans).toHaveLength(1);
+      expect(plans[0]!.scanned.filter((table) => table !== 'stream')).toEqual([]);
+      // And the stream, and the marks at the cursor and at the head.
+      expect(plans[0]!.rowsRead).toBeLessThanOrEqual(shown + 3);
+    },
+  );
 
   function topicAfter(resource: 'payout' | 'card_payment', after: number) {
     return { after, topic: { resource }, limit: 51 };
   }
 
-  test.each(Object.entries(asked))('%s reads what it shows, and nothing else.', async (_, ask) => {
+  test.each(Object.entries(asked))('A page %s reads what it shows, and nothing else', async (_, ask) => {
     plans.length = 0;
     await ask(database.sql, tenant);
     expect(plans).toHaveLength(1);
@@ -570,7 +573,7 @@ describeOnDatabase('A page', (open) => {
 
   const many = scale('LIST_ROWS');
   if (many > ROWS)
-    test(`of lists of ${many} rows reads what it shows, and nothing else`, {
+    test(`A page of lists of ${many} rows reads what it shows, and nothing else`, {
       timeout: 1_200_000,
     }, async () => {
       const long = await open();
@@ -605,7 +608,7 @@ describeOnDatabase('A page', (open) => {
     });
 
   // By an average over the values that there are, those that no row has would be in every row.
-  test('of a list whose rows are all alike reads no more.', async () => {
+  test('A page of a list whose rows are all alike reads no more than others', async () => {
     const alike = await open();
     const of = await openAccount(alike);
     await seed(alike, SEED(of.accountId, 0));
@@ -621,14 +624,14 @@ describeOnDatabase('A page', (open) => {
   test.each<[string, PayoutRange]>([
     ['after', { end: 'first', limit: 51, after: 100, requestedBefore: atPlace(ROWS - 60) }],
     ['before', { end: 'last', limit: 51, before: ROWS - 100, requestedAfter: atPlace(60) }],
-  ])('of payouts of nearly all time begins at the place that it is asked for %s.', async (_, range) => {
+  ])('A page of payouts of nearly all time begins at the place of its argument %s', async (_, range) => {
     plans.length = 0;
     await listPayouts(database.sql, tenant, range);
     // From the end of the period on it would be half of the index: a page of that has some hundred rows.
     expect(plans[0]!.pages).toBeLessThanOrEqual(30);
   });
 
-  test('of payouts of a period ends at that or at a place, whichever is nearer.', async () => {
+  test('A page of payouts is bounded by the end of its period or by a place, whichever is nearer', async () => {
     for (const place of [1, 99, 100, 101, ROWS]) {
       const instants = [atPlace(100), plusMs(atPlace(100), 1)];
       for (const [index, instant] of instants.entries()) {
@@ -651,17 +654,20 @@ describeOnDatabase('A page', (open) => {
   test.each([
     ['card payments', () => asked['of card payments of rare statuses']!],
     ['payouts', () => asked['of payouts of rare methods and statuses']!],
-  ])('of %s of rare statuses looks each row up, whatever PostgreSQL takes that to cost.', async (_, ask) => {
-    await database.transaction(async (db) => {
-      await sql`set local enable_nestloop = off`.execute(db);
-      await sql`set local enable_hashjoin = off`.execute(db);
-      const explained = explainQueries({ ...database, sql: db });
-      await ask()(explained.database.sql, tenant);
-      expect(explained.plans[0]!.rowsRead).toBeLessThan(16 * 51);
-    });
-  });
+  ])(
+    'A page of %s of rare statuses looks each row up, whatever cost PostgreSQL estimates',
+    async (_, ask) => {
+      await database.transaction(async (db) => {
+        await sql`set local enable_nestloop = off`.execute(db);
+        await sql`set local enable_hashjoin = off`.execute(db);
+        const explained = explainQueries({ ...database, sql: db });
+        await ask()(explained.database.sql, tenant);
+        expect(explained.plans[0]!.rowsRead).toBeLessThan(16 * 51);
+      });
+    },
+  );
 
-  test('at an offset reads what lies before it, and no more.', async () => {
+  test('A page at an offset reads the rows before it, and no more', async () => {
     for (const [, ask] of deepPages(1_000)) {
       plans.length = 0;
       expect(await ask(database.sql, tenant)).toHaveLength(50);
@@ -670,7 +676,7 @@ describeOnDatabase('A page', (open) => {
   });
 
   test.each(Object.entries(payoutFilters))(
-    'of payouts %s shows each once, whichever way it is walked.',
+    'A list of payouts %s shows each payout once, in either direction',
     async (_, filter) => {
       const all = await listPayouts(database.sql, tenant, { end: 'first', limit: ROWS, ...filter });
       const places = all.map(({ place }) => place);
@@ -691,7 +697,7 @@ describeOnDatabase('A page', (open) => {
     },
   );
 
-  test('of statuses that are named twice shows each row once.', async () => {
+  test('A page of statuses that are named twice shows each row once', async () => {
     const status = ['failed', 'failed'] as const;
     const found = await listCardPayments(database.sql, tenant, { before: null, limit: 100, status });
     expect(new Set(found.map(({ place }) => place)).size).toBe(found.length);
@@ -704,7 +710,7 @@ describeOnDatabase('A page', (open) => {
   });
 });
 
-test('Payouts of a period are in the order of their instants, also where a clock was set back.', async () => {
+test('Payouts of a period are in the order of their instants, also where a clock was set back', async () => {
   const database = await openPostgres({
     databaseUrl: await createPostgresDatabase(),
     clock: createSystemClock(),

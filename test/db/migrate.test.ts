@@ -67,7 +67,7 @@ describe.each(Object.entries(engines))('migrations (%s)', (_name, openEngine) =>
     return database;
   }
 
-  test('apply in order, whatever their files hold, and once', async () => {
+  test('Migrations are applied in order and once, whatever their files contain', async () => {
     const database = await open();
     expect(await migrate(database, folder)).toEqual(['0001_tables', '0002_rows']);
     expect(await migrate(database, folder)).toEqual([]);
@@ -77,7 +77,7 @@ describe.each(Object.entries(engines))('migrations (%s)', (_name, openEngine) =>
     expect(await shelves(database)).toEqual([{ id: 1, books: 2 }]);
   });
 
-  test('leave nothing of one that fails, and name it', async () => {
+  test('A migration that fails leaves nothing, and the error names it', async () => {
     const database = await open();
     await migrate(database, folder);
     await writeFile(join(folder, '0003_good.sql'), 'insert into book values (3, 1)');
@@ -94,7 +94,7 @@ describe.each(Object.entries(engines))('migrations (%s)', (_name, openEngine) =>
     expect(await shelves(database)).toEqual([{ id: 1, books: 3 }]);
   });
 
-  test('go outside a transaction where their name says so, and on from where they were cut off', async () => {
+  test('An _online migration runs outside a transaction, and continues after an interruption', async () => {
     const database = await open();
     await writeFile(
       join(folder, '0003_page_online.sql'),
@@ -125,7 +125,7 @@ select 1 / (select count(*) from shelf where books = 2);`,
     ]);
   });
 
-  test('of a newer version are borne while they expand, and refused once they contract', async () => {
+  test('Newer migrations are accepted while they expand, and refused once they contract', async () => {
     const database = await open();
     const newer = await mkdtemp(join(tmpdir(), 'psa newer-'));
     onTestFinished(() => rm(newer, { recursive: true }));
@@ -143,7 +143,7 @@ select 1 / (select count(*) from shelf where books = 2);`,
     expect(await migrate(database, newer)).toEqual([]);
   });
 
-  test('of another program, or another order, are refused', async () => {
+  test('Migrations of another program, or in another order, are refused', async () => {
     const database = await open();
     await migrate(database, folder);
     await rename(join(folder, '0002_rows.sql'), join(folder, '0002_other.sql'));

@@ -86,7 +86,7 @@ describe('a folder that was closed and is opened again, in which somebody has sw
   });
   afterAll(clear);
 
-  test('flushes all the same', async () => {
+  test('A reopened folder has its flushes on, although its settings switch them off', async () => {
     const { rows } =
       await sql`select current_setting('fsync') fsync, current_setting('synchronous_commit') sync`.execute(
         database.sql,
@@ -106,7 +106,7 @@ describe('a folder that was closed and is opened again, in which somebody has sw
     expect(database.flushes()).toBeGreaterThan(before);
   });
 
-  test('cannot be opened by the same process a second time', async () => {
+  test('A folder cannot be opened a second time by the same process', async () => {
     await expect(open()).rejects.toBeInstanceOf(DataDirLockedError);
   });
 
@@ -123,7 +123,7 @@ describe('a folder that was closed and is opened again, in which somebody has sw
     expect(ticks).toBeGreaterThan(10);
   });
 
-  test('checkpoints and vacuums by the clock, and not when nothing has changed', async () => {
+  test('PGlite makes checkpoints and vacuums by the clock, and not when nothing has changed', async () => {
     const minutePasses = async () => {
       const task = await scheduled.promise;
       scheduled = deferred();
@@ -166,7 +166,7 @@ describe('a process', () => {
   afterEach(clear);
 
   // Compiled as it starts, and a recovery: half a minute on a busy machine.
-  test('keeps a second one out, and what it had acknowledged before it was killed is there', async () => {
+  test('A process locks its folder against a second one, and what it acknowledged survives its kill', async () => {
     const acknowledged: number[] = [];
     for (const enough of firstInSample([30, 80])) {
       const child = startChild('write for ever');
@@ -190,7 +190,7 @@ describe('a process', () => {
     );
   }
 
-  test('that was killed while it made the folder does not spoil it', async () => {
+  test('A process that is killed while it creates its folder does not spoil it', async () => {
     await mkdir(dataDir);
     const child = startChild('write for ever');
     const watcher = watch(dataDir);
@@ -205,7 +205,7 @@ describe('a process', () => {
     expect(existsSync(join(dataDir, 'pgdata.unfinished'))).toBe(false);
   });
 
-  test('leaves a folder alone that holds something else, and gives up its lock', async () => {
+  test('A process leaves a folder with other content unchanged, and releases its lock', async () => {
     await mkdir(join(dataDir, 'pgdata'), { recursive: true });
     await writeFile(join(dataDir, 'pgdata', 'thesis.txt'), 'years of work');
     await expect(open()).rejects.toThrow('is not a database');
@@ -214,7 +214,7 @@ describe('a process', () => {
   });
 
   test.each(firstInSample(FAULTS))(
-    'whose $broken fails ends its database: $task',
+    'A failing $broken ends the database of its process: $task',
     async ({ broken, task, outcome, says: reason }) => {
       const child = startChild(task, { BROKEN: broken, BREAK_DISK: join(folder, 'break') });
       const said: unknown[] = [];

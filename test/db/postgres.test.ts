@@ -45,7 +45,7 @@ async function open({
   return database;
 }
 
-test('asks for nothing more where a transaction is refused at its beginning', async () => {
+test('A transaction that is refused at its beginning sends no further statement', async () => {
   const asked: string[] = [];
   class Refused extends pg.Client {
     // biome-ignore lint/suspicious/noExplicitAny: it has many forms
@@ -84,7 +84,7 @@ async function notes(): Promise<string[]> {
 
 const isCommit = (chunk: Buffer) => chunk.includes('commit\0');
 
-test('says that the outcome is unknown when COMMIT was made and its answer was lost', async () => {
+test('The outcome is unknown when COMMIT was made and its answer was lost', async () => {
   const database = await open();
   await createNotes(database);
   network.onRequest = (chunk) => (isCommit(chunk) ? 'cut-after' : 'pass');
@@ -93,7 +93,7 @@ test('says that the outcome is unknown when COMMIT was made and its answer was l
   expect(await notes()).toEqual(['made']);
 });
 
-test('says that the outcome is unknown when COMMIT itself was lost', async () => {
+test('The outcome is unknown when COMMIT itself was lost', async () => {
   const database = await open();
   await createNotes(database);
   network.onRequest = (chunk) => (isCommit(chunk) ? 'cut-before' : 'pass');
@@ -102,7 +102,7 @@ test('says that the outcome is unknown when COMMIT itself was lost', async () =>
   expect(await notes()).toEqual([]);
 });
 
-test('knows that nothing was made when the connection was lost before COMMIT, and goes on', async () => {
+test('A transaction whose connection is lost before COMMIT is known to have failed, and the next one succeeds', async () => {
   const database = await open();
   await createNotes(database);
   const work = database.transaction(async (tx) => {
@@ -117,7 +117,7 @@ test('knows that nothing was made when the connection was lost before COMMIT, an
   expect(await notes()).toEqual(['made']);
 });
 
-test('shows the failure of a statement and not that of the rollback after it', async () => {
+test('A failed transaction throws its own error, and not that of the rollback', async () => {
   const database = await open();
   network.onRequest = (chunk) => (chunk.includes('select 42') ? 'cut-before' : 'pass');
   const failure = new Error('refused');
@@ -128,7 +128,7 @@ test('shows the failure of a statement and not that of the rollback after it', a
   await expect(work).rejects.toBe(failure);
 });
 
-test('survives the loss of connections that nobody uses', async () => {
+test('The database survives the loss of idle connections', async () => {
   const noticed = deferred();
   const database = await open({ log: { ...silent, warn: () => noticed.resolve() } });
   network.cut();
@@ -137,7 +137,7 @@ test('survives the loss of connections that nobody uses', async () => {
   expect(rows).toEqual([{ one: 1 }]);
 });
 
-test('listens again after its connection was lost, and has everything looked at', async () => {
+test('A lost listening connection is replaced, and every listener is notified to look again', async () => {
   const database = await open();
   const heard: string[] = [];
   const again = deferred();
@@ -153,7 +153,7 @@ test('listens again after its connection was lost, and has everything looked at'
   expect(heard).toEqual(['', 'stream 7']);
 });
 
-test('tries again by the clock while the server is away', async () => {
+test('A listening connection is tried again by the clock while the server is away', async () => {
   const scheduled = deferred<{ ms: number; run: () => void }>();
   const now = new Date('2026-01-01T00:00:00Z');
   const clock: Clock = {
@@ -176,7 +176,7 @@ test('tries again by the clock while the server is away', async () => {
   expect(await again.promise).toBe('');
 });
 
-test('closes while the server is away', async () => {
+test('The database closes while the server is away', async () => {
   const waiting = deferred();
   const clock: Clock = {
     now: () => new Date(0),
@@ -194,7 +194,7 @@ test('closes while the server is away', async () => {
   await database.close();
 });
 
-test('hears what another process says', async () => {
+test('A listener receives the notifications of another process', async () => {
   const [here, there] = await Promise.all([open(), open()]);
   const heard = deferred<string>();
   await here.listen('events', heard.resolve);
@@ -202,14 +202,14 @@ test('hears what another process says', async () => {
   expect(await heard.promise).toBe('hello');
 });
 
-test('does not open when there is no server', async () => {
+test('A database that does not exist is not opened', async () => {
   const { postgresUrl } = inject('templates');
   await expect(
     openPostgres({ databaseUrl: `${postgresUrl}_missing`, clock: createSystemClock(), log: silent }),
   ).rejects.toThrow('"postgres_missing" does not exist');
 });
 
-test('has PostgreSQL keep the deadlines too, and lets no transaction of a machine that is gone hold a tenant', async () => {
+test('PostgreSQL has the deadlines too, so that no transaction of a lost machine holds a tenant', async () => {
   const database = await open();
   const { rows } = await sql<{ given: string }>`
     select concat_ws(' ', current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'),
@@ -222,7 +222,7 @@ test('has PostgreSQL keep the deadlines too, and lets no transaction of a machin
 const WAIT_MS = 1_000;
 const insert = (text: string) => sql`insert into note values (${text})`;
 
-test('closes a connection that gives no answer, and with it those that rest, and goes on over new ones', async () => {
+test('A connection without an answer is closed with the idle ones, and the next statements use new ones', async () => {
   const database = await open({ waitMs: WAIT_MS });
   await createNotes(database);
   // Two at once, which both rest then.
@@ -235,7 +235,7 @@ test('closes a connection that gives no answer, and with it those that rest, and
   expect(await notes()).toEqual(['made']);
 });
 
-test('does not say that a statement of its own was not done when nobody has answered it', async () => {
+test('A single statement that nobody answers has an unknown outcome', async () => {
   const database = await open({ waitMs: WAIT_MS });
   await createNotes(database);
   network.onRequest = (chunk) => (chunk.includes('insert') ? 'silence-after' : 'pass');
@@ -246,7 +246,7 @@ test('does not say that a statement of its own was not done when nobody has answ
 test.each([
   ['silence-before', []],
   ['silence-after', ['made']],
-] as const)('says that the outcome of a COMMIT is unknown: %s', async (verdict, made) => {
+] as const)('The outcome of a COMMIT without an answer is unknown: %s', async (verdict, made) => {
   const database = await open({ waitMs: WAIT_MS });
   await createNotes(database);
   network.onRequest = (chunk) => (isCommit(chunk) ? verdict : 'pass');
@@ -255,7 +255,7 @@ test.each([
   expect(await notes()).toEqual(made);
 });
 
-test('frees what a silent connection has locked: PostgreSQL ends its session', async () => {
+test('PostgreSQL ends the session of a silent connection, which frees its locks', async () => {
   const database = await open({ waitMs: WAIT_MS });
   await createNotes(database);
   await insert('locked').execute(database.sql);
@@ -269,7 +269,7 @@ test('frees what a silent connection has locked: PostgreSQL ends its session', a
   expect(await notes()).toEqual(['free']);
 });
 
-test('takes a statement that PostgreSQL gives up for interrupted, and keeps its connection', async () => {
+test('A statement that PostgreSQL cancels counts as interrupted, and keeps its connection', async () => {
   const database = await open({ waitMs: WAIT_MS });
   const process = sql<{ pid: number }>`select pg_backend_pid() as pid`;
   const before = await process.execute(database.sql);
@@ -279,7 +279,7 @@ test('takes a statement that PostgreSQL gives up for interrupted, and keeps its 
   expect((await process.execute(database.sql)).rows).toEqual(before.rows);
 });
 
-test('sets no deadline to maintenance', async () => {
+test('Maintenance has no deadline for its statements', async () => {
   const database = await open({ waitMs: WAIT_MS });
   const { rows } = await database.maintenance(({ sql: unhurried }) =>
     sql`show statement_timeout`.execute(unhurried),
@@ -287,7 +287,7 @@ test('sets no deadline to maintenance', async () => {
   expect(rows).toEqual([{ statement_timeout: '0' }]);
 });
 
-test('waits for a new connection no longer than for an answer', async () => {
+test('The database waits for a new connection no longer than for an answer', async () => {
   const database = await open({ waitMs: WAIT_MS });
   network.swallows = true;
   network.cut();
@@ -297,7 +297,7 @@ test('waits for a new connection no longer than for an answer', async () => {
   await sql`select 1`.execute(database.sql);
 });
 
-test('listens again where the connection that listens is silent, and has everything looked at', async () => {
+test('A silent listening connection is replaced, and every listener is notified to look again', async () => {
   const database = await open({ waitMs: WAIT_MS });
   const again = deferred();
   const news = deferred<string>();
@@ -308,7 +308,7 @@ test('listens again where the connection that listens is silent, and has everyth
   expect(await news.promise).toBe('stream 7');
 });
 
-test('notifies by another connection where the one that listens is silent', async () => {
+test('A notification uses another connection when the listening one is silent', async () => {
   const [here, there] = await Promise.all([open(), open({ waitMs: WAIT_MS })]);
   const heard = deferred<string>();
   await here.listen('events', heard.resolve);
@@ -319,7 +319,7 @@ test('notifies by another connection where the one that listens is silent', asyn
   expect(await heard.promise).toBe('hello');
 });
 
-test('closes though nobody answers', async () => {
+test('The database closes although the server does not answer', async () => {
   const database = await open({ waitMs: WAIT_MS });
   await database.listen('events', () => undefined);
   network.swallows = true;
@@ -330,7 +330,7 @@ test('closes though nobody answers', async () => {
   await closed;
 });
 
-test('tries a write as a user without any special right', async () => {
+test('The trial write works as a user without any special right', async () => {
   const role = `plain_${Math.random().toString(36).slice(2)}`;
   await administrate(url, `create role ${role} login`);
   const address = new URL(network.url);
@@ -341,7 +341,7 @@ test('tries a write as a user without any special right', async () => {
   expect(await database.takesWrites()).toBe(true);
 });
 
-test('says whether writes go through, and serves the reads of a database that takes none', async () => {
+test('The database reports whether it takes writes, and serves reads while it takes none', async () => {
   const database = await open({ waitMs: WAIT_MS });
   await createNotes(database);
   expect(await database.takesWrites()).toBe(true);

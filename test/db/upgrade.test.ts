@@ -111,7 +111,7 @@ const STEPS = {
 };
 
 describe.each(inThisRun(engines))('a database (%s) with data in it', (engine, openEngine) => {
-  test.each(STEPS[engine])('goes forward from %s, and its server goes on', async (step) => {
+  test.each(STEPS[engine])('A database migrates from %s, and its server continues', async (step) => {
     const database = await openEngine();
     const known = names.slice(0, names.indexOf(step) + 1);
     for (const name of known) {
@@ -225,7 +225,7 @@ function releasedStatements(client: number, round: number): string[] {
   ];
 }
 
-test('What is not released goes forward beside clients that work by the released schema.', async () => {
+test('What is not released goes forward beside clients that work by the released schema', async () => {
   const databaseUrl = await createPostgresDatabase('template1');
   const database = await openPostgres({ databaseUrl, clock, log: silent });
   for (const name of names) {
@@ -341,7 +341,7 @@ function startLoad(app: TestApp, name: string) {
   };
 }
 
-test('goes forward under a server of the version before, serves both side by side, and then the new one alone', async () => {
+test('A database migrates under a server of the version before, serves both versions, and then the new one', async () => {
   const databaseUrl = await createPostgresDatabase('template1');
   const open = (knows: number) => openPostgres({ databaseUrl, clock, log: silent, knows });
   const newest = Number(present.at(-1)!.slice(0, 4));
@@ -423,7 +423,7 @@ async function waitsForCardPayments({ sql: db }: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-test('goes forward in a folder, and the version before starts on it again', async () => {
+test('A database in a folder migrates, and the version before starts on it again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'psa-forward-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const [before, next] = [versionWith(), versionWith(NEXT.expand)];

@@ -18,7 +18,7 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
     database = await open();
   });
 
-  test('gives the state at once and then each change, to who reads as fast as things happen', async () => {
+  test('A coalescing subscription gives a fast reader the state at once and then each change', async () => {
     const core = await startCore({ database });
     await core.controls.credit(core.tenant, 100);
     const updates = await follow(core);
@@ -31,7 +31,7 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
     await updates.return!();
   });
 
-  test('gives who does not read the newest state, and never sends it away', async () => {
+  test('A coalescing subscription gives a slow reader the newest state, and never disconnects it', async () => {
     const core = await startCore({ database });
     const { instance, joined } = observed(core);
     const updates = await follow(instance);
@@ -52,7 +52,7 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
     await updates.return!();
   });
 
-  test('behind a cursor gives the newest, and nothing that was seen then', async () => {
+  test('A coalescing subscription gives the newest state behind a cursor, and nothing that was seen before', async () => {
     const core = await startCore({ database });
     await core.controls.credit(core.tenant, 100);
     const seen = await readHead(database.sql, core.tenant);
@@ -71,7 +71,7 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
     await again.return!();
   });
 
-  test('gives no state twice in a row', async () => {
+  test('A coalescing subscription gives no state twice in a row', async () => {
     const core = await startCore({ database });
     await core.controls.credit(core.tenant, 100);
     const updates = await follow(core);
@@ -84,7 +84,7 @@ describeOnBothEngines('a subscription that coalesces', (open) => {
     await updates.return!();
   });
 
-  test('ends when it is left, also while it waits', async () => {
+  test('A coalescing subscription ends when it is left, also while it waits', async () => {
     const core = await startCore({ database });
     const updates = await follow(core);
     await updates.next();

@@ -81,21 +81,24 @@ test('what is open by a credential ends when it expires, at its instant and once
   expect(one.ends).toHaveLength(1);
 });
 
-test.each([0, 1])('it ends when it, or the key that minted it, is revoked', async (place) => {
-  const { clock, listened, watch, ids } = start();
-  const one = opened();
-  await watch('Bearer a', caller(), one);
-  expect(listened).toMatchObject([
-    { tenant: TENANT, id: 'tok_1' },
-    { tenant: TENANT, id: 'key_1' },
-  ]);
-  listened[place]!.revoke();
-  expect(one.ends).toEqual([expect.any(UnauthenticatedError)]);
-  expect(ids()).toEqual([]);
-  expect(clock.nextAt()).toBeNull();
-});
+test.each([0, 1])(
+  'A subscription ends when its credential, or the key that minted it, is revoked',
+  async (place) => {
+    const { clock, listened, watch, ids } = start();
+    const one = opened();
+    await watch('Bearer a', caller(), one);
+    expect(listened).toMatchObject([
+      { tenant: TENANT, id: 'tok_1' },
+      { tenant: TENANT, id: 'key_1' },
+    ]);
+    listened[place]!.revoke();
+    expect(one.ends).toEqual([expect.any(UnauthenticatedError)]);
+    expect(ids()).toEqual([]);
+    expect(clock.nextAt()).toBeNull();
+  },
+);
 
-test('one that does not expire waits for no instant', async () => {
+test('A credential without an expiry sets no timer', async () => {
   const { clock, watch } = start();
   await watch('Bearer a', caller({ expiresAt: null }), opened());
   expect(clock.nextAt()).toBeNull();
@@ -163,7 +166,7 @@ test('a credential that has ended before it was listened to ends what is opened,
   expect(clock.nextAt()).toBeNull();
 });
 
-test('where it cannot be looked at, nothing is opened, and the next one looks again', async () => {
+test('A credential that cannot be checked opens nothing, and is checked again for the next subscription', async () => {
   const { at, asked, watch, ids, clock } = start();
   at.look = async () => {
     throw new Error('no database');
@@ -180,7 +183,7 @@ test('where it cannot be looked at, nothing is opened, and the next one looks ag
   expect(ids()).toEqual(['tok_1', 'key_1']);
 });
 
-test('one that expires while it begins to listen leaves nothing that listens', async () => {
+test('A credential that expires while its watch begins to listen leaves no listener', async () => {
   const { at, asked, clock, watch, ids } = start();
   const listening = deferred();
   at.listen = () => listening.promise;
@@ -212,7 +215,7 @@ test('where the log was set back, a credential whose revocation was not heard is
   expect([ids(), faults]).toEqual([[], []]);
 });
 
-test('one that cannot be looked at when the log was set back is looked at until it can', async () => {
+test('A credential that cannot be checked after the log was set back is checked until it can be', async () => {
   const { at, asked, clock, listened, watch, faults } = start();
   const one = opened();
   await watch('Bearer a', caller({ expiresAt: null }), one);
@@ -231,7 +234,7 @@ test('one that cannot be looked at when the log was set back is looked at until 
   expect(clock.nextAt()).toBeNull();
 });
 
-test('one that is closed while it cannot be looked at leaves nothing behind', async () => {
+test('A watch that is closed while its credential cannot be checked leaves nothing behind', async () => {
   const { at, clock, listened, watch, ids } = start();
   const forget = await watch('Bearer a', caller({ expiresAt: null }), opened());
   at.look = () => Promise.reject(new Error('no database'));

@@ -34,7 +34,7 @@ test('what continues the live end is delivered as it was committed, and nothing 
   expect(reads()).toBe(0);
 });
 
-test('what does not continue it is read, with what lies between', async () => {
+test('A commit that does not continue the live end is read from the log, with what lies between', async () => {
   const { tenant, tailer, heard, reads, idle } = await listening();
   await commit(tenant, 1);
   tailer.wake(tenant, await commit(tenant, 1));
@@ -47,7 +47,7 @@ test('what does not continue it is read, with what lies between', async () => {
   expect(heard()).toEqual([1, 2, 3, 4]);
 });
 
-test('an announcement of what is there already is none to look for; any other is', async () => {
+test('An announcement of events that are there already causes no read, and any other causes one', async () => {
   const { tenant, tailer, heard, reads, idle } = await listening();
   await tailer.start();
   tailer.wake(tenant, await commit(tenant, 2));

@@ -38,7 +38,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
   });
 
   test.each(sampled(GOES_ON, 2))(
-    'and goes on %s ends who follows it with CURSOR_EXPIRED, once',
+    'A log that is set back and continues %s ends its subscribers with CURSOR_EXPIRED, once',
     async (_, count) => {
       const { core, tailer, others } = await startTwo(database);
       await emit(core, HEAD);
@@ -67,7 +67,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
   );
 
   test.each(sampled(GOES_ON, 2))(
-    'and goes on %s refuses a cursor behind what was kept, and takes one of it',
+    'A log that is set back and continues %s refuses a lost cursor, and accepts a kept one',
     async (_, count) => {
       const { core } = await startTwo(database);
       await emit(core, HEAD);
@@ -84,7 +84,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
     },
   );
 
-  test('gives no lost event to who has not read it when that is noticed', async () => {
+  test('A log that is set back gives no lost event to a subscriber that has not read it yet', async () => {
     const { core, tailer } = await startTwo(database);
     await emit(core, 1);
     const { updates, joined } = await watch(core, { tailer });
@@ -98,7 +98,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
     await expect(updates.next()).rejects.toBeInstanceOf(CursorExpiredError);
   });
 
-  test('does not pass a commit of its own for the next event, where others have used the versions between', async () => {
+  test('A server does not take its own commit for the next event where others have used the versions between', async () => {
     const { core, tailer, others } = await startTwo(database);
     await emit(core, HEAD);
     const { updates, joined } = await watch(core, { tailer });
@@ -111,7 +111,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
     expect(await next).toBeInstanceOf(CursorExpiredError);
   });
 
-  test('ends who joins while that happens, or lets it begin in the log as it is then, wherever in its start', async () => {
+  test('A subscriber that joins during the set-back is ended or begins in the new log, at any point of its start', async () => {
     const { core, others } = await startTwo(database);
     for (const after of firstInSample([HEAD - 2, KEPT - 1, null]))
       for (let at = 0, reached = true; reached; at += 1) {
@@ -161,7 +161,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
       }
   });
 
-  test('follows on a cursor of the release before, which is not compared', async () => {
+  test('A subscription accepts a cursor of the release before, which is not compared', async () => {
     const { core } = await startTwo(database);
     await emit(core, 3);
     const before = cursorsFor(core.tenant, 'updates').encode(1);
@@ -175,7 +175,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
     expect(await next).toBeInstanceOf(CursorExpiredError);
   });
 
-  test('follows events of the release before, which have no mark', async () => {
+  test('A subscription follows events of the release before, which have no mark', async () => {
     const { core, tailer } = await startTwo(database);
     await emit(core, 1);
     const { updates, joined } = await watch(core, { tailer, after: (await cursorsOf(core))[0]! });
@@ -192,25 +192,28 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
 });
 
 describe('two instances on one PostgreSQL whose log is set back', () => {
-  test.each(sampled(GOES_ON, 3))('and goes on %s end the subscribers of both', async (_, count) => {
-    const [one, two] = await startTwoCores();
-    await emit(one, HEAD);
-    const followed = await Promise.all([one, two].map((core) => watch(core, {})));
-    const next = followed.map(({ updates }) => failureOf(updates.next()));
-    for (const { joined } of followed) await joined;
-    await setBackLog(one.database, one.tenant, KEPT);
-    await emit(two, count);
-    one.clock.advance(POLL_MS);
-    for (const each of next) expect(await each).toBeInstanceOf(CursorExpiredError);
-    for (const core of [one, two]) {
-      const again = await watch(core, {});
-      const fresh = again.updates.next();
-      await again.joined;
-      await emit(one, 1);
-      expect((await fresh).value.version).toBeGreaterThan(KEPT + count);
-      expect(core.faults).toEqual([]);
-    }
-  });
+  test.each(sampled(GOES_ON, 3))(
+    'A log that is set back and continues %s ends the subscribers of both instances',
+    async (_, count) => {
+      const [one, two] = await startTwoCores();
+      await emit(one, HEAD);
+      const followed = await Promise.all([one, two].map((core) => watch(core, {})));
+      const next = followed.map(({ updates }) => failureOf(updates.next()));
+      for (const { joined } of followed) await joined;
+      await setBackLog(one.database, one.tenant, KEPT);
+      await emit(two, count);
+      one.clock.advance(POLL_MS);
+      for (const each of next) expect(await each).toBeInstanceOf(CursorExpiredError);
+      for (const core of [one, two]) {
+        const again = await watch(core, {});
+        const fresh = again.updates.next();
+        await again.joined;
+        await emit(one, 1);
+        expect((await fresh).value.version).toBeGreaterThan(KEPT + count);
+        expect(core.faults).toEqual([]);
+      }
+    },
+  );
 });
 
 /** A server, and another on its log whose notifications are lost. Only the first one's clock is moved. */

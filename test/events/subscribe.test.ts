@@ -35,7 +35,7 @@ describeOnBothEngines('a subscription', (open) => {
   });
 
   describe('to one payment', () => {
-    test('gives its state at once, each change, and ends behind the last', async () => {
+    test('A subscription to a payment gives its state at once and each change, and ends behind the last', async () => {
       const core = await startCore({ database });
       const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
       const updates = await follow(core, payment.orderCode);
@@ -46,13 +46,13 @@ describeOnBothEngines('a subscription', (open) => {
       expect(await updates.next()).toEqual({ done: true, value: undefined });
     });
 
-    test('that is over already gives its state and ends', async () => {
+    test('A subscription to a settled payment gives its state and ends', async () => {
       const core = await startCore({ database });
       const orderCode = await paid(core);
       expect(await all(await follow(core, orderCode))).toMatchObject([{ status: 'paid', version: 2 }]);
     });
 
-    test('shows each change as it was then, not as the payment is today', async () => {
+    test('A subscription shows each change as it was then, not as the payment is today', async () => {
       const core = await startCore({ database });
       const before = await readHead(database.sql, core.tenant);
       const orderCode = await paid(core);
@@ -64,7 +64,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(statuses).toEqual(['pending', 'paid', 'refunded']);
     });
 
-    test('behind the change that ended it, ends without a word', async () => {
+    test('A subscription behind the final change of a payment ends without an event', async () => {
       const core = await startCore({ database });
       const orderCode = await paid(core);
       const after = await readHead(database.sql, core.tenant);
@@ -74,13 +74,13 @@ describeOnBothEngines('a subscription', (open) => {
       expect(await all(await follow(core, orderCode, { after }))).toEqual([]);
     });
 
-    test('of another account is refused as if it were not there', async () => {
+    test('A subscription to a payment of another account is refused as if the payment did not exist', async () => {
       const [core, other] = [await startCore({ database }), await startCore({ database })];
       const orderCode = await paid(core);
       await expect(follow(other, orderCode)).rejects.toBeInstanceOf(NotFoundError);
     });
 
-    test('leaves no gap, wherever in its start the payment is paid', async () => {
+    test('A subscription leaves no gap, at whatever point of its start the payment is paid', async () => {
       const core = await startCore({ database });
       for (let at = 0, reached = true; reached; at += 1) {
         const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
@@ -102,7 +102,7 @@ describeOnBothEngines('a subscription', (open) => {
   describe('to everything', () => {
     const EVERYTHING: Topic = { resource: 'credential' };
 
-    test('gives changes only, from now on', async () => {
+    test('A subscription to everything gives only changes, from now on', async () => {
       const core = await startCore({ database });
       await emit(core, 2);
       const changes = await watch(core, EVERYTHING);
@@ -111,7 +111,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(versions([(await next).value, (await changes.next()).value])).toEqual([3, 4]);
     });
 
-    test('leaves no gap behind a cursor, wherever in its start something happens', async () => {
+    test('A subscription leaves no gap behind a cursor, at whatever point of its start an event occurs', async () => {
       const core = await startCore({ database });
       for (let at = 0, reached = true; reached; at += 1) {
         const head = await readHead(database.sql, core.tenant);
@@ -135,7 +135,7 @@ describeOnBothEngines('a subscription', (open) => {
       }
     });
 
-    test('misses none and gives none twice under load, each in its own tempo, also when it comes back', async () => {
+    test('A subscription gives every event once under load, at any pace, also after it reconnects', async () => {
       const core = await startCore({ database });
       const total = 400;
       const readers = Array.from({ length: 6 }, async (_, reader) => {
@@ -162,7 +162,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('reads a long history at its own pace, and then what happens', async () => {
+    test('A subscription reads a long history at its own pace, and then new events', async () => {
       const core = await startCore({ database });
       for (let count = 0; count < 8; count += 1) await emit(core, 50);
       const changes = await watch(core, EVERYTHING, { after: 0 });
@@ -174,7 +174,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(seen).toEqual(Array.from({ length: 401 }, (_, index) => index + 1));
     });
 
-    test('does not give an event twice to who asks for several at once', async () => {
+    test('A subscription gives no event twice to a reader that requests several at once', async () => {
       const core = await startCore({ database });
       const changes = await watch(core, EVERYTHING, { after: 0 });
       const asked = [changes.next(), changes.next(), changes.next(), changes.next()];
@@ -183,7 +183,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(versions((await Promise.all(asked)).map(({ value }) => value))).toEqual([1, 2, 3, 4]);
     });
 
-    test('keeps one resource’s changes from who follows another', async () => {
+    test('A subscription to one resource gives no changes of another', async () => {
       const core = await startCore({ database });
       const changes = await watch(core, { resource: 'credential', resourceId: '2' }, { after: 0 });
       await emit(core, 3);
@@ -194,7 +194,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(await next).toEqual({ done: true, value: undefined });
     });
 
-    test('that does not read is ended, at no cost to the others', async () => {
+    test('A subscription that does not read is ended, at no cost to the others', async () => {
       const core = await startCore({ database });
       const joining = observed(core);
       const ends: unknown[] = [];
@@ -232,7 +232,7 @@ describeOnBothEngines('a subscription', (open) => {
         'a cursor of the other environment',
         ({ tenant }: Core) => cursorOf({ tenant: { ...tenant, environment: 'sandbox' } }, 1),
       ],
-    ])('that this server never gave out for it is refused: %s', async (_, made) => {
+    ])('A cursor that was not issued for this subscription is refused: %s', async (_, made) => {
       const core = await startCore({ database });
       await emit(core, 2);
       const refused = watch(core, { resource: 'credential' }, { after: made(core) });
@@ -240,7 +240,7 @@ describeOnBothEngines('a subscription', (open) => {
       await expect(refused).rejects.toMatchObject({ fields: [{ path: 'after' }] });
     });
 
-    test('beyond what has happened is refused', async () => {
+    test('A cursor beyond the end of the log is refused', async () => {
       const core = await startCore({ database });
       await emit(core, 2);
       for (const after of [3, Number.MAX_SAFE_INTEGER])
@@ -249,7 +249,7 @@ describeOnBothEngines('a subscription', (open) => {
         );
     });
 
-    test('of its first state, or of any change, goes on behind that one', async () => {
+    test('A subscription continues behind the cursor of its first state or of any change', async () => {
       const core = await startCore({ database });
       const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
       await emit(core, 1);
@@ -272,7 +272,7 @@ describeOnBothEngines('a subscription', (open) => {
   });
 
   describe('that is left', () => {
-    test('reads nothing more: neither by a wake nor by the poll', async () => {
+    test('A subscription that was left reads nothing more, neither by a wake nor by the poll', async () => {
       const core = await startCore({ database });
       let [statements, underWay] = [0, 0];
       const counted = interceptStatements(
@@ -310,7 +310,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(statements).toBe(0);
     });
 
-    test('before it has begun ends at once', async () => {
+    test('A subscription that is left before it has begun ends at once', async () => {
       const core = await startCore({ database });
       await emit(core, 1);
       const client = new AbortController();
@@ -319,7 +319,7 @@ describeOnBothEngines('a subscription', (open) => {
       expect(await changes.next()).toEqual({ done: true, value: undefined });
     });
 
-    test('while it reads on in the log ends with nothing more', async () => {
+    test('A subscription that is left while it reads the log ends without another event', async () => {
       const core = await startCore({ database });
       await emit(core, 1);
       const client = new AbortController();
@@ -332,7 +332,7 @@ describeOnBothEngines('a subscription', (open) => {
     });
   });
 
-  test('is not troubled by another whose listener has a fault', async () => {
+  test('A subscription is not disturbed by another whose listener has a fault', async () => {
     const core = await startCore({ database });
     const heard: number[] = [];
     const three = deferred();
@@ -350,7 +350,7 @@ describeOnBothEngines('a subscription', (open) => {
     expect(core.faults).toHaveLength(3);
   });
 
-  test('goes on behind a failed read of the log, at the next poll', async () => {
+  test('A subscription continues at the next poll after a failed read of the log', async () => {
     const core = await startCore({ database });
     let broken = false;
     const flaky = interceptStatements(database, () => {
@@ -368,7 +368,7 @@ describeOnBothEngines('a subscription', (open) => {
     expect((await first).value.version).toBe(1);
   });
 
-  test('that cannot read on fails once and is over, and nothing of it stays with the connection', async () => {
+  test('A subscription that cannot read fails once and ends, and leaves nothing with its connection', async () => {
     const core = await startCore({ database });
     let broken = false;
     const flaky = interceptStatements(database, () => {
@@ -386,7 +386,7 @@ describeOnBothEngines('a subscription', (open) => {
 });
 
 describeOnBothEngines('a log that has let go of its beginning', (open) => {
-  test('refuses a cursor older than what is kept, and takes the one that it begins behind', async () => {
+  test('A log without its beginning refuses an older cursor, and accepts the one that it begins behind', async () => {
     const database = await open();
     const core = await startCore({ database });
     await emit(core, 5);
@@ -407,7 +407,7 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
     database = await open();
   });
 
-  test('ends it when it is revoked, and says so', async () => {
+  test('A revoked credential ends its subscription with the reason', async () => {
     const core = await startCore({ database });
     const { token, opened } = await dashboard(core);
     const { signal, stop } = await opened();
@@ -418,7 +418,7 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
     stop();
   });
 
-  test('ends it at the instant at which it expires, not before', async () => {
+  test('An expiring credential ends its subscription at the instant of its expiry, not before', async () => {
     const core = await startCore({ database });
     const { opened } = await dashboard(core);
     const { signal, stop } = await opened();
@@ -429,7 +429,7 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
     stop();
   });
 
-  test('opens nothing when it was revoked while it was being looked at', async () => {
+  test('A credential that is revoked while it is checked opens nothing', async () => {
     const core = await startCore({ database });
     const { token, opened } = await dashboard(core);
     const revoke = onlyOnce(() => core.access.revokeToken(core.tenant, token));
@@ -437,7 +437,7 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
     expect(signal.reason).toBeInstanceOf(UnauthenticatedError);
   });
 
-  test('is looked after once, for as long as anything is open by it', async () => {
+  test('A credential is watched once, for as long as anything is open by it', async () => {
     const core = await startCore({ database });
     const { token, watched } = await dashboard(core);
     let looked = 0;
@@ -459,7 +459,7 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
     expect([looked, left.listening()]).toEqual([2, 0]);
   });
 
-  test('is not called revoked where it only could not be looked at', async () => {
+  test('A credential that cannot be checked is not reported as revoked', async () => {
     const core = await startCore({ database });
     const { opened } = await dashboard(core);
     const lost = new Error('the connection was lost');
@@ -468,7 +468,7 @@ describeOnBothEngines('a credential that something was opened with', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
-  test('wake each other', async () => {
+  test('Two instances wake each other', async () => {
     const [one, two] = await startTwoCores();
     const changes = await watch(two, { resource: 'credential' }, { after: 0 });
     for (let version = 1; version <= 3; version += 1) {
@@ -478,7 +478,7 @@ describe('two instances on one PostgreSQL', () => {
     }
   });
 
-  test('give who follows on either every event once and in order, while both write', async () => {
+  test('Two instances give each listener every event once and in order, while both write', async () => {
     const [one, two] = await startTwoCores();
     const [writers, each] = [12, 20];
     const total = writers * each;
@@ -503,7 +503,7 @@ describe('two instances on one PostgreSQL', () => {
     for (const { versions } of heard) expect(versions).toEqual(inOrder);
   });
 
-  test('lose a notification and with it a few seconds, nothing else', async () => {
+  test('A lost notification delays events by a few seconds, and loses none', async () => {
     const [one, two] = await startTwoCores({ announces: false });
     const joining = observed(two);
     const changes = await watch(joining, { resource: 'credential' }, { after: 0 });
@@ -519,7 +519,7 @@ describe('two instances on one PostgreSQL', () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  test('end what a credential has opened on one when the other revokes it', async () => {
+  test('A credential that one instance revokes ends what it has opened on the other', async () => {
     const [one, two] = await startTwoCores();
     const { token } = await dashboard(one);
     const authorization = `Bearer ${token}`;

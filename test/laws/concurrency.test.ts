@@ -85,7 +85,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
     return [first, await startCore({ database, tenant: first.tenant, clock: first.clock, follows: false })];
   }
 
-  test('never take more than there is', async () => {
+  test('Concurrent debits of two instances never take more than there is', async () => {
     const funds = fc.record({ own: fc.nat({ max: 60_000 }), held: fc.nat({ max: 20_000 }) });
     const debits = fc.array(debit, { minLength: AT_ONCE, maxLength: AT_ONCE });
     await fc.assert(
@@ -131,7 +131,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
     );
   });
 
-  test(`${ROUNDS} times with one key have one effect of each kind; who has it with another input is refused`, {
+  test(`One key has one effect of each kind, and is refused with another input (${ROUNDS} rounds)`, {
     timeout: 60_000 + ROUNDS * 5_000,
   }, async () => {
     const kinds = fc.uniqueArray(keyed, { minLength: 2, maxLength: 5, selector: operationOf });

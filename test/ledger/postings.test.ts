@@ -14,7 +14,7 @@ const account = fc.constantFrom(...CENTS_ACCOUNTS);
 const move = fc.record({ from: account, to: account, amount: fc.nat(1_000_000) });
 
 describe('a ledger transaction', () => {
-  test('sums to zero, whatever it moves', () => {
+  test('A ledger transaction sums to zero, whatever it moves', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 8 }), (moves) => {
         const net = (name: LedgerAccountName) =>
@@ -40,7 +40,7 @@ describe('a ledger transaction', () => {
   });
 
   test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
-    'refuses to move %s cents',
+    'A ledger transaction refuses to move %s cents',
     (amount) => {
       expect(() => ledgerTransaction('t', [{ from: 'acquirer', to: 'merchant_pending', amount }])).toThrow(
         RangeError,
@@ -48,7 +48,7 @@ describe('a ledger transaction', () => {
     },
   );
 
-  test('refuses to move more at once than a number can hold', () => {
+  test('A ledger transaction refuses to move more at once than a number can hold', () => {
     const most = { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER } as const;
     expect(() => ledgerTransaction('t', [most, most])).toThrow('more than a number can hold');
     // Also where it is too much for one of the accounts alone.
@@ -56,7 +56,7 @@ describe('a ledger transaction', () => {
     expect(() => ledgerTransaction('t', [most, other])).toThrow('more than a number can hold');
   });
 
-  test('has no line for a move of nothing', () => {
+  test('A ledger transaction has no line for a move of zero', () => {
     const nothing = { from: 'merchant_receivable', to: 'acquirer', amount: 0 } as const;
     expect(
       ledgerTransaction('t', [{ from: 'merchant_balance', to: 'acquirer', amount: 5 }, nothing]).lines,
@@ -67,13 +67,13 @@ describe('a ledger transaction', () => {
     expect(() => ledgerTransaction('t', [nothing])).toThrow('moves nothing');
   });
 
-  test('never makes cents of litoshi', () => {
+  test('A ledger transaction never makes cents of litoshi', () => {
     expect(() =>
       ledgerTransaction('t', [{ from: 'ltc_received', to: 'merchant_balance', amount: 1 }]),
     ).toThrow('same unit');
   });
 
-  test('names the subaccount that it touches, and none where it touches none', () => {
+  test('A ledger transaction names the subaccount that it touches, and none where it touches none', () => {
     const moves = [{ from: 'merchant_balance', to: 'merchant_subaccounts', amount: 1 }] as const;
     expect(() => ledgerTransaction('t', moves)).toThrow('subaccount');
     expect(ledgerTransaction('t', moves, 'sacc_1')).toMatchObject({ subaccountId: 'sacc_1' });
@@ -93,7 +93,7 @@ describe('balances', () => {
         ) as Balances,
     );
 
-  test('move by a transaction’s lines, or not at all where one would get the wrong sign', () => {
+  test('Balances change by the lines of a transaction, or not at all where one would get the wrong sign', () => {
     fc.assert(
       fc.property(balances, fc.array(move, { minLength: 1, maxLength: 4 }), (before, moves) => {
         let transaction: ReturnType<typeof ledgerTransaction>;
@@ -112,7 +112,7 @@ describe('balances', () => {
     );
   });
 
-  test('refuse a sum that a number cannot hold, for nothing of the account could be read any more', () => {
+  test('Balances refuse a sum that a number cannot hold', () => {
     const most = ledgerTransaction('t', [
       { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER },
     ]);
@@ -120,7 +120,7 @@ describe('balances', () => {
     expect(() => applyToBalances(full, most)).toThrow(RangeError);
   });
 
-  test('may come back to nothing', () => {
+  test('Balances may return to zero', () => {
     const sale = ledgerTransaction('a', [{ from: 'acquirer', to: 'merchant_pending', amount: 5 }]);
     const refund = ledgerTransaction('b', [{ from: 'merchant_pending', to: 'acquirer', amount: 5 }]);
     expect(applyToBalances(applyToBalances(NO_BALANCES, sale), refund)).toEqual(NO_BALANCES);
@@ -133,7 +133,7 @@ describe('cents that come in', () => {
     [300, 1_000, { merchant_balance: 700, merchant_receivable: 0 }],
     [1_000, 1_000, { merchant_balance: 0, merchant_receivable: 0 }],
     [1_500, 1_000, { merchant_balance: 0, merchant_receivable: -500 }],
-  ])('where %d are owed, %d settle that first: %j', (owed, amount, expected) => {
+  ])('Where %d cents are owed, %d incoming cents settle the debt first: %j', (owed, amount, expected) => {
     const before = { ...NO_BALANCES, merchant_receivable: 0 - owed };
     const transaction = ledgerTransaction('t', creditWithRecovery('received', amount, before));
     expect(applyToBalances(before, transaction)).toEqual({ ...before, ...expected, received: -amount });

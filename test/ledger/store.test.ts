@@ -32,7 +32,7 @@ describeOnBothEngines('the ledger', (open) => {
     database = await open();
   });
 
-  test('moves each balance with the postings', async () => {
+  test('The ledger changes each balance with its postings', async () => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 5000);
     await post(
@@ -50,7 +50,7 @@ describeOnBothEngines('the ledger', (open) => {
     });
   });
 
-  test('tells the version of the log that its balances stand for, and what the subaccounts sum to', async () => {
+  test('The ledger reads the log version of its balances, and the sum of the subaccounts', async () => {
     const { tenant, controls, subaccounts } = await startCore({ database });
     const nothing = { balances: NO_BALANCES, version: 0, subaccountsCents: 0 };
     expect(await readBalancesAndVersion(database.sql, tenant)).toEqual(nothing);
@@ -79,7 +79,7 @@ describeOnBothEngines('the ledger', (open) => {
   });
 
   // A session keeps its first plan: made for an empty ledger, a scan would then read every posting there is, each time.
-  test('looks up what it needs and scans nothing, for a large group as for a small one', async () => {
+  test('The ledger looks up what it needs and scans nothing, for a large group as for a small one', async () => {
     const fresh = await open();
     const tenant = await openAccount(fresh);
     const scans = await fresh.transaction(async (trx) => {
@@ -94,7 +94,7 @@ describeOnBothEngines('the ledger', (open) => {
     expect(scans).toEqual({});
   });
 
-  test('keeps two tenants apart that use the same transaction id', async () => {
+  test('The ledger separates two tenants that use the same transaction id', async () => {
     const [one, other] = [await openAccount(database), await openAccount(database)];
     await sell(one, 'sale', 100);
     await sell(other, 'sale', 200);
@@ -102,7 +102,7 @@ describeOnBothEngines('the ledger', (open) => {
     expect((await readBalances(database.sql, { ...one, environment: 'sandbox' })).merchant_pending).toBe(0);
   });
 
-  test('refuses lines that do not sum to zero, with all that came in the same statement', async () => {
+  test('The ledger refuses lines that do not sum to zero, with the whole statement that contains them', async () => {
     const tenant = await openAccount(database);
     const unbalanced: LedgerTransaction = {
       id: 'lost',
@@ -116,7 +116,7 @@ describeOnBothEngines('the ledger', (open) => {
     expect(await postings(tenant)).toBe(0);
   });
 
-  test('refuses two transactions that balance only together', async () => {
+  test('The ledger refuses two transactions that balance only together', async () => {
     const tenant = await openAccount(database);
     const half = (id: string, account: LedgerAccountName, amount: number) => ({
       id,
@@ -128,14 +128,14 @@ describeOnBothEngines('the ledger', (open) => {
     ).rejects.toMatchObject({ constraint: 'posting_sums_to_zero' });
   });
 
-  test('refuses a transaction that was posted before', async () => {
+  test('The ledger refuses a transaction that was posted before', async () => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
     await expect(sell(tenant, 'sale', 100)).rejects.toMatchObject({ code: '23505' });
     expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(100);
   });
 
-  test('refuses a transaction that was posted before, though its lines are on other accounts', async () => {
+  test('The ledger refuses a transaction that was posted before, although its lines are on other accounts', async () => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
     const again = ledgerTransaction('sale', [
@@ -153,7 +153,7 @@ describeOnBothEngines('the ledger', (open) => {
     ['what is pending below zero', 'merchant_pending', 'merchant_balance'],
     ['the receivable above zero', 'merchant_pending', 'merchant_receivable'],
     ['what the acquirer holds below zero', 'merchant_pending', 'acquirer'],
-  ])('does not let %s', async (_, from, to) => {
+  ])('The ledger lets no transaction bring %s', async (_, from, to) => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
     const before = await readBalances(database.sql, tenant);
@@ -163,14 +163,14 @@ describeOnBothEngines('the ledger', (open) => {
     expect(await readBalances(database.sql, tenant)).toEqual(before);
   });
 
-  test('does not let a balance grow beyond what can be read back', async () => {
+  test('The ledger does not let a balance grow beyond what can be read back', async () => {
     const tenant = await openAccount(database);
     await sell(tenant, 'all', Number.MAX_SAFE_INTEGER);
     await expect(sell(tenant, 'more', 1)).rejects.toMatchObject({ constraint: 'ledger_account_exact' });
     expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  test('refuses an account that it does not know', async () => {
+  test('The ledger refuses an account that it does not know', async () => {
     const tenant = await openAccount(database);
     const lines = [
       { account: 'merchant_pendng' as LedgerAccountName, amount: 5 },
@@ -197,14 +197,14 @@ describeOnBothEngines('the ledger', (open) => {
     'delete from ledger_account',
     'truncate ledger_account',
     `insert into ledger_account (account_id, environment, name, balance) select id, 'sandbox', 'merchant_balance', 5 from account`,
-  ])('refuses: %s', async (statement) => {
+  ])('The ledger refuses the statement: %s', async (statement) => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
     await expect(sql.raw(statement).execute(database.sql)).rejects.toMatchObject({ code: '23001' });
     expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(100);
   });
 
-  test('has balances that are the sum of the entries, whatever was posted and refused', async () => {
+  test('The balances are the sum of the entries, whatever was posted and refused', async () => {
     const account = fc.constantFrom(...CENTS_ACCOUNTS);
     const move = fc.record({ from: account, to: account, amount: fc.integer({ min: 1, max: 500 }) });
     await fc.assert(
@@ -241,7 +241,7 @@ describeOnBothEngines('the ledger', (open) => {
   });
 
   describe('of a subaccount', () => {
-    test('moves with the postings that name it, as the account of all does', async () => {
+    test('The balance of a subaccount changes with the postings that name it, as the sum of all subaccounts does', async () => {
       const tenant = await openAccount(database);
       const [ana, bia] = [await openSubaccount(tenant), await openSubaccount(tenant)];
       await sell(tenant, 'sale', 100);
@@ -262,7 +262,7 @@ describeOnBothEngines('the ledger', (open) => {
       expect(await balanceOf(ana)).toBe(40);
     });
 
-    test('is named by every line that is one’s, and is of the same tenant', async () => {
+    test('Every line of a subaccount names it, and it belongs to the same tenant', async () => {
       const [tenant, other] = [await openAccount(database), await openAccount(database)];
       await sell(tenant, 'sale', 100);
       await move(tenant, 'release', 'merchant_pending', 'merchant_balance', 100);
@@ -288,7 +288,7 @@ describeOnBothEngines('the ledger', (open) => {
       'truncate subaccount cascade',
       `insert into subaccount (account_id, environment, id, name, balance_cents, created_at)
        select id, 'live', 'sacc_' || md5(random()::text), 'x', 5, '2026-01-01' from account limit 1`,
-    ])('refuses: %s', async (statement) => {
+    ])('The ledger refuses the statement about subaccounts: %s', async (statement) => {
       const tenant = await openAccount(database);
       await openSubaccount(tenant);
       await expect(sql.raw(statement).execute(database.sql)).rejects.toMatchObject({ code: '23001' });
@@ -320,7 +320,7 @@ describeOnBothEngines('the ledger', (open) => {
     }
   });
 
-  test('never lets litoshi make up for cents', async () => {
+  test('The ledger never balances cents with litoshi', async () => {
     const tenant = await openAccount(database);
     const lines = [
       { account: 'ltc_received' as const, amount: -5 },
@@ -363,7 +363,7 @@ describeOnBothEngines('the ledger', (open) => {
 });
 
 describe('a transaction that the program lets pass', () => {
-  test('is one that the database lets pass: their signs are the same', () => {
+  test('The program refuses a wrong sign on each account, as the database does', () => {
     for (const account of ALL_ACCOUNTS) {
       const amount = isOwed(account) ? 1 : -1;
       expect(() =>

@@ -45,7 +45,7 @@ test('no member that carries a secret reaches a line, at any depth, nor a key in
   expect(thrown.message).toBe('ps_test_hidden');
 });
 
-test('nor in any other text of an error: of those that it gathers, and what a database adds', () => {
+test('No secret reaches the log in gathered errors, or in what a database adds to an error', () => {
   const { lines, log } = captured();
   const all = new AggregateError(
     [new Error('to hidden.maria@exemplo.com'), 'hidden@exemplo.com'],

@@ -33,7 +33,7 @@ const REQUEST_PAYOUT = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) { __typename ... on UserError { code message } }
 }`;
 
-test('one trace from a query through SQL, as a part of the caller’s; a refusal is named by its code', async () => {
+test('One trace spans a query and its SQL as part of the caller’s trace, and names a refusal by its code', async () => {
   const { url, said, spans, headers } = await collector();
   const lines: string[] = [];
   const app = await startApp({
@@ -78,7 +78,7 @@ test('one trace from a query through SQL, as a part of the caller’s; a refusal
   expect(spans.filter(({ traceId }) => traceId === 'f'.repeat(32))).toEqual([]);
 });
 
-test('one trace from a facade’s query through the service, with its SQL, and nothing secret in it', async () => {
+test('One trace spans a facade’s query, the service and its SQL, and contains no secret', async () => {
   const { url, said, spans } = await collector();
   const pair = await startPair({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
   const client = pair.facade.client(pair.keys.live, TRACEPARENT);

@@ -24,14 +24,14 @@ describe('the checker finds a planted fault within a few seeds', () => {
     return () => database.close();
   });
 
-  test.each(Object.entries(PLANTED))('%s', async (_, tamper) => {
+  test.each(Object.entries(PLANTED))('The checker finds a planted fault: %s', async (_, tamper) => {
     const failures: Failure[] = [];
     for (let from = 1; from <= MOST && failures.length === 0; from += AT_ONCE)
       failures.push(...(await playSeeds({ database, seeds: seedsFrom(from, AT_ONCE), tamper })).failures);
     expect(failures).not.toEqual([]);
   });
 
-  test('and a seed that fails fails again, at the same step', async () => {
+  test('A seed that fails fails again at the same step', async () => {
     const tamper = PLANTED['a key is forgotten']!;
     const { failures } = await playSeeds({ database, seeds: seedsFrom(1, AT_ONCE), tamper });
     const [{ seed, step, law }] = failures as [Failure];

@@ -29,7 +29,7 @@ describeOnDatabase('webhooks', (open) => {
   const start = (options: Partial<CoreOptions> = {}) => startCore({ database, follows: false, ...options });
 
   describe('of a card payment', () => {
-    test('say that it was paid, once, to the account’s URL', async () => {
+    test('A paid card payment sends one webhook to the account’s URL', async () => {
       const { core, receiver, secret } = await configured();
       const payment = await paid(core, {
         valueCents: 4990,
@@ -67,7 +67,7 @@ describeOnDatabase('webhooks', (open) => {
       ]);
     });
 
-    test('name the version and the instant of what they report, however late they arrive', async () => {
+    test('A webhook has the version and the instant of the state that it reports, however late it arrives', async () => {
       const { core, receiver } = await configured();
       await fund(core, { cents: 10_000 });
       const { payout } = await core.payouts.request(core.tenant, {
@@ -89,7 +89,7 @@ describeOnDatabase('webhooks', (open) => {
       ).toEqual([first, second, first]);
     });
 
-    test('leave out the customer that was not given, and say null for metadata', async () => {
+    test('A webhook has no customer without a name or email, and null in place of missing metadata', async () => {
       const { core, receiver } = await configured();
       await paid(core);
       await paid(core, { customer: { externalId: '7' } });
@@ -101,7 +101,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received).toHaveLength(2);
     });
 
-    test('go to its own callbackUrl in place of the account’s', async () => {
+    test('A webhook goes to the payment’s own callbackUrl in place of the account’s URL', async () => {
       const { core, receiver } = await configured();
       const own = await startReceiver();
       await paid(core, { callbackUrl: own.url });
@@ -109,7 +109,7 @@ describeOnDatabase('webhooks', (open) => {
       expect([receiver.received.length, own.received.length]).toEqual([0, 1]);
     });
 
-    test('are signed where the account has no URL, with the secret that it is shown later', async () => {
+    test('A webhook of an account without a URL is signed with the secret that the account is shown later', async () => {
       const core = await start();
       const own = await startReceiver();
       const payment = await paid(core, { callbackUrl: own.url });
@@ -122,7 +122,7 @@ describeOnDatabase('webhooks', (open) => {
       expect((await core.webhooks.configure(core.tenant, { url: own.url })).secret).toBeNull();
     });
 
-    test('are not made where there is no URL, and not later either', async () => {
+    test('A payment without any URL makes no webhook, also not when a URL is configured later', async () => {
       const core = await start();
       const receiver = await startReceiver();
       await paid(core);
@@ -134,7 +134,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received.map(({ body }) => JSON.parse(body).orderCode)).toEqual([payment.orderCode]);
     });
 
-    test('do not speak of one that was created, failed, expired or refunded', async () => {
+    test('A payment that is created, fails, expires or is refunded sends no webhook', async () => {
       const { core, receiver } = await configured();
       const { payment: failed } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
       await core.cardPayments.pay(failed.orderCode, declinedForGood());
@@ -151,7 +151,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received).toHaveLength(1);
     });
 
-    test('speak of one that was paid late', async () => {
+    test('A payment that is approved late sends its webhook', async () => {
       const { core, receiver } = await configured();
       const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
       await core.cardPayments.pay(payment.orderCode, approvedLate());
@@ -161,7 +161,7 @@ describeOnDatabase('webhooks', (open) => {
   });
 
   describe('are one transaction with what they announce', () => {
-    test('so that where they cannot be written nothing has happened', async () => {
+    test('A payment is not paid while its webhook cannot be written', async () => {
       const own = await open();
       const core = await start({ database: own });
       const receiver = await startReceiver();
@@ -179,7 +179,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received).toHaveLength(1);
     });
 
-    test('and are sent only after it', async () => {
+    test('A webhook is sent only after its payment is committed', async () => {
       const { core, receiver } = await configured();
       const seen: (string | undefined)[] = [];
       const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
@@ -197,7 +197,7 @@ describeOnDatabase('webhooks', (open) => {
   });
 
   describe('to a receiver that fails', () => {
-    test('are sent seven times in all, with the same id and body, and then no more', async () => {
+    test('A webhook to a failing receiver is sent seven times with the same id and body, and then no more', async () => {
       const { core, receiver } = await configured((response) => response.writeHead(500).end());
       const payment = await paid(core);
       await core.pass(24 * HOUR);
@@ -227,7 +227,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(core.faults).toEqual([]);
     });
 
-    test('say when they are sent next', async () => {
+    test('A failed webhook shows the time of its next attempt', async () => {
       const { core } = await configured((response) => response.writeHead(500).end());
       const payment = await paid(core);
       await core.work.settled();
@@ -243,7 +243,7 @@ describeOnDatabase('webhooks', (open) => {
       });
     });
 
-    test('arrive when it has come back', async () => {
+    test('A webhook arrives when its receiver has recovered', async () => {
       let failures = 3;
       const { core, receiver } = await configured((response) => {
         response.writeHead(failures-- > 0 ? 503 : 200).end();
@@ -254,7 +254,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received).toHaveLength(4);
     });
 
-    test('wait five seconds for it and no longer', async () => {
+    test('A webhook waits five seconds for an answer, and no longer', async () => {
       const { core, receiver } = await configured(() => undefined);
       const came = receiver.next();
       const payment = await paid(core);
@@ -274,7 +274,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(delivery!.nextAttemptAt).toEqual(plusMs(payment.paidAt!, 10 * SECOND));
     });
 
-    test('that is down are not lost', async () => {
+    test('A webhook to a receiver that is down is not lost', async () => {
       const { core, receiver } = await configured();
       await receiver.shut();
       await paid(core);
@@ -289,7 +289,7 @@ describeOnDatabase('webhooks', (open) => {
 
   describe('over a crash', () => {
     test.each(['before', 'after'] as const)(
-      '%s the receiver was reached are sent by another instance',
+      'A webhook of an instance that crashed %s the receiver was reached is sent by another instance',
       async (when) => {
         const [reached, die] = [deferred(), deferred()];
         const receiver = await startReceiver();
@@ -319,7 +319,7 @@ describeOnDatabase('webhooks', (open) => {
       },
     );
 
-    test('of the database, between an answer and its record, are sent again', async () => {
+    test('A webhook is sent again when the database failed between an answer and its record', async () => {
       const { core, receiver } = await configured();
       // Before there is anything to send: a webhook may be sent as soon as it is due.
       await sql`alter table webhook_attempt add constraint refused check (false) not valid`.execute(
@@ -339,7 +339,7 @@ describeOnDatabase('webhooks', (open) => {
   });
 
   describe('of one resource', () => {
-    test('come in order: a later one follows as soon as the earlier has arrived', async () => {
+    test('Webhooks of one resource arrive in order: a later one follows as soon as the earlier has arrived', async () => {
       let failures = 1;
       const { core, receiver } = await configured((response) => {
         response.writeHead(failures-- > 0 ? 500 : 200).end();
@@ -363,7 +363,7 @@ describeOnDatabase('webhooks', (open) => {
       ]);
     });
 
-    test('of one commit come in order too', async () => {
+    test('Webhooks of one commit arrive in order', async () => {
       const { core, receiver } = await configured();
       const payment = await paid(core);
       await announce(core, payment, 'second', 'third', 'fourth');
@@ -371,7 +371,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(metadata(receiver)).toEqual([null, 'second', 'third', 'fourth']);
     });
 
-    test('come in order, and at once, where many are sent by two instances', async () => {
+    test('Webhooks of one resource arrive in order and at once when two instances send many', async () => {
       const { core, receiver } = await configured();
       const other = await start({ tenant: core.tenant, clock: core.clock });
       const payments = await Promise.all(Array.from({ length: 20 }, () => paid(core)));
@@ -390,7 +390,7 @@ describeOnDatabase('webhooks', (open) => {
       }
     });
 
-    test('wait 30 seconds at most', async () => {
+    test('A webhook waits for an earlier one of its resource for 30 seconds at most', async () => {
       const { core, receiver } = await configured((response, { body }) => {
         response.writeHead(JSON.parse(body).metadata === null ? 500 : 200).end();
       });
@@ -404,7 +404,7 @@ describeOnDatabase('webhooks', (open) => {
       expect((await listed(core)).map(({ status }) => status)).toEqual(['delivered', 'pending']);
     });
 
-    test('that was given up keep nothing waiting', async () => {
+    test('A webhook that was given up delays no later one', async () => {
       const { core, receiver } = await configured((response) => response.writeHead(500).end());
       const payment = await paid(core);
       await core.pass(24 * HOUR);
@@ -414,7 +414,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(metadata(receiver).at(-1)).toBe('second');
     });
 
-    test('keep those of another resource, URL or merchant from nothing', async () => {
+    test('A failing webhook delays none of another resource, URL or merchant', async () => {
       const { core, receiver } = await configured((response) => response.writeHead(500).end());
       const elsewhere = await startReceiver();
       const payment = await paid(core);
@@ -430,7 +430,7 @@ describeOnDatabase('webhooks', (open) => {
   });
 
   describe('sent again', () => {
-    test('are the same delivery, and have a series of attempts of their own', async () => {
+    test('A redelivery keeps the id of its webhook and has a series of attempts of its own', async () => {
       const { core, receiver } = await configured((response) => response.writeHead(500).end());
       await paid(core);
       await core.pass(24 * HOUR);
@@ -457,7 +457,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received).toHaveLength(16);
     });
 
-    test('where one waits, come now', async () => {
+    test('A redelivery of a waiting webhook is sent at once', async () => {
       const { core, receiver } = await configured((response) => response.writeHead(500).end());
       await paid(core);
       await core.pass(MINUTE);
@@ -471,7 +471,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received).toHaveLength(4);
     });
 
-    test('show the last 50 of their attempts', async () => {
+    test('A webhook shows its last 50 attempts', async () => {
       const { core } = await configured();
       await paid(core);
       await core.work.settled();
@@ -492,13 +492,13 @@ describeOnDatabase('webhooks', (open) => {
       '\ud800',
       `whd_${'0'.repeat(24)}`,
       "'; drop table webhook_delivery; --",
-    ])('are not, where there is no %j', async (webhookId) => {
+    ])('A redelivery of an unknown webhook is refused: %j', async (webhookId) => {
       const core = await start();
       await expect(core.webhooks.redeliver(core.tenant, webhookId)).rejects.toThrow(NotFoundError);
       expect(await core.webhooks.findMany(core.tenant, [webhookId])).toEqual([null]);
     });
 
-    test('by another merchant or environment are not there', async () => {
+    test('A webhook of another merchant or environment is not found', async () => {
       const { core, receiver } = await configured();
       await paid(core);
       await core.work.settled();
@@ -517,7 +517,7 @@ describeOnDatabase('webhooks', (open) => {
   });
 
   describe('configured', () => {
-    test('with a new secret are signed with it, older ones that wait included', async () => {
+    test('A new secret signs every webhook from then on, also those that wait', async () => {
       const { core, receiver, secret } = await configured((response) => response.writeHead(500).end());
       await paid(core);
       await core.work.settled();
@@ -536,7 +536,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(() => verify(secret!, 1)).toThrow('No matching signature');
     });
 
-    test('go to the new URL from then on; those under way stay with the old', async () => {
+    test('A new URL receives new webhooks, and those under way keep the old URL', async () => {
       const { core, receiver } = await configured((response) => response.writeHead(500).end());
       await paid(core);
       await core.work.settled();
@@ -547,7 +547,7 @@ describeOnDatabase('webhooks', (open) => {
       expect([receiver.received.length, moved.received.length]).toEqual([2, 1]);
     });
 
-    test('in one environment are not in the other', async () => {
+    test('Each environment has its own webhook secret', async () => {
       const { core, secret } = await configured();
       const sandbox: Tenant = { ...core.tenant, environment: 'sandbox' };
       const other = await core.webhooks.configure(sandbox, { url: 'http://127.0.0.1:1/' });
@@ -555,14 +555,14 @@ describeOnDatabase('webhooks', (open) => {
       expect(other.secret).not.toBe(secret);
     });
 
-    test('by many at once have one secret, shown once', async () => {
+    test('Concurrent configurations create one secret, which is shown once', async () => {
       const core = await start();
       const urls = Array.from({ length: 20 }, (_, index) => `http://127.0.0.1:1/${index}`);
       const answers = await Promise.all(urls.map((url) => core.webhooks.configure(core.tenant, { url })));
       expect(answers.filter(({ secret }) => secret !== null)).toHaveLength(1);
     });
 
-    test('with what is no URL are refused, and stay as they were', async () => {
+    test('A configuration with an invalid URL is refused and changes nothing', async () => {
       const { core, receiver } = await configured();
       await expect(
         core.webhooks.configure(core.tenant, { url: 'ftp://a.example', rotateSecret: true }),

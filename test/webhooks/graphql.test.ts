@@ -60,7 +60,7 @@ const listed = async (client: GraphQLClient, variables: Record<string, unknown> 
   (await client.request(LIST, variables)).webhookDeliveries;
 
 describe('configureWebhook', () => {
-  test('tells the secret once, and a new one where that is asked for', async () => {
+  test('configureWebhook returns the secret once, and a new one on request', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const input = { url: 'https://padaria.example/hook' };
     const configured = async (more: object = {}) =>
@@ -86,7 +86,7 @@ describe('configureWebhook', () => {
     'https://u:p@a.example',
     '\u0000',
     `https://a.example/${'x'.repeat(500)}`,
-  ])('refuses %j as a URL, naming it', async (url) => {
+  ])('configureWebhook refuses the URL %j and names its field', async (url) => {
     expect((await app.live.request(CONFIGURE, { input: { url } })).configureWebhook).toMatchObject({
       __typename: 'ValidationError',
       code: 'VALIDATION',
@@ -100,13 +100,13 @@ describe('configureWebhook', () => {
     { url: 7 },
     { url: 'https://a.example', rotateSecret: 'yes' },
     { url: 'https://a.example', more: 1 },
-  ])('refuses %j before anything', async (input) => {
+  ])('configureWebhook refuses the malformed input %j before execution', async (input) => {
     const { body } = await app.live.send(CONFIGURE, { input });
     expect(body.data).toBeUndefined();
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  test('refuses a private address where that is not switched on', async () => {
+  test('A private address is refused as a webhook URL where private addresses are switched off', async () => {
     const server = await startApp({ environment: { PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' } });
     try {
       for (const url of ['http://localhost:3000/hook', 'https://127.0.0.1/', 'http://a.example/'])
@@ -135,7 +135,7 @@ describe('configureWebhook', () => {
 });
 
 describe('the callbackUrl of a payment', () => {
-  test('may lead to a developer’s own machine by http, as the account’s URL may, and is called', async () => {
+  test('A callbackUrl may lead by http to a developer’s own machine, as the account’s URL may, and is called', async () => {
     const { client } = await merchant();
     const receiver = await startReceiver();
     const { made } = await client.request(CREATE, { input: { valueCents: 4990, callbackUrl: receiver.url } });
@@ -159,7 +159,7 @@ describe('the callbackUrl of a payment', () => {
 });
 
 describe('webhookDeliveries', () => {
-  test('show what was sent, how, and what was answered', async () => {
+  test('webhookDeliveries shows what was sent, how, and what the receiver answered', async () => {
     const { client, receiver } = await merchant();
     receiver.answer = (response) => response.writeHead(503).end();
     await pay(client);
@@ -201,7 +201,7 @@ describe('webhookDeliveries', () => {
       expect(await stranger.request(query, { id: node.id })).toEqual({ node: null });
   });
 
-  test('are paged, newest first, and counted by status', async () => {
+  test('webhookDeliveries is paged, newest first, and counted by status', async () => {
     const { client, receiver } = await merchant();
     await pay(client, 3);
     receiver.answer = (response) => response.writeHead(500).end();
@@ -227,13 +227,13 @@ describe('webhookDeliveries', () => {
     [{ first: 0 }, 'first'],
     [{ first: 101 }, 'first'],
     [{ after: 'nonsense' }, 'after'],
-  ])('refuse %j, naming the argument', async (variables, path) => {
+  ])('webhookDeliveries refuses %j and names the argument', async (variables, path) => {
     const { status, body } = await app.live.send(LIST, variables);
     expect(status).toBe(400);
     expect(body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path }] });
   });
 
-  test('with all their attempts cost as many statements for 50 as for one', async () => {
+  test('webhookDeliveries with all attempts costs as many statements for 50 deliveries as for one', async () => {
     const { client } = await merchant();
     await pay(client, 50);
     const cost = async (first: number) => {
@@ -248,7 +248,7 @@ describe('webhookDeliveries', () => {
     expect(await cost(50)).toBe(3);
   });
 
-  test('are nobody else’s', async () => {
+  test('webhookDeliveries shows no delivery of another account or environment', async () => {
     const { client } = await merchant();
     await pay(client);
     const stranger = app.client(await addKey(app, { accountId: await addAccount(app) }));
@@ -258,7 +258,7 @@ describe('webhookDeliveries', () => {
 });
 
 describe('redeliverWebhook', () => {
-  test('sends it again, under the same id', async () => {
+  test('redeliverWebhook sends a webhook again under the same id', async () => {
     const { client, receiver } = await merchant();
     await pay(client);
     const webhookId = receiver.received[0]!.headers['x-webhook-id'] as string;
@@ -270,7 +270,7 @@ describe('redeliverWebhook', () => {
     expect(receiver.received.map(({ headers }) => headers['x-webhook-id'])).toEqual([webhookId, webhookId]);
   });
 
-  test('finds only what is the caller’s', async () => {
+  test('redeliverWebhook finds only deliveries of the caller', async () => {
     const { client, receiver } = await merchant();
     await pay(client);
     const webhookId = receiver.received[0]!.headers['x-webhook-id'] as string;

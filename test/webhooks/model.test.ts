@@ -36,12 +36,12 @@ const failing = (of: WebhookDelivery, random = 0) =>
   decideAttempt(of, { delivered: false, now: NOW, random });
 
 describe('an attempt', () => {
-  test('that succeeds ends the delivery', () => {
+  test('A successful attempt ends the delivery', () => {
     const after = decideAttempt(delivery(), { delivered: true, now: NOW, random: 0 });
     expect(after).toMatchObject({ status: 'delivered', attempts: 1, failures: 0, nextAttemptAt: null });
   });
 
-  test('that fails is followed by the next after 5 s, 30 s, 2 min, 10 min, 1 h and 6 h, and by none after the seventh', () => {
+  test('A failed attempt is repeated after 5 s, 30 s, 2 min, 10 min, 1 h and 6 h, and the seventh is the last', () => {
     let current = delivery();
     for (const [index, wait] of WAITS.entries()) {
       current = failing(current);
@@ -51,7 +51,7 @@ describe('an attempt', () => {
     expect(failing(current)).toMatchObject({ status: 'exhausted', attempts: 7, nextAttemptAt: null });
   });
 
-  test('is never made earlier than that, and at most a fifth later', () => {
+  test('An attempt is never made before its time, and at most a fifth of the wait later', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 5 }),
@@ -67,7 +67,7 @@ describe('an attempt', () => {
   });
 
   test.each([true, false])(
-    'of a delivery that is settled already (delivered: %s) changes nothing else',
+    'An attempt of a settled delivery is counted and changes nothing else (delivered: %s)',
     (delivered) => {
       const settled = delivery({ status: 'delivered', attempts: 1, nextAttemptAt: null });
       expect(decideAttempt(settled, { delivered, now: NOW, random: 0 })).toEqual({ ...settled, attempts: 2 });
@@ -76,15 +76,18 @@ describe('an attempt', () => {
 });
 
 describe('a redelivery', () => {
-  test.each(['delivered', 'exhausted'] as const)('of a delivery that is %s begins a new series', (status) => {
-    const old = delivery({ status, attempts: 7, failures: 7, nextAttemptAt: null });
-    let current = decideRedeliver(old, NOW);
-    expect(current).toMatchObject({ status: 'pending', webhookId: old.webhookId, nextAttemptAt: NOW });
-    for (let index = 0; index < 7; index += 1) current = failing(current);
-    expect(current).toMatchObject({ status: 'exhausted', attempts: 14 });
-  });
+  test.each(['delivered', 'exhausted'] as const)(
+    'A redelivery of a delivery that is %s begins a new series of attempts',
+    (status) => {
+      const old = delivery({ status, attempts: 7, failures: 7, nextAttemptAt: null });
+      let current = decideRedeliver(old, NOW);
+      expect(current).toMatchObject({ status: 'pending', webhookId: old.webhookId, nextAttemptAt: NOW });
+      for (let index = 0; index < 7; index += 1) current = failing(current);
+      expect(current).toMatchObject({ status: 'exhausted', attempts: 14 });
+    },
+  );
 
-  test('of one that waits is due now, and has no more attempts than before', () => {
+  test('A redelivery of a waiting delivery is due now, and has no more attempts than before', () => {
     const waiting = delivery({ attempts: 4, failures: 4, nextAttemptAt: plusMs(NOW, 600_000) });
     expect(decideRedeliver(waiting, NOW)).toEqual({ ...waiting, nextAttemptAt: NOW });
   });
@@ -93,14 +96,14 @@ describe('a redelivery', () => {
 describe('a later event of a resource', () => {
   const later = delivery();
 
-  test('waits for an earlier one until it is 30 seconds old', () => {
+  test('A later event of a resource waits for an earlier one until it is 30 seconds old', () => {
     const until = plusMs(NOW, 30 * SECOND);
     expect(heldBackUntil(later, [delivery()], NOW)).toEqual(until);
     expect(heldBackUntil(later, [delivery()], plusMs(until, -1))).toEqual(until);
     expect(heldBackUntil(later, [delivery()], until)).toBeNull();
   });
 
-  test('does not wait for what is delivered, exhausted or not there', () => {
+  test('A later event does not wait for an earlier one that is delivered, exhausted or missing', () => {
     const settled = (['delivered', 'exhausted'] as const).map((status) => delivery({ status }));
     expect(heldBackUntil(later, [...settled, null], NOW)).toBeNull();
     expect(heldBackUntil(later, [], NOW)).toBeNull();
@@ -133,35 +136,38 @@ describe('the secret', () => {
   const configured = (endpoint: Parameters<typeof decideConfigure>[0], rotateSecret = false) =>
     decideConfigure(endpoint, { url, rotateSecret, freshSecret: 'whsec_new' });
 
-  test('is shown once', () => {
+  test('The secret is shown once', () => {
     const first = configured(null);
     expect(first).toEqual({ endpoint: { url, secret: 'whsec_new', secretShown: true }, secret: 'whsec_new' });
     expect(configured(first.endpoint)).toEqual({ endpoint: first.endpoint, secret: null });
   });
 
-  test('that has signed before it was shown stays the same and is shown', () => {
+  test('A secret that has signed before it was shown stays the same and is shown', () => {
     const signed = { url: null, secret: 'whsec_old', secretShown: false };
     expect(configured(signed)).toMatchObject({ secret: 'whsec_old', endpoint: { secret: 'whsec_old', url } });
   });
 
-  test('is a new one, and shown, where that is asked for', () => {
+  test('A new secret is created and shown on request', () => {
     const known = { url, secret: 'whsec_old', secretShown: true };
     expect(configured(known, true)).toMatchObject({ secret: 'whsec_new', endpoint: { secret: 'whsec_new' } });
   });
 });
 
 describe('a URL', () => {
-  test.each(['https://padaria.example/hook', 'https://padaria.example:8443/hook?a=1'])('may be %s', (url) => {
-    expect(mayBeCalled(url, false)).toBe(true);
-    expect(mayBeCalled(url, true)).toBe(true);
-  });
+  test.each(['https://padaria.example/hook', 'https://padaria.example:8443/hook?a=1'])(
+    'A webhook URL may be %s',
+    (url) => {
+      expect(mayBeCalled(url, false)).toBe(true);
+      expect(mayBeCalled(url, true)).toBe(true);
+    },
+  );
 
   test.each([
     'http://padaria.example/hook',
     'http://localhost:3000/hook',
     'http://127.0.0.1:3000',
     'https://[::1]/',
-  ])('may be %s on a developer’s own machine alone', (url) => {
+  ])('A webhook URL may be %s on a developer’s own machine alone', (url) => {
     expect(mayBeCalled(url, true)).toBe(true);
     expect(mayBeCalled(url, false)).toBe(false);
     expect(() => assertEndpointUrl(url, false)).toThrow(ValidationError);
@@ -178,7 +184,7 @@ describe('a URL', () => {
     'https://a.example/\u0000',
     'https://a.example/\ud800',
     `https://a.example/${'x'.repeat(500)}`,
-  ])('is never %j', (url) => {
+  ])('A webhook URL is never %j', (url) => {
     expect(mayBeCalled(url, false)).toBe(false);
     expect(mayBeCalled(url, true)).toBe(false);
     for (const isPrivate of [true, false]) {

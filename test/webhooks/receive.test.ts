@@ -42,7 +42,7 @@ describe('a signature', () => {
     ['hex behind a prefix', `sha256=${hex}`],
     ['base64 behind a prefix', `sha256=${base64}`],
     ['a prefix in capitals', `SHA256=${hex.toUpperCase()}`],
-  ])('in %s is taken', async (_, signature) => {
+  ])('A signature is accepted in this form: %s', async (_, signature) => {
     const receiving = await startReceiving({ database });
     const headers = { 'x-webhook-signature': signature };
     expect(await receiving.post({ body, headers })).toEqual(TAKEN);
@@ -50,7 +50,7 @@ describe('a signature', () => {
     expect(receiving.faults).toEqual([]);
   });
 
-  test('may be made with any of the secrets', async () => {
+  test('A signature may be made with any of the configured secrets', async () => {
     const secrets = ['first', SECRET, 'açaí 🧀'];
     const receiving = await startReceiving({ database, secrets });
     for (const [index, secret] of secrets.entries()) {
@@ -78,14 +78,14 @@ describe('a signature', () => {
       sign(body, 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw').digest('hex'),
     ],
     ['the secret', SECRET],
-  ])('is wanting where there is %s', async (_, signature) => {
+  ])('A webhook without a valid signature is refused: %s', async (_, signature) => {
     const receiving = await startReceiving({ database });
     const headers: Record<string, string> = signature === null ? {} : { 'x-webhook-signature': signature };
     expect(await receiving.post({ body, headers })).toEqual(REFUSED);
     expect(await receiving.count('received_webhook')).toBe(0);
   });
 
-  test('holds for no other byte of the body', async () => {
+  test('A signature is not valid for a body with a changed byte', async () => {
     const receiving = await startReceiving({ database });
     const answers = await Promise.all(
       [...body].map((_, place) => {
@@ -98,7 +98,7 @@ describe('a signature', () => {
     expect(await receiving.count('received_webhook')).toBe(0);
   });
 
-  test.each([[[]], [['']]])('is never skipped where no secret is configured (%j)', async (secrets) => {
+  test.each([[[]], [['']]])('A webhook is refused where no secret is configured (%j)', async (secrets) => {
     const receiving = await startReceiving({ database, secrets });
     for (const secret of [SECRET, ''])
       expect(
@@ -116,7 +116,7 @@ describe('a signature', () => {
   });
 
   const FORGED = generated(10_000);
-  test(`${FORGED} forged ones are refused, and none of them reaches the database`, async () => {
+  test(`${FORGED} forged webhooks are refused, and none of them reaches the database`, async () => {
     const { database: watched, statements } = recordStatements(database);
     const receiving = await startReceiving({ database: watched, secrets: ['first', SECRET] });
     statements.length = 0;
@@ -198,14 +198,14 @@ describeOnDatabase('webhooks of the service', (open) => {
       ['a text', '"withdrawal.completed"'],
       ['two objects', '{}{}'],
       ['JSON behind a byte order mark', '\ufeff{}'],
-    ])('%s: 400', async (_, body) => {
+    ])('A body that is no JSON object is refused with 400: %s', async (_, body) => {
       const receiving = await startReceiving({ database });
       const { status, body: answer } = await receiving.post(delivered(body));
       expect([status, answer]).toEqual([400, { error: expect.any(String) }]);
       expect(await receiving.count('received_webhook')).toBe(0);
     });
 
-    test('not UTF-8: 400', async () => {
+    test('A body that is not UTF-8 is refused with 400', async () => {
       const receiving = await startReceiving({ database });
       const body = Buffer.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')]);
       const headers = { 'x-webhook-signature': sign(body).digest('hex') };
@@ -215,14 +215,14 @@ describeOnDatabase('webhooks of the service', (open) => {
       });
     });
 
-    test('larger than 256 kB: 413; as large as that: taken', async () => {
+    test('A body of 256 kB is accepted, and a larger one is refused with 413', async () => {
       const receiving = await startReceiving({ database });
       const padded = (length: number) => `{"a":"${'x'.repeat(length - 8)}"}`;
       expect(await receiving.post(delivered(padded(256 * 1024)))).toEqual(TAKEN);
       expect((await receiving.post(delivered(padded(256 * 1024 + 1)))).status).toBe(413);
     });
 
-    test.each(['GET', 'HEAD', 'PUT', 'DELETE'])('%s: 405', async (method) => {
+    test.each(['GET', 'HEAD', 'PUT', 'DELETE'])('The method %s is refused with 405', async (method) => {
       const receiving = await startReceiving({ database });
       expect((await receiving.post({ body: '', headers: {}, method })).status).toBe(405);
     });
@@ -238,7 +238,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     });
   });
 
-  test('are of the sandbox where their name or a field says so, and live otherwise', async () => {
+  test('An event is of the sandbox where its name or a field says so, and live otherwise', async () => {
     const receiving = await startReceiving({ database });
     await receiving.post(delivered(withdrawal('a', 'pending', { test: true })));
     await receiving.post(delivered(withdrawal('b', 'pending', { sandbox: true })));
@@ -252,7 +252,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     ]);
   });
 
-  test('of an environment that there is no key for are passed over', async () => {
+  test('An event of an environment without a key changes nothing and is logged', async () => {
     const receiving = await startReceiving({ database, configured: ['live'] });
     const answer = await receiving.post(delivered(withdrawal('a', 'pending', { test: true })));
     expect(answer.status).toBe(200);
@@ -262,7 +262,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     ]);
   });
 
-  test('wake who follows what has changed, and nobody where nothing has', async () => {
+  test('An event wakes the subscribers of what it changes, and no one when nothing changes', async () => {
     const receiving = await startReceiving({ database });
     await receiving.post(delivered(withdrawal('a', 'completed')));
     expect(receiving.nudged).toEqual(['live payout', 'live wallet']);
@@ -272,7 +272,7 @@ describeOnDatabase('webhooks of the service', (open) => {
   });
 
   describe('that come again', () => {
-    test('under the same id are applied once, however often', async () => {
+    test('An event that arrives again under the same id is applied once', async () => {
       const receiving = await startReceiving({ database });
       const message = delivered(withdrawal('a', 'pending'), 'whd_1');
       const answers = await Promise.all(Array.from({ length: 20 }, () => receiving.post(message)));
@@ -281,7 +281,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(await receiving.count('received_webhook')).toBe(1);
     });
 
-    test('under another id, for it is not signed, or under none, are the same', async () => {
+    test('An event that arrives again under another id, or under none, is applied once', async () => {
       const receiving = await startReceiving({ database });
       const payload = withdrawal('a', 'pending');
       for (const id of ['whd_1', 'whd_2', null, 'x'.repeat(300)])
@@ -289,7 +289,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(await receiving.count('received_webhook')).toBe(1);
     });
 
-    test('without an id are known by what they say', async () => {
+    test('Events without an id are recognised by their content', async () => {
       const receiving = await startReceiving({ database });
       for (const id of [null, null, 'x'.repeat(256)])
         await receiving.post(delivered(withdrawal('a', 'pending'), id));
@@ -305,7 +305,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(await receiving.mirror()).toEqual({ 'payout a': 'pending' });
     });
 
-    test('to two instances at once are applied once', async () => {
+    test('An event that reaches two instances at once is applied once', async () => {
       const first = await startReceiving({ database });
       const second = await startReceiving({ database, tenant: first.tenant, clock: first.clock });
       const events = Array.from({ length: 25 }, (_, index) =>
@@ -328,7 +328,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect([...first.faults, ...second.faults]).toEqual([]);
     });
 
-    test('72 hours late change nothing, applied before or not', async () => {
+    test('An event that arrives 72 hours late changes nothing, whether it was applied before or not', async () => {
       const receiving = await startReceiving({ database });
       const requested = delivered(withdrawal('a', 'pending'), 'whd_1');
       const completed = delivered(withdrawal('a', 'completed'), 'whd_2');
@@ -339,7 +339,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(await receiving.published()).toEqual(['live payout.completed a']);
     });
 
-    test('are remembered for 30 days, and no longer', async () => {
+    test('Received events are remembered for 30 days, and no longer', async () => {
       const receiving = await startReceiving({ database });
       await receiving.post(delivered(withdrawal('a', 'pending'), 'whd_1'));
       receiving.clock.advance(30 * 24 * HOUR);
@@ -354,7 +354,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     });
   });
 
-  test('that the database cannot take are a 500, apply nothing, and are applied when they come again', async () => {
+  test('An event that the database cannot store is answered with 500, and is applied when it arrives again', async () => {
     let fails: string | null = null;
     const faulty: Database = {
       ...database,
@@ -397,7 +397,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     const confirm = (receiving: Receiving) =>
       touchMirrored(database.sql, receiving.tenant, 'payout', { ids: ['a'], at: receiving.clock.now() });
 
-    test('once where it confirms them, and once for claims that come together for one resource', async () => {
+    test('An event is checked with the service once, also when several events of one resource arrive together', async () => {
       const { receiving, looks } = await looking(confirm);
       await receiving.post(delivered(withdrawal('a', 'pending')));
       await receiving.post(delivered(withdrawal('a', 'completed')));
@@ -407,7 +407,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(receiving.faults).toEqual([]);
     });
 
-    test('not at all where nothing could change any more', async () => {
+    test('An event that can change nothing any more is not checked with the service', async () => {
       const { receiving, looks } = await looking(confirm);
       await receiving.post(delivered(withdrawal('a', 'completed')));
       await receiving.pass(HOUR);
@@ -416,7 +416,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(looks).toHaveLength(1);
     });
 
-    test('later where the budget is spent or the service is down, and that is no fault', async () => {
+    test('A check is postponed without a fault when the budget is spent or the service is down', async () => {
       const { receiving, looks } = await looking((instance, look) => {
         if (look <= 3) throw new RateLimitError('120 requests a minute', 20);
         if (look <= 8) throw new UpstreamFault('unreachable', 'no');
@@ -428,7 +428,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(receiving.faults).toEqual([]);
     });
 
-    test('not again where it has no endpoint for that', async () => {
+    test('A check is not repeated where the service has no endpoint for it', async () => {
       const { receiving, looks } = await looking(() => {
         throw new UpstreamError('no such endpoint', { retryable: false, moneyMayHaveMoved: false });
       });
@@ -446,18 +446,21 @@ describeOnDatabase('webhooks of the service', (open) => {
           throw new NotFoundError('Payout not found');
         },
       ],
-    ])('a few times where it %s, and then that is logged', async (_, answer) => {
-      const { receiving, looks } = await looking(answer);
-      await receiving.post(delivered(withdrawal('a', 'completed')));
-      await receiving.pass(24 * HOUR);
-      expect(looks).toHaveLength(5);
-      expect(receiving.faults.map(String)).toEqual([
-        'Error: A webhook said of payout a that it is completed; the service does not',
-      ]);
-      expect(await receiving.count('task')).toBe(0);
-    });
+    ])(
+      'An event is checked a few times where the service %s, and then a fault is logged',
+      async (_, answer) => {
+        const { receiving, looks } = await looking(answer);
+        await receiving.post(delivered(withdrawal('a', 'completed')));
+        await receiving.pass(24 * HOUR);
+        expect(looks).toHaveLength(5);
+        expect(receiving.faults.map(String)).toEqual([
+          'Error: A webhook said of payout a that it is completed; the service does not',
+        ]);
+        expect(await receiving.count('task')).toBe(0);
+      },
+    );
 
-    test('and an internal fault is logged each time, and the task is done again', async () => {
+    test('An internal fault in a check is logged each time, and the check is repeated', async () => {
       const { receiving } = await looking((instance, look) => {
         if (look === 1) throw new TypeError('not a function');
         return confirm(instance);
@@ -470,7 +473,7 @@ describeOnDatabase('webhooks of the service', (open) => {
 });
 
 describe('a status that the document forbids', () => {
-  test('is never published', async () => {
+  test('A status that the document forbids is never published', async () => {
     const database = await openFreshDatabase();
     const receiving = await startReceiving({ database });
     for (const payload of [
@@ -490,7 +493,7 @@ describe('a status that the document forbids', () => {
 });
 
 describe('in all orders, each once to seven times', () => {
-  test('the end is the same, and what is published goes forward alone', async () => {
+  test('Events in any order and number lead to the same end, and published statuses only go forward', async () => {
     const database = await openFreshDatabase();
     const clock = createManualClock();
     const events = {

@@ -46,7 +46,7 @@ describeOnDatabase('a card event', (open) => {
   const listed = async ({ webhooks, tenant }: Receiving) =>
     (await webhooks.list(tenant, { first: 100 })).items.map(({ delivery }) => delivery);
 
-  test('goes to the payment’s callbackUrl byte for byte, with the headers it came with, and they verify', async () => {
+  test('A card event goes to the payment’s callbackUrl byte for byte, with its own headers, which verify', async () => {
     const { receiving, receiver } = await sold();
     // As no serializer of ours would write it.
     const body =
@@ -84,18 +84,21 @@ describeOnDatabase('a card event', (open) => {
   test.each([
     ['base64', { 'x-webhook-signature': (body: string) => sign(body).digest('base64') }],
     ['a prefix', { 'x-webhook-signature': (body: string) => `sha256=${sign(body).digest('hex')}` }],
-  ])('keeps a signature in %s as it is, and gets no header that it did not have', async (_, forms) => {
-    const { receiving, receiver } = await sold();
-    const { body } = delivered(cardPaid(named('PSC-1')));
-    const headers = { 'x-webhook-signature': forms['x-webhook-signature'](body) };
-    await receiving.post({ body, headers });
-    await receiving.work.settled();
-    expect(receiver.received[0]!.headers).toMatchObject(headers);
-    for (const name of ['x-webhook-id', 'webhook-id', 'webhook-timestamp', 'webhook-signature'])
-      expect(receiver.received[0]!.headers).not.toHaveProperty(name);
-  });
+  ])(
+    'A relayed event keeps its signature unchanged (%s), and gets no additional header',
+    async (_, forms) => {
+      const { receiving, receiver } = await sold();
+      const { body } = delivered(cardPaid(named('PSC-1')));
+      const headers = { 'x-webhook-signature': forms['x-webhook-signature'](body) };
+      await receiving.post({ body, headers });
+      await receiving.work.settled();
+      expect(receiver.received[0]!.headers).toMatchObject(headers);
+      for (const name of ['x-webhook-id', 'webhook-id', 'webhook-timestamp', 'webhook-signature'])
+        expect(receiver.received[0]!.headers).not.toHaveProperty(name);
+    },
+  );
 
-  test('is passed on once however often it comes, to whichever instance', async () => {
+  test('A card event is relayed once, however often and to whichever instance it comes', async () => {
     const { receiving, receiver } = await sold();
     const other = await startReceiving({ database, tenant: receiving.tenant, clock: receiving.clock });
     const message = delivered(cardPaid(named('PSC-1')), named('whd_1'));
@@ -110,7 +113,7 @@ describeOnDatabase('a card event', (open) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('of any kind is passed on, also one that changes nothing here', async () => {
+  test('A card event of any kind is relayed, also one that changes nothing here', async () => {
     const { receiving, receiver } = await sold();
     const events = [
       cardPaid(named('PSC-1')),
@@ -130,7 +133,7 @@ describeOnDatabase('a card event', (open) => {
     expect(await receiving.published()).toEqual([named('live card_payment.paid PSC-1')]);
   });
 
-  test('that fails is tried again like ours, with the same bytes under the same headers', async () => {
+  test('A relayed event that fails is retried at the usual intervals, with the same bytes and headers', async () => {
     const { receiving, receiver } = await sold();
     const cameAt: number[] = [];
     receiver.answer = (response) => {
@@ -147,7 +150,7 @@ describeOnDatabase('a card event', (open) => {
     ]);
   });
 
-  test('waits for an earlier one of its payment, and for no other', async () => {
+  test('A relayed event waits for an earlier one of its payment, and for no other', async () => {
     const { receiving, receiver } = await sold();
     const other = await startReceiver();
     await createdCard(receiving, named('PSC-2'), other.url);
@@ -167,7 +170,7 @@ describeOnDatabase('a card event', (open) => {
     expect(ids(receiver)).toEqual([named('evt_1'), named('evt_1'), named('evt_2')]);
   });
 
-  test('goes nowhere where the payment has no callbackUrl, or is not known yet', async () => {
+  test('A card event of a payment without a callbackUrl, or of an unknown payment, is not relayed', async () => {
     const receiving = await startReceiving({ database });
     const receiver = await startReceiver();
     await createdCard(receiving, named('PSC-1'), null);
@@ -180,7 +183,7 @@ describeOnDatabase('a card event', (open) => {
     expect(await receiving.count('webhook_delivery')).toBe(0);
   });
 
-  test('goes nowhere where it is of a payout, or of another environment', async () => {
+  test('An event of a payout or of another environment is not relayed', async () => {
     const { receiving, receiver } = await sold();
     await receiving.post(delivered(withdrawal(named('PSC-1'), 'completed')));
     await receiving.post(delivered(cardPaid(named('PSC-1'), { sandbox: true })));
@@ -193,7 +196,7 @@ describeOnDatabase('a card event', (open) => {
     'https://FACADE.example:443/webhooks/psa?again=1#x',
     'https://facade.example./webhooks/./psa',
     'http://facade.example/webhooks/psa',
-  ])('is never passed on to ourselves: %s', async (callbackUrl) => {
+  ])('A card event is never relayed to the server itself: %s', async (callbackUrl) => {
     const receiving = await startReceiving({ database });
     await createdCard(receiving, named('PSC-1'), callbackUrl);
     await receiving.post(delivered(cardPaid(named('PSC-1'))));
@@ -201,7 +204,7 @@ describeOnDatabase('a card event', (open) => {
     expect(await receiving.mirror()).toEqual({ [named('card_payment PSC-1')]: 'paid' });
   });
 
-  test('never goes to a private address, unless that is switched on', async () => {
+  test('A card event is never sent to a private address where private addresses are switched off', async () => {
     const { receiving, receiver } = await sold({ privateAddresses: false });
     await receiving.post(delivered(cardPaid(named('PSC-1')), named('evt_1')));
     await receiving.pass(24 * HOUR);
@@ -211,7 +214,7 @@ describeOnDatabase('a card event', (open) => {
     expect(attempts![0]).toMatchObject({ error: 'the URL does not lead to a public https address' });
   });
 
-  test('that came in a transaction that failed was not passed on, and is when it comes again', async () => {
+  test('A card event whose transaction failed is relayed only when it comes again', async () => {
     let fails = false;
     const faulty: Database = {
       ...database,
@@ -234,7 +237,7 @@ describeOnDatabase('a card event', (open) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('is received where its id has been used for a delivery of another environment', async () => {
+  test('A card event is received although its id is used for a delivery of another account', async () => {
     const { receiving, receiver } = await sold();
     const other = await startReceiving({ database, clock: receiving.clock });
     await createdCard(other, named('PSC-1'), receiver.url);
@@ -248,7 +251,7 @@ describeOnDatabase('a card event', (open) => {
   });
 
   describe('in the log of deliveries', () => {
-    test('is listed, counted, found and sent again under the service’s id', async () => {
+    test('A relayed event is listed, counted, found and sent again under the service’s id', async () => {
       const { receiving, receiver } = await sold();
       const { webhooks, tenant } = receiving;
       await receiving.post(delivered(cardPaid(named('PSC-1')), named('evt/1 ~')));
@@ -276,7 +279,7 @@ describeOnDatabase('a card event', (open) => {
       expect(attempts).toHaveLength(2);
     });
 
-    test('stands beside no URL of the account: that is set in the service’s dashboard', async () => {
+    test('A webhook URL of the account is refused, because it is set in the service’s dashboard', async () => {
       const { webhooks, tenant } = await startReceiving({ database });
       const refusal = await webhooks.configure(tenant, { url: 'https://padaria.example/hook' }).then(
         () => null,
@@ -291,7 +294,7 @@ describeOnDatabase('a card event', (open) => {
     });
   });
 
-  test('is answered before it is passed on', async () => {
+  test('A card event is answered before it is relayed', async () => {
     const { receiving, receiver } = await sold();
     // The receiver does not answer; the service is answered all the same.
     receiver.answer = () => undefined;
@@ -305,7 +308,7 @@ describeOnDatabase('a card event', (open) => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test('that is sent twice in one header is not believed', async () => {
+  test('A card event with two signature headers is refused', async () => {
     const { receiving } = await sold();
     const { body, headers } = delivered(cardPaid(named('PSC-1')));
     const status = await new Promise<number | undefined>((resolve, reject) => {

@@ -42,7 +42,7 @@ async function listen(serve: (socket: Socket) => void, host = '127.0.0.1') {
 }
 
 describe('a message', () => {
-  test('is posted as it is, as JSON, with its headers, to the path and query of the URL', async () => {
+  test('A message is posted as JSON, unchanged and with its headers, to the path and query of the URL', async () => {
     const receiver = await startReceiver();
     const { send } = sender();
     expect(await send(`${receiver.url}?a=1#b`)).toEqual({ responseStatus: 200, error: null });
@@ -55,20 +55,23 @@ describe('a message', () => {
     });
   });
 
-  test.each([200, 201, 202, 204, 299])('is delivered by an answer of %i', async (status) => {
+  test.each([200, 201, 202, 204, 299])('A message is delivered by an answer of %i', async (status) => {
     const receiver = await startReceiver((response) => response.writeHead(status).end());
     expect(await sender().send(receiver.url)).toEqual({ responseStatus: status, error: null });
   });
 
-  test.each([400, 401, 404, 410, 429, 500, 503])('is not delivered by an answer of %i', async (status) => {
-    const receiver = await startReceiver((response) => response.writeHead(status).end('no'));
-    expect(await sender().send(receiver.url)).toEqual({
-      responseStatus: status,
-      error: `the receiver answered ${status}`,
-    });
-  });
+  test.each([400, 401, 404, 410, 429, 500, 503])(
+    'A message is not delivered by an answer of %i',
+    async (status) => {
+      const receiver = await startReceiver((response) => response.writeHead(status).end('no'));
+      expect(await sender().send(receiver.url)).toEqual({
+        responseStatus: status,
+        error: `the receiver answered ${status}`,
+      });
+    },
+  );
 
-  test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i)', async (status) => {
+  test.each([301, 302, 303, 307, 308])('A redirect (%i) is not followed', async (status) => {
     const elsewhere = await startReceiver();
     const receiver = await startReceiver((response) =>
       response.writeHead(status, { location: elsewhere.url }).end(),
@@ -80,7 +83,7 @@ describe('a message', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  test('is delivered by an answer whose beginning alone is read', async () => {
+  test('A message is delivered by an answer whose beginning alone is read', async () => {
     const receiver = await startReceiver((response) => {
       response.writeHead(200);
       const pour = () => {
@@ -94,7 +97,7 @@ describe('a message', () => {
 });
 
 describe('after five seconds, not before, an attempt is given up', () => {
-  test('where nothing is answered', async () => {
+  test('An attempt is given up after five seconds, not before, when nothing is answered', async () => {
     const receiver = await startReceiver(() => undefined);
     const { clock, send } = sender();
     const came = receiver.next();
@@ -106,7 +109,7 @@ describe('after five seconds, not before, an attempt is given up', () => {
     expect(await sent).toEqual({ responseStatus: null, error: NO_ANSWER });
   });
 
-  test('where the answer begins and does not end', async () => {
+  test('An attempt is given up after five seconds when the answer begins and does not end', async () => {
     const begun = deferred();
     const receiver = await startReceiver((response) => {
       response.writeHead(200);
@@ -120,7 +123,7 @@ describe('after five seconds, not before, an attempt is given up', () => {
     expect(await sent).toMatchObject({ error: NO_ANSWER });
   });
 
-  test('where the name is not resolved', async () => {
+  test('An attempt is given up after five seconds when the name is not resolved', async () => {
     const asked = deferred();
     const { clock, send } = sender({ lookup: () => asked.resolve() });
     const sent = send('http://slow.example/');
@@ -131,7 +134,7 @@ describe('after five seconds, not before, an attempt is given up', () => {
 });
 
 describe('an attempt fails, and says why,', () => {
-  test('where nobody listens', async () => {
+  test('An attempt fails and reports the reason when the connection is refused', async () => {
     const receiver = await startReceiver();
     await receiver.shut();
     expect(await sender().send(receiver.url)).toEqual({
@@ -140,7 +143,7 @@ describe('an attempt fails, and says why,', () => {
     });
   });
 
-  test('where the name is unknown', async () => {
+  test('An attempt fails and reports the reason when the name of the host is unknown', async () => {
     const lookup: LookupFunction = (hostname, _options, callback) =>
       callback(Object.assign(new Error(hostname), { code: 'ENOTFOUND' }), '', 4);
     expect(await sender({ lookup }).send('http://nowhere.example/')).toEqual({
@@ -149,24 +152,24 @@ describe('an attempt fails, and says why,', () => {
     });
   });
 
-  test('where the connection is closed without an answer', async () => {
+  test('An attempt fails and reports the reason when the connection is closed without an answer', async () => {
     const { url } = await listen((socket) => socket.once('data', () => socket.destroy()));
     expect(await sender().send(url)).toEqual({ responseStatus: null, error: BROKEN_OFF });
   });
 
-  test('where the answer breaks off', async () => {
+  test('An attempt fails and reports the reason when the answer is cut off', async () => {
     const { url } = await listen((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc')),
     );
     expect(await sender().send(url)).toEqual({ responseStatus: 200, error: BROKEN_OFF });
   });
 
-  test('where the answer is not HTTP', async () => {
+  test('An attempt fails and reports the reason when the answer is not HTTP', async () => {
     const { url } = await listen((socket) => socket.once('data', () => socket.end('SSH-2.0-hello\r\n\r\n')));
     expect(await sender().send(url)).toEqual({ responseStatus: null, error: 'the answer was not HTTP' });
   });
 
-  test('where the receiver would speak something else', async () => {
+  test('An attempt fails and reports the reason when the receiver switches to another protocol', async () => {
     const { url } = await listen((socket) =>
       socket.once('data', () =>
         socket.end('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
@@ -175,14 +178,14 @@ describe('an attempt fails, and says why,', () => {
     expect(await sender().send(url)).toMatchObject({ error: BROKEN_OFF });
   });
 
-  test('where the headers do not end', async () => {
+  test('An attempt fails and reports the reason when the headers do not end', async () => {
     const { url } = await listen((socket) => {
       socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`));
     });
     expect(await sender().send(url)).toEqual({ responseStatus: null, error: 'the answer was not HTTP' });
   });
 
-  test('where no secure connection can be made', async () => {
+  test('An attempt fails and reports the reason when no secure connection can be made', async () => {
     const { url } = await listen((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 400 no\r\n\r\n')),
     );

@@ -20,7 +20,7 @@ describe('a signature', () => {
     vi.useRealTimers();
   });
 
-  test('is always the same for the same message', () => {
+  test('A signature is always the same for the same message', () => {
     expect(signed()).toEqual({
       'x-webhook-id': 'whd_1',
       'x-webhook-signature': '28d1fcd004ee2c41b5363f5c64efec0d560c185aba3c925bb634a936e59aa631',
@@ -30,20 +30,20 @@ describe('a signature', () => {
     });
   });
 
-  test('of the document is the hex HMAC-SHA256 of the raw body, keyed with the secret as it stands', () => {
+  test('The document’s signature is the hex HMAC-SHA256 of the raw body, keyed with the secret as text', () => {
     expect(signed()['x-webhook-signature']).toBe(
       createHmac('sha256', Buffer.from(SECRET, 'utf8')).update(Buffer.from(BODY, 'utf8')).digest('hex'),
     );
   });
 
-  test('is accepted by a stock verifier, with every secret that we make', () => {
+  test('A standard verifier accepts a signature with every secret that the server makes', () => {
     for (const secret of [SECRET, newWebhookSecret(), newWebhookSecret()]) {
       const headers = signedHeaders({ webhookId: 'whd_1', body: BODY, secret, at: AT });
       expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY));
     }
   });
 
-  test('is refused by it for every byte of the body that is changed', () => {
+  test('A standard verifier refuses a body with any changed byte', () => {
     const verifier = new Webhook(SECRET);
     const bytes = Buffer.from(BODY);
     for (let place = 0; place < bytes.length; place += 1) {
@@ -59,13 +59,13 @@ describe('a signature', () => {
     ['no time', { 'webhook-timestamp': '' }],
     ['another signature', { 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` }],
     ['another version', { 'webhook-signature': 'v2,Ha7gVuEmtux79kD6tgKQczVF/pIXRkCF4/+rUYTAEgY=' }],
-  ])('is refused by it with %s', (_, changed) => {
+  ])('A standard verifier refuses a message with %s', (_, changed) => {
     expect(() => new Webhook(SECRET).verify(BODY, { ...signed(), ...changed })).toThrow(
       WebhookVerificationError,
     );
   });
 
-  test('is refused by it with another secret', () => {
+  test('A standard verifier refuses a message with another secret', () => {
     expect(() => new Webhook(newWebhookSecret()).verify(BODY, signed())).toThrow(WebhookVerificationError);
   });
 });
@@ -87,13 +87,13 @@ describe('a signature of the service', () => {
   const BASE64 = sign(ONE).toString('base64');
 
   test.each([HEX, HEX.toUpperCase(), `sha256=${HEX}`, `SHA256=${HEX}`, BASE64, `sha256=${BASE64}`])(
-    'is taken as %s',
+    'A signature of the service is accepted as %s',
     (signature) => {
       expect(isSignedWith([ONE], BYTES, signature)).toBe(true);
     },
   );
 
-  test('is taken of each secret that is known, wherever it stands, and of no other', () => {
+  test('A signature is accepted with each known secret, in any position, and with no other', () => {
     for (const secrets of [
       [ONE, OTHER],
       [OTHER, ONE],
@@ -104,7 +104,7 @@ describe('a signature of the service', () => {
     expect(isSignedWith([], BYTES, HEX)).toBe(false);
   });
 
-  test('is of these bytes alone', () => {
+  test('A signature of the service is valid for its own bytes alone', () => {
     for (let place = 0; place < BYTES.length; place += 1) {
       const changed = Buffer.from(BYTES);
       changed[place]! ^= 1;
@@ -135,18 +135,18 @@ describe('a signature of the service', () => {
     `sha256=sha256=${HEX}`,
     `sha1=${HEX}`,
     sign(ONE).toString('base64url'),
-  ])('is not %j', (signature) => {
+  ])('A text that is no signature is refused: %j', (signature) => {
     expect(isSignedWith([ONE], BYTES, signature)).toBe(false);
   });
 
-  test('has one text in base64: none with stray bits', () => {
+  test('A signature has one text in base64, and is refused with stray bits', () => {
     const last = BASE64.at(-2)!;
     const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
     for (const letter of ALPHABET)
       expect(isSignedWith([ONE], BYTES, `${BASE64.slice(0, -2)}${letter}=`)).toBe(letter === last);
   });
 
-  test('is not found in what is no signature, whatever the secret', () => {
+  test('An empty signature is refused, whatever the secret', () => {
     // An HMAC is 32 bytes: none is the same as nothing at all.
     expect(isSignedWith(['', ONE], Buffer.alloc(0), '')).toBe(false);
   });

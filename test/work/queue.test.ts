@@ -31,7 +31,7 @@ describeOnBothEngines('work that waits', (open) => {
   });
   afterEach(() => database.sql.deleteFrom('task').execute());
 
-  test('is done at its instant, not before, and once', async () => {
+  test('A task is done at its instant, not before, and once', async () => {
     const { clock, done, queue } = worker(database);
     await schedule(at(clock, 10 * SECOND, 'later'), at(clock, 5 * SECOND, 'sooner'));
     await queue.settled();
@@ -49,7 +49,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('is woken for by a nudge at the very instant', async () => {
+  test('A nudge wakes the queue at the very instant of a task', async () => {
     const { clock, done, queue, didOne } = worker(database);
     await queue.settled();
     for (const ms of [300, 100, 200]) {
@@ -70,7 +70,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['after 100', 'overdue', 'after 200', 'after 300']);
   });
 
-  test('that fell due while the server slept is done at its start', async () => {
+  test('A task that fell due while no server ran is done when one starts', async () => {
     const clock = createManualClock();
     await schedule(at(clock, SECOND, 'slept through'), at(clock, 90_000 * SECOND, 'far'));
     clock.advance(86_400 * SECOND);
@@ -82,7 +82,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['slept through']);
   });
 
-  test('that another instance has scheduled is found within a second', async () => {
+  test('A task that another instance has scheduled is found within a second', async () => {
     const { clock, done, queue } = worker(database);
     await queue.settled();
     await schedule(at(clock, 0, 'unannounced'));
@@ -91,7 +91,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['unannounced']);
   });
 
-  test('is done again after a failure, later each time, and keeps nothing else waiting', async () => {
+  test('A failed task is retried, later each time, and delays no other', async () => {
     const { clock, done, faults, queue } = worker(database, {
       handler: (task) => {
         if (task.key === 'failing' && task.attempts <= 6) throw new Error(`attempt ${task.attempts}`);
@@ -115,7 +115,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('that was taken away again is not done; one under way is done to its end', async () => {
+  test('A dropped task is not done, and one under way is completed', async () => {
     const clock = createManualClock();
     await schedule(at(clock, 0, 'under way'), at(clock, SECOND, 'waiting'), at(clock, SECOND, 'kept'));
     const [underWay] = await claim(clock);
@@ -129,7 +129,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect((await tasks()).map(({ key }) => key)).toEqual(['kept', 'waiting']);
   });
 
-  test('of a kind that this version does not know waits for one that does', async () => {
+  test('A task of a kind that this version does not know waits for a version that does', async () => {
     const { clock, faults, queue } = worker(database);
     await scheduleTasks(database.sql, TENANT, [{ kind: 'unheard_of', key: 'x', at: clock.now() }]);
     await queue.settled();
@@ -137,7 +137,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toMatchObject([{ key: 'x', lease: null }]);
   });
 
-  test('of a dead instance is taken over when its lease ends, not before', async () => {
+  test('A task of a dead instance is taken over when its lease ends, not before', async () => {
     const clock = createManualClock();
     await schedule(at(clock, 0, 'orphan'));
     const [orphan] = await claim(clock);
@@ -155,7 +155,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toMatchObject([{ key: 'orphan' }]);
   });
 
-  test('that takes longer than a lease stays with who does it', async () => {
+  test('A task that takes longer than a lease stays with its instance', async () => {
     const [begun, finish] = [deferred(), deferred()];
     const { clock, done, queue } = worker(database, {
       handler() {
@@ -181,7 +181,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('that takes long keeps nothing else waiting', async () => {
+  test('A task that takes long delays no other', async () => {
     const [begun, finish] = [deferred(), deferred()];
     const { clock, queue, didOne, done } = worker(database, {
       handler(task) {
@@ -203,7 +203,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['short', 'long']);
   });
 
-  test('may be more than is done at once', async () => {
+  test('More tasks may wait than are done at once', async () => {
     let [under, most] = [0, 0];
     const { clock, done, queue } = worker(database, {
       async handler() {
@@ -221,7 +221,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('of a kind set apart takes none of the others’ places, and of its own a tenant only some', async () => {
+  test('Tasks of a separate kind take no place of the others, and one tenant takes only some of their places', async () => {
     const others: Tenant[] = ['acc_a', 'acc_b'].map((accountId) => ({ ...TENANT, accountId }));
     const [finish, othersServed] = [deferred(), deferred()];
     const begun: Task[] = [];
@@ -269,7 +269,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('of who has all its places is not looked through for each task of the others, but once a second', async () => {
+  test('A tenant without a free place is searched once a second, and not for each task of the others', async () => {
     const { database: recorded, statements } = recordStatements(database);
     const wholeLooks = () =>
       statements.filter((text) => text.includes('update task') && !text.includes('due_at >')).length;
@@ -326,7 +326,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('that its own handler schedules again is done again, behind itself', async () => {
+  test('A task that its own handler schedules again is done again after itself', async () => {
     let together = 0;
     const { clock, done, queue } = worker(database, {
       async handler(task) {
@@ -350,7 +350,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('that is scheduled again and then fails is due when it was scheduled for', async () => {
+  test('A task that is scheduled again and then fails is due when it was scheduled for', async () => {
     const { clock, queue, faults } = worker(database, {
       async handler(task) {
         await schedule(at(clock, 20 * SECOND, task.key));
@@ -363,7 +363,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect((await tasks())[0]).toMatchObject({ lease: null, due_at: plusMs(clock.now(), 20 * SECOND) });
   });
 
-  test('scheduled twice is one, at the later word', async () => {
+  test('A task that is scheduled twice is one task, due as it was scheduled last', async () => {
     const { clock, done, queue } = worker(database);
     await schedule(at(clock, SECOND, 'one'), at(clock, 3 * SECOND, 'one'));
     await schedule(at(clock, 2 * SECOND, 'one'));
@@ -372,7 +372,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['one']);
   });
 
-  test('survives a database that is away for a while', async () => {
+  test('A task survives an outage of the database', async () => {
     let away = false;
     const { clock, done, faults, queue } = worker(
       interceptStatements(database, () => {
@@ -399,7 +399,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['interrupted']);
   });
 
-  test('that was claimed in an answer which was lost is done a second later, and not when its lease ends', async () => {
+  test('A task whose claim lost its answer is done a second later, and not when its lease ends', async () => {
     let statements = 0;
     const { clock, done, faults, queue } = worker(
       wrapStatements(database, async (run) => {
@@ -419,7 +419,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['unheard']);
   });
 
-  test('that an outage has interrupted is done a second later, however often it has failed before', async () => {
+  test('A task that an outage has interrupted is done a second later, however often it has failed before', async () => {
     const { clock, done, queue } = worker(database, {
       handler: (task) => {
         if (task.attempts === 4) throw new StatementInterrupted('no answer');
@@ -437,7 +437,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual(['unlucky']);
   });
 
-  test('is not begun after the close, which waits for what is under way', async () => {
+  test('A closed queue begins no task, and its close waits for what is under way', async () => {
     const finish = deferred();
     const begun = deferred();
     const { clock, done, queue } = worker(database, {
@@ -481,7 +481,7 @@ describeOnBothEngines('work that waits', (open) => {
 });
 
 describe('two instances on one PostgreSQL', () => {
-  test('inherit from one that is gone within seconds, and from one that is slow not before its lease ends', async () => {
+  test('An instance inherits tasks of a dead one within seconds, and of a slow one when their leases end', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const open = () => openPostgres({ databaseUrl, clock, log: silent });
@@ -517,7 +517,7 @@ describe('two instances on one PostgreSQL', () => {
     expect(done).toEqual(['gone', 'slow']);
   });
 
-  test('leave one that has lost the connection which shows it what it still renews', async () => {
+  test('An instance without its lock connection keeps a task while it renews the lease', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const open = () => openPostgres({ databaseUrl, clock, log: silent });
@@ -541,7 +541,7 @@ describe('two instances on one PostgreSQL', () => {
     expect(done).toEqual(['kept']);
   });
 
-  test('do not wait to renew what is being changed, which would be a deadlock', async () => {
+  test('A renewal does not wait for a task that is being changed, which would be a deadlock', async () => {
     const clock = createManualClock();
     const databaseUrl = await createPostgresDatabase();
     const database = await openPostgres({ databaseUrl, clock, log: silent });
@@ -566,7 +566,7 @@ describe('two instances on one PostgreSQL', () => {
     ]);
   });
 
-  test('share the work, and do nothing twice', async () => {
+  test('Two instances share the tasks, and do none twice', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
