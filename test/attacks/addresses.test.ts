@@ -36,7 +36,7 @@ fragment refused on ValidationError { fields { path } }`;
 
 const urlsOf = (host: string) => [`https://${host}:${port}/`, `http://${host}:${port}/`];
 
-test(`a URL to no public address is taken by no door (${PRIVATE_HOSTS.length} hosts)`, async () => {
+test(`No operation accepts a URL that leads to no public address (${PRIVATE_HOSTS.length} hosts)`, async () => {
   for (const url of [
     ...PRIVATE_HOSTS.flatMap(urlsOf),
     'ftp://a.example/',
@@ -64,7 +64,7 @@ test(`a URL to no public address is taken by no door (${PRIVATE_HOSTS.length} ho
   expect(Number(made)).toBe(0);
 }, 120_000);
 
-test('one that was written down before, or is passed on, is not called either when it is sent again', async () => {
+test('A stored delivery to a private address is not sent when it is redelivered', async () => {
   const { id } = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
   const tenant = { accountId: id, environment: 'live' } as const;
   await app.live.request(

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const FIRST_SEED = Number(GIVEN_SEED ?? 1);
 
-test('Every answer to random documents is the one of the execution.', async () => {
+test('Every answer to random documents is the one of the execution', async () => {
   const seen = { compared: 0, withErrors: 0 };
   const before = app.fastAnswers();
   const end = FIRST_SEED + scale('DOCUMENTS');
@@ -63,7 +63,7 @@ test('Every answer to random documents is the one of the execution.', async () =
   expect(seen.withErrors / seen.compared).toBeGreaterThan(0.1);
 }, 7_200_000);
 
-test('Every update of a random subscription is the one of the execution.', async () => {
+test('Every update of a random subscription is the one of the execution', async () => {
   const updates = await captureUpdates(app, world);
   let compared = 0;
   const count = scale('SUBSCRIPTION_DOCUMENTS');

@@ -37,7 +37,7 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
     await prepareForAudit(database);
   });
 
-  test(`${TIMES} times a millisecond before, at, a millisecond and days after: recorded once, as decided`, {
+  test(`A payment on the edge of its window is recorded once, as decided, in ${TIMES} random histories`, {
     timeout: 60_000 + TIMES * 1_000,
   }, async () => {
     const seeds = Array.from({ length: TIMES }, (_, n) => TIMES - n);

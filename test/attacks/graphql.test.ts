@@ -147,27 +147,33 @@ async function speak(operation: Operation): Promise<{ type: string; text: string
 }
 
 describe('an operation that may not be', () => {
-  test.each(REFUSED)('is refused over HTTP: %s', async (name, operation) => {
+  test.each(REFUSED)('An operation that is not allowed is refused over HTTP: %s', async (name, operation) => {
     const tooLarge = bodyOf(operation).length > BODY_LIMIT;
     const answer = await weighed(name, (time) => ask(bodyOf(another(operation, time))));
     expectRefused(answer, tooLarge ? 413 : 400);
   });
 
-  test.each(REFUSED)('is refused over a WebSocket: %s', async (name, operation) => {
-    const { type, text } = await weighed(`${name} (WebSocket)`, (time) => speak(another(operation, time)));
-    expect(['error', '4400', '1009']).toContain(type);
-    expectHarmless(text);
-    if (type === 'error') expect(text).toContain('"code":"BAD_USER_INPUT"');
-  });
+  test.each(REFUSED)(
+    'An operation that is not allowed is refused over a WebSocket: %s',
+    async (name, operation) => {
+      const { type, text } = await weighed(`${name} (WebSocket)`, (time) => speak(another(operation, time)));
+      expect(['error', '4400', '1009']).toContain(type);
+      expectHarmless(text);
+      if (type === 'error') expect(text).toContain('"code":"BAD_USER_INPUT"');
+    },
+  );
 });
 
 describe('an odd operation', () => {
-  test.each(ANSWERED)('is answered as it stands: %s', async (name, operation, data) => {
-    const { body, text } = await weighed(name, () => ask(bodyOf(operation)));
-    expect(body).toEqual({ data });
-    expectHarmless(text);
-    expect((await speak(operation)).type).toBe('data');
-  });
+  test.each(ANSWERED)(
+    'An unusual operation is answered as it is written: %s',
+    async (name, operation, data) => {
+      const { body, text } = await weighed(name, () => ask(bodyOf(operation)));
+      expect(body).toEqual({ data });
+      expectHarmless(text);
+      expect((await speak(operation)).type).toBe('data');
+    },
+  );
 });
 
 describe('a request that may not be', () => {
@@ -244,12 +250,12 @@ describe('a request that may not be', () => {
     ['a text', '"{ wallet { id } }"', {}, 400],
   ];
 
-  test.each(REQUESTS)('is refused: %s', async (name, body, how, status) => {
+  test.each(REQUESTS)('A request that is not allowed is refused: %s', async (name, body, how, status) => {
     const answer = await weighed(name, () => ask(body, how));
     expectRefused(answer, status);
   });
 
-  test('is refused where 10 MB come in chunks, and the rest of them is not waited for', async () => {
+  test('A request of 10 MB in chunks is refused before the rest of it is read', async () => {
     const chunk = `${(50_000).toString(16)}\r\n${'x'.repeat(50_000)}\r\n`;
     const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${LIVE_KEY}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
     const answer = await weighed('10 MB in chunks', () =>
@@ -258,7 +264,7 @@ describe('a request that may not be', () => {
     expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
   });
 
-  test('is refused where a browser’s token asks for the schema, or comes from another page', async () => {
+  test('A browser’s token is refused where it asks for the schema or comes from another page', async () => {
     const authorization = `Bearer ${browsersToken}`;
     for (const query of [
       '{ __schema { types { name } } }',
@@ -285,7 +291,7 @@ describe('a request that may not be', () => {
       );
   });
 
-  test('is refused without a credential, or with one that is none', async () => {
+  test('A request without a valid credential is refused', async () => {
     for (const authorization of [
       '',
       'Bearer',

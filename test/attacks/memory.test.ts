@@ -143,7 +143,7 @@ async function askOverSocket(socket: RawSocket, index: number): Promise<void> {
   while ((await socket.next()).type === 'next');
 }
 
-test('what is refused holds on to nothing of its request', async () => {
+test('A refused request leaves nothing of its content in memory', async () => {
   const kinds = Object.entries(KINDS).filter(([name]) => HEAVY.test(name));
   expect(kinds).toHaveLength(2);
   const held: number[] = [];

@@ -39,21 +39,24 @@ const SECRETS: [kind: string, secret: string][] = [
 ];
 
 describe('a secret', () => {
-  test.each(SECRETS)('such as %s is found, wherever it stands, and shown masked: %s', (kind, secret) => {
-    for (const line of [
-      `{"level":"error","err":{"message":"no such thing: ${secret}"}}`,
-      `{"path":"input.pixKey","message":"${secret} is wrong"}`,
-      `${secret}`,
-      `Key (external_id)=(${secret}) already exists`,
-      `psa_requests_total{route="/v1/${secret}"}`,
-    ]) {
-      expect(
-        secretsIn(line).map((found) => found.kind),
-        line,
-      ).toContain(kind);
-      expect(masked(line)).not.toContain(secret);
-    }
-  });
+  test.each(SECRETS)(
+    'A secret such as %s is found wherever it stands, and shown masked: %s',
+    (kind, secret) => {
+      for (const line of [
+        `{"level":"error","err":{"message":"no such thing: ${secret}"}}`,
+        `{"path":"input.pixKey","message":"${secret} is wrong"}`,
+        `${secret}`,
+        `Key (external_id)=(${secret}) already exists`,
+        `psa_requests_total{route="/v1/${secret}"}`,
+      ]) {
+        expect(
+          secretsIn(line).map((found) => found.kind),
+          line,
+        ).toContain(kind);
+        expect(masked(line)).not.toContain(secret);
+      }
+    },
+  );
 
   test.each([
     '{"level":"info","time":"2026-11-22T03:42:44.072Z","durationMs":12345678909.5,"status":200}',
@@ -67,13 +70,13 @@ describe('a secret', () => {
     'psa_task_seconds_bucket{le="0.005",kind="webhook.deliver"}',
     '{"spanId":"4242424242424242","parentSpanId":"5555555555554444"}',
     '{"acc":"acc_4208873578834f8b96d844b3","sub":"sacc_0123456789abcdef0123456789abcdef"}',
-  ])('is not seen where there is none: %s', (line) => {
+  ])('No secret is found in a line without one: %s', (line) => {
     expect(secretsIn(line)).toEqual([]);
   });
 });
 
 describe('what a server says', () => {
-  test('is all looked through: its log, its refusals over each transport, its metrics and its traces', async () => {
+  test('Everything that a server writes is searched: its log, its refusals, its metrics and its traces', async () => {
     const folder = collecting();
     const collector = await startCollector();
     onTestFinished(() => collector.close());
@@ -99,7 +102,7 @@ describe('what a server says', () => {
     for (const kind of ['log', 'metrics', 'trace']) expect(counts[kind], kind).toBeGreaterThan(0);
   });
 
-  test('is found out where a secret is in it: one planted in each', () => {
+  test('A secret that is planted in any kind of output is found, and reported without its text', () => {
     const folder = collecting();
     for (const kind of ['log', 'error', 'metrics', 'trace'] as const)
       said(kind, `psa_x{a="${SECRETS[0]![1]}"} 1\nnothing`);
@@ -112,7 +115,7 @@ describe('what a server says', () => {
     }
   });
 
-  test('tells nothing of a row that the database refuses, nor of a value that it cannot read', async () => {
+  test('The log shows no secret of a row that the database refuses', async () => {
     const lines: string[] = [];
     const app = await startApp({ log: createLog({ write: (line) => void lines.push(line) }) });
     const { id: accountId } = await app.database.sql
@@ -151,7 +154,7 @@ describe('what a server says', () => {
     await app.close();
   });
 
-  test.each(SECRETS)('as the text of an error is without %s: %s', (_, secret) => {
+  test.each(SECRETS)('The logged text of an error contains no secret such as %s: %s', (_, secret) => {
     const lines: string[] = [];
     const log = createLog({ write: (line) => void lines.push(line) });
     log.error({ err: new Error(`invalid input syntax: "${secret}"`) }, 'a fault');

@@ -70,7 +70,7 @@ describe(`${MANY} at once`, () => {
     ['a body', `${HEAD}content-length: 5000\r\n\r\n{"query":"`],
     ['a body in chunks', `${HEAD}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n"\r\n`],
   ])(
-    'who send %s byte by byte hold up nobody, and read 408 at their deadline',
+    'Clients that send %s byte by byte delay nobody, and get 408 at their deadline',
     async (what, text) => {
       const { drip, ended } = gather();
       await undisturbed(`${MANY} send ${what} byte by byte`, () => drip(text));
@@ -80,7 +80,7 @@ describe(`${MANY} at once`, () => {
   );
 
   test(
-    'who say nothing at all hold up nobody, and read 408',
+    'Clients that send nothing at all delay nobody, and are all cut off in the same way',
     async () => {
       const { ignore, ended } = gather();
       await undisturbed(`${MANY} say nothing`, () => ignore(''));
@@ -94,7 +94,7 @@ describe(`${MANY} at once`, () => {
 // Their answers cost no more, until it is seen that nobody takes them, than those of a client that takes them.
 const READERS = Math.min(Math.ceil(MANY / 3), 100);
 test(
-  `${READERS} who take nothing of their answers hold up nobody`,
+  `${READERS} clients that read nothing of their responses delay nobody`,
   async () => {
     const { ignore } = gather();
     const fields = Array.from({ length: 9 }, (_, index) => `m${index}: metadata`).join(' ');

@@ -115,21 +115,21 @@ async function dashboardToken(more = 'expiresInSeconds: 60'): Promise<string> {
 describe('sockets', () => {
   const many = scale('SOCKETS');
 
-  test(`${many} open at once, by one key, take little memory and disturb nobody`, async () => {
+  test(`${many} open sockets of one key take little memory and disturb nobody`, async () => {
     const { open } = await gather({ count: many, key: LIVE_KEY });
     expect(open).toBe(many);
     await undisturbed();
     await bounded(`${many} open sockets`);
   });
 
-  test(`${many} that never say who they are take little memory and are closed with 4408`, async () => {
+  test(`${many} sockets that send no credential take little memory and are closed with 4408`, async () => {
     const { ended } = await gather({ count: many });
     await undisturbed();
     await bounded(`${many} sockets that say nothing`);
     expect(await ended(many)).toEqual({ 4408: many });
   });
 
-  test(`${many} from a page that the token is not for are closed with 4403`, async () => {
+  test(`${many} sockets from a page that the token is not for are closed with 4403`, async () => {
     const key = await dashboardToken('allowedOrigins: ["https://shop.example"]');
     const { ended } = await gather({ count: many, key, origin: 'https://evil.example', query: ALL });
     expect(await ended(many)).toEqual({ 4403: many });
@@ -145,7 +145,7 @@ describe('a first message', () => {
     payload: { padding: 'x'.repeat(megabytes * 1_000_000) },
   });
 
-  test(`of ${megabytes} MB, in one frame or in many, closes its socket with 1009`, async () => {
+  test(`A first message of ${megabytes} MB, in one frame or in many, closes its socket with 1009`, async () => {
     const whole = await raw(null);
     whole.send(large);
     expect((await whole.closed).code).toBe(1009);
@@ -157,7 +157,7 @@ describe('a first message', () => {
     await bounded(`a first message of ${megabytes} MB`);
   });
 
-  test('that does not end has no room for more than a credential', async () => {
+  test('An unfinished first message closes its socket with 1009 once it is larger than a credential needs', async () => {
     const held = await raw(null);
     held.socket.send('{"type":"connection_init",'.padEnd(5_000), { fin: false });
     expect((await held.closed).code).toBe(1009);
@@ -167,7 +167,7 @@ describe('a first message', () => {
     expect(await short.next()).toEqual({ type: 'connection_ack' });
   });
 
-  test('in more pieces than anybody needs closes its socket with 1008', async () => {
+  test('A message in 1,100 fragments closes its socket with 1008', async () => {
     const pieces = await raw();
     for (let count = 0; count < 1_100; count += 1) pieces.socket.send('', { fin: false });
     expect((await pieces.closed).code).toBe(1008);
@@ -178,7 +178,7 @@ describe('a first message', () => {
 describe('one socket', () => {
   const many = scale('SUBSCRIPTIONS');
 
-  test(`that begins ${many} subscriptions has 100, and the others are refused`, async () => {
+  test(`A socket that begins ${many} subscriptions gets 100 of them, and the others are refused`, async () => {
     const socket = await raw();
     const { updatesCursor: after } = await victim.live.request('{ updatesCursor }');
     for (let id = 0; id < many; id += 1)
@@ -203,7 +203,7 @@ describe('followers that read nothing', () => {
   /** More than its queue and all buffers on the way hold. */
   const ENOUGH = 450;
 
-  test(`${count} sockets and ${count} streams under ${events} events are ended, and come back with after`, async () => {
+  test(`${count} sockets and ${count} streams that read nothing of ${events} events are ended, and after gives them all again`, async () => {
     const { updatesCursor } = await victim.live.request('{ updatesCursor }');
     const followers = { count, key: LIVE_KEY, query: LARGE };
     const { crowd, ended } = await gather(followers, followers);
@@ -244,7 +244,7 @@ describe('event streams of one key', () => {
   /** More than a queue holds, and the buffers of a machine behind it. */
   const EVENTS = 450;
 
-  test(`${count} that read nothing share the text of each event, and are ended`, async () => {
+  test(`${count} event streams that read nothing share the text of each event, and are ended`, async () => {
     const { crowd, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
     await undisturbed();
     await crowd.ask('pause');
@@ -270,7 +270,7 @@ describe('a credential that expires', () => {
   /** A browser's token may ask for 120 root fields a minute. */
   const streams = Math.min(count, 100);
 
-  test(`ends ${count} sockets with 4403 and ${streams} streams with UNAUTHENTICATED, and no other`, async () => {
+  test(`An expired credential ends ${count} sockets with 4403 and ${streams} streams with UNAUTHENTICATED, and no other`, async () => {
     const key = await dashboardToken();
     const query = 'subscription { allCardPaymentUpdates { cursor } }';
     const { ended } = await gather({ count, key }, { count: streams, key, query });

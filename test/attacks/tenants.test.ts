@@ -724,7 +724,7 @@ function relay({ sql: connection }: Database, tenant: Tenant, at: Date): Promise
 }
 
 describe('every place where something is named', () => {
-  test('has a line here, and so has every operation that changes anything', async () => {
+  test('The attacks cover every argument that names something, and every mutation', async () => {
     const known = Object.entries(CHANGES).flatMap(([name, { names = [] }]) =>
       names.map((path) => `Mutation.${name}(${path})`),
     );
@@ -733,7 +733,7 @@ describe('every place where something is named', () => {
     expect(Object.keys(CHANGES).sort()).toEqual(Object.keys(schema.getMutationType()!.getFields()).sort());
   });
 
-  test('of the REST interface has one too', async () => {
+  test('The attacks cover every place of the REST interface that names something', async () => {
     const app = await startApp();
     const description = await (await fetch(`${app.url}/v1/openapi.json`)).json();
     await app.close();
@@ -818,7 +818,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   };
   const isSubscription = (place: string) => place.startsWith('Subscription.');
 
-  test('another’s names are nobody’s in every query and mutation, with every kind of credential', async () => {
+  test('A foreign name gives the response of an unknown one in every query and mutation, with every credential', async () => {
     const before = await rowsOfAll(setting.sides);
     let compared = 0;
     for (const { side, credential, attacked } of await pairings())
@@ -827,7 +827,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     expect(await rowsOfAll(setting.sides)).toEqual(before);
   }, 240_000);
 
-  test('and each of these questions finds what is one’s own', async () => {
+  test('Each query and subscription with a name finds the caller’s own resource', async () => {
     const [side] = setting.askers as [Side];
     const nobodys = unknown(side.ids);
     const reads = Object.entries(PLACES).filter(([place]) => !place.startsWith('Mutation.'));
@@ -842,7 +842,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     }
   });
 
-  test('nor is there anything of another in what names nothing', async () => {
+  test('A query without a name shows nothing of another tenant', async () => {
     const queries = Object.keys(schema.getQueryType()!.getFields());
     let looked = 0;
     for (const { side, kind, credential } of await pairings()) {
@@ -860,7 +860,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     expect(looked).toBeGreaterThan(400);
   });
 
-  test('another’s names are nobody’s in every subscription, over a socket and an event stream', async () => {
+  test('A foreign name gives the response of an unknown one in every subscription, over both transports', async () => {
     const before = await rowsOfAll(setting.sides);
     let compared = 0;
     for (const { side, kind, credential, attacked } of await pairings()) {
@@ -886,7 +886,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     expect(await rowsOfAll(setting.sides)).toEqual(before);
   }, 240_000);
 
-  test('another’s names are nobody’s on every path of the REST interface', async () => {
+  test('A foreign name gives the response of an unknown one on every path of the REST interface', async () => {
     if (!setting.hasRest) return expect((await fetch(`${setting.url}/v1/wallet`)).status).toBe(404);
     const before = await rowsOfAll(setting.sides);
     let compared = 0;
@@ -916,7 +916,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     expect(await rowsOfAll(setting.sides)).toEqual(before);
   }, 240_000);
 
-  test('what a tenant changes, by names that another has used too, is its own alone', async () => {
+  test('A tenant that uses the names of another one changes only its own resources', async () => {
     let compared = 0;
     for (const { side, kind, attacked } of await pairings()) {
       if (kind !== 'key') continue;

@@ -152,7 +152,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const next = (sign: string) => ALPHABET[(ALPHABET.indexOf(sign) + 1) % ALPHABET.length]!;
 
 describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
-  test('that was changed in any place, cut, lengthened or written otherwise is none', async () => {
+  test('A credential that is changed in any place, shortened, lengthened or written differently is refused', async () => {
     const server = serverOf();
     const before = await everyKind(server);
     const rows = await everything();
@@ -196,7 +196,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
     expect(await everything()).toEqual(rows);
   }, 240_000);
 
-  test('is asked for nowhere but in the header: no cookie, query or body opens anything', async () => {
+  test('A credential is read from the Authorization header alone, and no cookie or query parameter replaces it', async () => {
     const server = serverOf();
     for (const credential of Object.values(await everyKind(server))) {
       const base = `http://127.0.0.1:${server.port}/graphql`;
@@ -221,7 +221,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
     }
   });
 
-  test('of another make is none: JWTs of every kind, hashes, ids and what the database keeps', async () => {
+  test('A credential of another form is refused: JWTs of every kind, hashes, ids and values of the database', async () => {
     const server = serverOf();
     const kinds = await everyKind(server);
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -268,7 +268,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
     expect(forms.length).toBeGreaterThan(50);
   });
 
-  test('of one environment or kind is not another’s by its prefix', async () => {
+  test('A credential of one environment or kind is refused under the prefix of another', async () => {
     const server = serverOf();
     const kinds = await everyKind(server);
     for (const [kind, credential] of Object.entries(kinds))
@@ -279,7 +279,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
       }
   });
 
-  test('is no key of the REST interface unless it is one, and nothing at all on a socket when it is wrong', async () => {
+  test('A token is no key of the REST interface, and a wrong credential closes its socket with 4403', async () => {
     const server = serverOf();
     const { checkout, payment, dashboard, live } = (await everyKind(server)) as Record<string, string>;
     if (server !== pair.facade)
@@ -296,7 +296,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
 });
 
 describe('a token of another server', () => {
-  test('is none of this one, though both are the same merchant’s', async () => {
+  test('A token of another server is refused, although both servers belong to one merchant', async () => {
     for (const [here, there] of [
       [app, pair.facade],
       [pair.facade, app],
@@ -328,7 +328,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
   const FOLLOW =
     'subscription ($orderCode: String!) { cardPaymentUpdates(orderCode: $orderCode) { cursor } }';
 
-  test('that has expired opens nothing from that instant on, over HTTP, an event stream and a socket', async () => {
+  test('An expired token is refused from its expiry on, over HTTP, an event stream and a socket', async () => {
     const server = serverOf();
     const tokens = {
       checkout: await checkoutToken(server, { expiresInSeconds: 60 }),
@@ -370,7 +370,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
     }
   }, 120_000);
 
-  test('of one payment opens no other, and tells it from none that there is in nothing', async () => {
+  test('A token of one payment gets the same responses for another payment as for an unknown one', async () => {
     const server = serverOf();
     const checkout = await checkoutToken(server);
     const [one, other] = [await start(server, checkout), await start(server, checkout)];
@@ -405,7 +405,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
     expect(JSON.stringify(await everything())).toBe(withMoreTokens(rows, 1, server));
   });
 
-  test('for one payment starts one, however often and by however many it is used', async () => {
+  test('A token for one payment starts one, however often and by however many clients it is used', async () => {
     const server = serverOf();
     const token = await checkoutToken(server, { reusable: false });
     const before = await payments();
@@ -440,7 +440,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
     ['another currency', { valueCents: 500, currency: 'USD' }],
     ['a product', { valueCents: 500, productId: '0123456789abcdef01234567' }],
     ['a grant of its own', { valueCents: 500, amount: { fixedCents: 100 } }],
-  ])('with a range is refused %s', async (_name, input) => {
+  ])('A token with a range starts no payment with an invalid input: %s', async (_name, input) => {
     const server = serverOf();
     const token = await checkoutToken(server, { amount: { range: { minCents: 100, maxCents: 900 } } });
     const before = await everything();
@@ -490,7 +490,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
     ],
     ...['http://localhost:3001', 'http://localhost', 'https://localhost:3000', 'http://127.0.0.1:3000'],
     ...['chrome-extension://loja.example', 'https://loja.example%00.evil.example', 'https://loja%2eexample'],
-  ])('for some pages is refused on %j', async (origin) => {
+  ])('A token with allowed origins is refused with the origin %j', async (origin) => {
     const server = serverOf();
     const allowedOrigins = ['https://loja.example', 'http://localhost:3000'];
     const tokens = [
@@ -535,7 +535,7 @@ function withMoreTokens(rows: unknown, minted: number, server: TestServer): stri
 }
 
 describe('a token whose key was revoked', () => {
-  test('is none from then on, wherever it is open', async () => {
+  test('A token whose key was revoked is refused from then on, and its open connections are ended', async () => {
     const administration = createAdministration({
       database: app.database,
       clock: app.clock,
@@ -593,7 +593,7 @@ function withOneEventMore(rows: unknown): unknown {
 }
 
 describe('the payer’s page', () => {
-  test('of a code that was changed in any place is that of no payment, and nothing is paid', async () => {
+  test('The payer’s page shows no payment for an order code with a changed character, and charges nothing', async () => {
     const { cardPayment } = await start(app, await checkoutToken(app));
     const code: string = cardPayment.orderCode;
     const before = await everything();

@@ -36,7 +36,7 @@ const engines = {
 };
 
 test.each(inThisRun(engines))(
-  `on %s, killed ${KILLS} × at ${PLACES} where something is committed or sent, loses nothing that was acknowledged and does nothing twice`,
+  `A server on %s that is killed ${KILLS} × at ${PLACES} of a commit or send loses nothing acknowledged and does nothing twice`,
   { timeout: IS_DRAWN ? 600_000 : 4 * 3_600_000 },
   async (engine, prepare) => {
     const seed = chosenSeed();

@@ -63,7 +63,7 @@ const cases = Object.entries(engines).flatMap(([engine, { times, cuts, prepare }
 );
 
 test.each(cases)(
-  'on $engine, cut off $times × $moment, a client reads UNAVAILABLE, and its key finds or does it once',
+  'A server that is cut off from $engine $times × $moment answers UNAVAILABLE, and the key finds or does the change once',
   { timeout: 3_600_000 },
   async ({ engine, times, prepare, verdict }) => {
     const server = spawnServer();

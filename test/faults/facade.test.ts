@@ -42,7 +42,7 @@ const UPSTREAM = {
   upstreamTuning: { timeouts: { readMs: 800, writeMs: 1_000 }, skewMs: 20, pace: 0.02 },
 };
 
-test(`${CALLS} requests of two facades over a network that fails: the budget holds, nothing is done twice, every outcome becomes known`, {
+test(`In ${CALLS} requests of two facades over a failing network the budget holds, nothing is done twice, and every outcome becomes known`, {
   timeout: 900_000,
 }, async () => {
   const seed = chosenSeed();

@@ -39,7 +39,7 @@ const engines = {
 };
 
 test.each(inThisRun(engines))(
-  `on %s, ${KILLS} times killed, loses nothing that was acknowledged and does nothing twice`,
+  `A server on %s that is killed ${KILLS} times loses nothing that was acknowledged and does nothing twice`,
   { timeout: 60_000 + KILLS * 15_000 },
   async (engine, prepare) => {
     const environment = {

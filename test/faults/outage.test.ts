@@ -85,7 +85,7 @@ const outages: Record<string, () => Promise<Outage>> = {
 };
 
 test.each(Object.entries(outages))(
-  `%s for ${AWAY_MS / 1_000} s loses and doubles no payout, is said at once, and is over within 5 s of its end`,
+  `%s for ${AWAY_MS / 1_000} s loses and repeats no payout, is reported at once, and is over within 5 s of its end`,
   { timeout: 120_000 + 2 * AWAY_MS },
   async (name, prepare) => {
     const outage = await prepare();

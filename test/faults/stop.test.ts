@@ -24,7 +24,7 @@ const engines = {
 };
 
 test.each(inThisRun(engines))(
-  `on %s, SIGTERM under load × ${STOPS} answers what was begun, keeps it, tells who listens, and ends with 0`,
+  `A server on %s that gets SIGTERM under load ${STOPS} × answers what was begun, notifies subscribers, and exits with 0`,
   { timeout: 60_000 + STOPS * 30_000 },
   async (engine, prepare) => {
     const environment = {

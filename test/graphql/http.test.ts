@@ -41,7 +41,7 @@ describe('GraphQL over HTTP', () => {
   });
 
   test.each(audits.map((audit) => [audit.name, audit] as const))(
-    'GraphQL over HTTP: %s',
+    'The server passes this audit of GraphQL over HTTP: %s',
     async (_, audit) => {
       const result = await audit.fn();
       expect(

@@ -15,7 +15,7 @@ function start() {
 }
 
 describe('a clock that can be put forward', () => {
-  test('goes as its base does, ahead by what it was put forward', () => {
+  test('A clock that is shifted forward advances with its base clock, ahead of it by the shift', () => {
     const { base, clock } = start();
 
     clock.shiftTo(60_000);
@@ -25,7 +25,7 @@ describe('a clock that can be put forward', () => {
     expect(clock.offsetMs()).toBe(60_000);
   });
 
-  test('never goes back', () => {
+  test('A shiftable clock never goes back', () => {
     const { clock } = start();
     clock.shiftTo(60_000);
 
@@ -34,7 +34,7 @@ describe('a clock that can be put forward', () => {
     expect(clock.now()).toEqual(instant(60_000));
   });
 
-  test('does what has become due, the earliest first, and keeps the rest', async () => {
+  test('A clock that is shifted forward runs the tasks that have become due, the earliest first, and keeps the others', async () => {
     const { base, clock, done, at } = start();
     at('late', 50_000);
     at('soon', 10_000);
@@ -48,7 +48,7 @@ describe('a clock that can be put forward', () => {
     expect(done.at(-1)).toBe(`tomorrow ${instant(86_400_000).toISOString()}`);
   });
 
-  test('does nothing that was cancelled, before or after it was put forward', async () => {
+  test('A shiftable clock runs no task that was cancelled before or after the shift', async () => {
     const { base, clock, done, at } = start();
     const before = at('before', 10_000);
     const later = at('later', 120_000);
@@ -62,12 +62,12 @@ describe('a clock that can be put forward', () => {
     expect(done).toEqual([]);
   });
 
-  test('takes whole milliseconds alone', () => {
+  test('A shiftable clock refuses a shift that is no whole number of milliseconds', () => {
     expect(() => start().clock.shiftTo(Number.NaN)).toThrow(RangeError);
   });
 });
 
-test('A clock that is put back does at its own time what it has not done yet.', () => {
+test('A clock that is put back does at its own time what it has not done yet', () => {
   const base = createManualClock(START);
   const clock = createOffsetClock(base);
   const done: Date[] = [];

@@ -16,7 +16,7 @@ function createReads() {
   return { begun, ask };
 }
 
-test('who asks during a read is answered by one that began afterwards, together with the others', async () => {
+test('Callers that ask during a read share one read that begins after it', async () => {
   const { begun, ask } = createReads();
   const first = ask('a');
   const second = ask('a');
@@ -48,7 +48,7 @@ test('a read that nobody else waits for leaves nothing behind', async () => {
   expect(await second).toBe('two');
 });
 
-test('a read that fails fails for its own askers alone', async () => {
+test('A read that fails fails only for the callers that wait for it', async () => {
   const { begun, ask } = createReads();
   const first = ask('a');
   const second = ask('a');

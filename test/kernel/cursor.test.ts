@@ -17,7 +17,7 @@ const tenants = fc.record<Tenant>({
 const purposes = fc.constantFrom('updates', 'cardPayments', 'payouts');
 
 describe('a cursor', () => {
-  test('leads back to its place, whichever server of the same key is asked', () => {
+  test('A cursor leads back to its place on every server with the same key', () => {
     fc.assert(
       fc.property(tenants, purposes, places, (tenant, purpose, place) => {
         const cursor = cursorsFor(tenant, purpose).encode(place);
@@ -28,7 +28,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('of a log leads back to its place and its mark, and one without a mark is that of the release before', () => {
+  test('A cursor of a log holds its place and its mark, and one without a mark is that of the previous release', () => {
     const [versions, marks] = [fc.nat(2 ** 40 - 1), fc.nat(2 ** 24 - 1)];
     fc.assert(
       fc.property(tenants, versions, marks, (tenant, place, mark) => {
@@ -40,12 +40,12 @@ describe('a cursor', () => {
     );
   });
 
-  test('is the same from one release to the next', () => {
+  test('A cursor stays the same from one release to the next', () => {
     expect(cursors.encode(1)).toBe('R-ZXwFztj-ZXWlJtAavU2w');
     expect(cursorsFor(live, 'cardPayments').encode(1)).toBe('dpZOOXxWxrh7g-c1r0S_og');
   });
 
-  test('of another tenant or another purpose is none', () => {
+  test('A cursor of another tenant or another purpose is invalid', () => {
     fc.assert(
       fc.property(tenants, tenants, purposes, purposes, places, (one, two, from, to, place) => {
         fc.pre(one.accountId !== two.accountId || one.environment !== two.environment || from !== to);
@@ -54,12 +54,12 @@ describe('a cursor', () => {
     );
   });
 
-  test('of another key is none', () => {
+  test('A cursor of another key is invalid', () => {
     const other = createCursors(newCursorKey())(live, 'updates');
     expect(other.decode(cursors.encode(1))).toBeNull();
   });
 
-  test('is none with any one character in place of any one of its own', () => {
+  test('A cursor with any one character changed is invalid', () => {
     const cursor = cursors.encode(7);
     for (let at = 0; at < cursor.length; at += 1)
       for (const character of ALPHABET) {
@@ -80,13 +80,13 @@ describe('a cursor', () => {
     ['as many characters of no alphabet', () => 'é'.repeat(22)],
     ['a very long text', () => 'A'.repeat(1_000_000)],
     ['what it was once: the place to be read', () => Buffer.from('v1:7').toString('base64url')],
-  ])('is not %s', (_, made) => {
+  ])('A text in place of a cursor is invalid: %s', (_, made) => {
     expect(cursors.decode(made(cursors.encode(7)))).toBeNull();
     // Nor has the attempt left anything behind that the next would meet.
     expect(cursors.decode(cursors.encode(8))).toBe(8);
   });
 
-  test('is none in the other spelling of base64', () => {
+  test('A cursor in the other alphabet of base64 is invalid', () => {
     const place = Array.from({ length: 1000 }, (_, index) => index).find((each) =>
       /[-_]/.test(cursors.encode(each)),
     )!;
@@ -95,7 +95,7 @@ describe('a cursor', () => {
     expect(cursors.decode(cursors.encode(place))).toBe(place);
   });
 
-  test('shows nothing of its place, nor which of two is the later one', () => {
+  test('A cursor shows neither its place nor which of two cursors is the later one', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 40), (place) => {
         const [one, next] = [place, place + 1].map((each) => Buffer.from(cursors.encode(each), 'base64url'));
@@ -106,7 +106,7 @@ describe('a cursor', () => {
   });
 });
 
-test('a key is new each time', () => {
+test('A new key of cursors is different each time', () => {
   const [one, two] = [newCursorKey(), newCursorKey()];
   expect(one).toHaveLength(16);
   expect(one).not.toEqual(two);

@@ -12,7 +12,7 @@ describe('a status that another service writes in its own way', () => {
     ['Negado', 'denied'],
     ['PENDENTE', 'pending'],
     ['liquidado', 'unknown'],
-  ])('of a payout, %j, is %s', (status, known) => {
+  ])('The status %j of a payout at another service is read as %s', (status, known) => {
     expect(readPayout({ id: 'a'.repeat(24), amount: 1, method: 'PIX', status })).toMatchObject({
       ...{ status: known, method: 'pix' },
     });
@@ -22,7 +22,7 @@ describe('a status that another service writes in its own way', () => {
     ['PAID', 'paid'],
     ['Expired', 'expired'],
     ['settled', 'unknown'],
-  ])('of a card payment, %j, is %s', (status, known) => {
+  ])('The status %j of a card payment at another service is read as %s', (status, known) => {
     expect(cardPaymentFromWire({ orderCode: 'ORD-1', status })?.status).toBe(known);
   });
 
@@ -30,7 +30,7 @@ describe('a status that another service writes in its own way', () => {
     ['Completed', 'completed'],
     ['FAILED', 'failed'],
     [7, 'unknown'],
-  ])('of a payout of a subaccount, %j, is %s', (status, known) => {
+  ])('The status %j of a subaccount’s payout at another service is read as %s', (status, known) => {
     const body = {
       subaccountId: `sacc_${'0'.repeat(32)}`,
       amountCents: 100,
@@ -41,6 +41,6 @@ describe('a status that another service writes in its own way', () => {
   });
 });
 
-test('what is no word is none', () => {
+test('A value that is no word is read as null', () => {
   for (const value of [null, undefined, '', 7, {}, 'x'.repeat(51)]) expect(readWord(value)).toBeNull();
 });

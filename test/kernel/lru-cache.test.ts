@@ -7,7 +7,7 @@ const keysOf = (recent: { get(key: string): unknown }, keys: string) =>
 /** The bytes of an entry whose key has one character. */
 const EMPTY = 202;
 
-test('the last that were set are kept, and what is asked for stays', () => {
+test('The cache keeps the entries that were set or read last', () => {
   const recent = createLRUCache<number>(3 * EMPTY);
   for (const key of 'abcdef') {
     recent.set(key, 1);
@@ -25,7 +25,7 @@ test('false is kept as any value is', () => {
   expect(recent.get('a')).toBe(false);
 });
 
-test('what takes more leaves room for fewer; set again, it takes no more', () => {
+test('A larger entry leaves room for fewer others, and takes no more room when it is set again', () => {
   const recent = createLRUCache<number>(3 * (EMPTY + 400), (bytes) => bytes);
   for (let time = 0; time < 5; time += 1) recent.set('a', 400);
   for (const key of 'bcdefg') recent.set(key, 400);
@@ -33,7 +33,7 @@ test('what takes more leaves room for fewer; set again, it takes no more', () =>
   expect(keysOf(recent, 'efg')).toBe('efg');
 });
 
-test('what grows is counted as it is now', () => {
+test('An entry that grows is counted with its present size', () => {
   const recent = createLRUCache<number>(2 * (EMPTY + 400), (bytes) => bytes);
   recent.set('a', 0);
   recent.set('a', 800);
@@ -43,7 +43,7 @@ test('what grows is counted as it is now', () => {
   expect(keysOf(recent, 'abc')).toBe('bc');
 });
 
-test('what is larger than all of it is not kept, and leaves nothing of before in its place', () => {
+test('A value that is larger than the whole cache is not kept, and the previous value of its key is removed', () => {
   const recent = createLRUCache<number>(1_000, (bytes) => bytes);
   recent.set('a', 1);
   recent.set('b', 1);
@@ -52,7 +52,7 @@ test('what is larger than all of it is not kept, and leaves nothing of before in
   expect(recent.get('b')).toBe(1);
 });
 
-test('an entry takes something though it holds nothing, and its key takes its characters', () => {
+test('An entry without content takes some room, and a longer key takes more', () => {
   const few = createLRUCache<true>(100 * EMPTY);
   for (let index = 0; index < 10_000; index += 1) few.set(String(index), true);
   const kept = Array.from({ length: 10_000 }, (_, index) => few.get(String(index))).filter(Boolean);

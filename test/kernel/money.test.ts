@@ -13,14 +13,14 @@ import { generated, scale } from '../support/scale.ts';
 
 describe('an amount in reais', () => {
   const AMOUNTS = scale('AMOUNTS');
-  test(`is each of the first ${AMOUNTS} amounts of cents, there and back`, () => {
+  test(`Each of the first ${AMOUNTS} amounts in cents is unchanged by the conversion to reais and back`, () => {
     let wrong = 0;
     for (let amountCents = 0; amountCents <= AMOUNTS; amountCents += 1)
       if (centsFromReais(reaisFromCents(amountCents)) !== amountCents) wrong += 1;
     expect(wrong).toBe(0);
   });
 
-  test('has at most two decimals in JSON, whatever the amount', () => {
+  test('Every amount in reais has at most two decimals in JSON', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 46 * 100 - 100 }), (amountCents) => {
         const text = JSON.stringify(z.encode(centsAsReais, amountCents));
@@ -40,7 +40,7 @@ describe('an amount in reais', () => {
     [4.35, 435],
     [1e3, 100_000],
     [70_368_744_177_663.99, 7_036_874_417_766_399],
-  ])('%d is %d cents', (amount, expected) => {
+  ])('An amount of %d reais is %d cents', (amount, expected) => {
     expect(centsFromReais(amount)).toBe(expected);
     expect(reais.safeParse(amount).success).toBe(true);
   });
@@ -58,16 +58,16 @@ describe('an amount in reais', () => {
     1e300,
     Number.MAX_VALUE,
     5e-324,
-  ])('%d is none', (amount) => {
+  ])('The number %d is no amount in reais', (amount) => {
     expect(() => centsFromReais(amount)).toThrow(RangeError);
     expect(reais.safeParse(amount).success).toBe(false);
   });
 
-  test.each([['8.20'], [null], [[]], [{}], [true]])('%j is none', (value) => {
+  test.each([['8.20'], [null], [[]], [{}], [true]])('The value %j is no amount in reais', (value) => {
     expect(reais.safeParse(value).error?.issues).toMatchObject([{ message: 'must be a number of reais' }]);
   });
 
-  test('that is not there is asked for', () => {
+  test('A missing amount in reais is reported as required', () => {
     expect(reais.safeParse(undefined).error?.issues).toMatchObject([{ message: 'is required' }]);
   });
 });

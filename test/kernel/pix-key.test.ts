@@ -18,7 +18,7 @@ describe('a PIX key', () => {
     ['email', 'Ana@Padaria.Example', 'ana@padaria.example'],
     ['email', "a.!#$&'*+/=?^_`{|}~-@x.br", "a.!#$&'*+/=?^_`{|}~-@x.br"],
     ['random', '123E4567-E89B-12D3-A456-426614174000', '123e4567-e89b-12d3-a456-426614174000'],
-  ])('of the kind %s: %s', (kind, text, key) => {
+  ])('A PIX key of the kind %s is parsed into its normal form: %s', (kind, text, key) => {
     expect(parsePixKey(text)).toEqual({ kind, key });
     expect(pixKeyText.parse(text)).toBe(key);
     // The normal form is its own.
@@ -64,22 +64,22 @@ describe('a PIX key', () => {
     '123e4567-e89b-12d3-a456-42661417400',
     '123e4567-e89b-12d3-a456-42661417400g',
     'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-  ])('is none: %j', (text) => {
+  ])('A text that is no PIX key is refused: %j', (text) => {
     expect(parsePixKey(text)).toBeNull();
     expect(pixKeyText.safeParse(text).success).toBe(false);
   });
 
-  test('with a letter outside ASCII is none, though its lower case is one of ASCII', () => {
+  test('A text with a letter outside ASCII is no PIX key, even where the lower case of the letter is in ASCII', () => {
     expect('\u212a'.toLowerCase()).toBe('k');
     expect(parsePixKey('ana@pa\u212a.example')).toBeNull();
     expect(parsePixKey('jos\u00e9@padaria.example')).toBeNull();
   });
 
-  test('of at most 77 characters is an e-mail', () => {
+  test('An e-mail address of 77 characters is a PIX key', () => {
     expect(parsePixKey(`${'a'.repeat(72)}@x.br`)?.kind).toBe('email');
   });
 
-  test('with one check digit changed is none: CPF and CNPJ', () => {
+  test('A CPF or CNPJ with one check digit changed is no PIX key', () => {
     for (const key of ['52998224725', '12345678909', '11222333000181', '12ABC34501DE35'])
       for (const place of [key.length - 2, key.length - 1])
         for (let by = 1; by <= 9; by += 1) {
@@ -88,7 +88,7 @@ describe('a PIX key', () => {
         }
   });
 
-  test('is never a fault, whatever the text', () => {
+  test('No text makes the parser of PIX keys throw, and no mask contains the whole key', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const parsed = parsePixKey(text);
@@ -107,7 +107,7 @@ describe('a PIX key', () => {
     ['a@padaria.example', 'a***@padaria.example'],
     ['123e4567-e89b-12d3-a456-426614174000', '****4000'],
     ['whatever else', '****'],
-  ])('is shown masked: %s as %s', (key, masked) => {
+  ])('The PIX key %s is shown masked as %s', (key, masked) => {
     expect(maskPixKey(key)).toBe(masked);
   });
 });

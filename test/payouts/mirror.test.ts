@@ -399,7 +399,7 @@ describe('a destination', () => {
   });
 });
 
-describe('a withdrawal that a service tells', () => {
+describe('a withdrawal that a service reports', () => {
   const OURS = {
     id: ID,
     withdrawalId: ID,

@@ -35,7 +35,7 @@ async function build(): Promise<string[]> {
 
 const ALL = ['database template', 'server', 'widget', 'widget package'];
 
-it('A build builds the parts whose sources have changed, and no other.', async () => {
+it('A build builds the parts whose sources have changed, and no other', async () => {
   expect(await build()).toEqual(ALL);
   expect(await build()).toEqual([]);
 
@@ -50,7 +50,7 @@ it('A build builds the parts whose sources have changed, and no other.', async (
   );
 });
 
-it('A build removes the files of sources that are gone, and keeps the database template.', async () => {
+it('A build removes the files of sources that are gone, and keeps the database template', async () => {
   await build();
   house.write('server/dist/pgdata.tar.gz', 'prepared');
   house.write('server/src/main.ts', "console.log('alone');");
@@ -62,7 +62,7 @@ it('A build removes the files of sources that are gone, and keeps the database t
   expect(['main.js', 'pgdata.tar.gz', 'db/migrations/0001_first.sql'].map(has)).toEqual([true, true, false]);
 });
 
-it('A build names the place in a source that does not compile, and fails again the next time.', async () => {
+it('A build names the place in a source that does not compile, and fails again the next time', async () => {
   house.write('server/src/main.ts', 'const = 1;');
 
   const { code, output, stderr } = await house.script('server/scripts/build.mjs');
@@ -74,7 +74,7 @@ it('A build names the place in a source that does not compile, and fails again t
   expect((await house.script('server/scripts/build.mjs')).code).toBe(1);
 });
 
-it('A build prepares the database template once for each version of PGlite.', async () => {
+it('A build prepares the database template once for each version of PGlite', async () => {
   const pglite = (version: string) => {
     house.write('server/node_modules/@electric-sql/pglite/package.json', JSON.stringify({ version }));
     house.write('server/node_modules/@electric-sql/pglite/index.js', '');
@@ -87,7 +87,7 @@ it('A build prepares the database template once for each version of PGlite.', as
   expect(await build()).toEqual(['database template']);
 });
 
-it('npm start starts the server that it has built, and ends when the server does.', async () => {
+it('npm start starts the server that it has built, and ends when the server does', async () => {
   const { code, output } = await house.script('server/scripts/start.mjs');
 
   expect(output).toMatch(/✓ widget built in .*\nstarted\n$/s);
@@ -95,7 +95,7 @@ it('npm start starts the server that it has built, and ends when the server does
   expect(code).toBe(0);
 });
 
-it('npm start stops the server when npm ends, whose shell does not pass signals on.', async () => {
+it('npm start stops the server when npm ends, whose shell does not pass signals on', async () => {
   house.write(
     'server/src/main.ts',
     `import { writeFileSync } from 'node:fs';
@@ -117,7 +117,7 @@ it('npm start stops the server when npm ends, whose shell does not pass signals 
   expect(existsSync(join(house.folder, 'stopped'))).toBe(true);
 });
 
-it('npm start -- --help lists every environment variable before anything is installed.', async () => {
+it('npm start -- --help lists every environment variable before anything is installed', async () => {
   const { code, output } = await house.script('server/scripts/start.mjs', ['--help']);
 
   expect(code).toBe(0);
@@ -127,7 +127,7 @@ it('npm start -- --help lists every environment variable before anything is inst
 });
 
 it.each([['--upstream', 'https://api.example'], ['--upstream=https://api.example']])(
-  'npm start -- %s %s starts in front of a service.',
+  'npm start -- %s %s starts in front of a service',
   async (...args) => {
     house.write('server/src/main.ts', "console.log('in front of', process.env.PSA_UPSTREAM_URL);");
 
@@ -146,7 +146,7 @@ it.each([
   [['--upstream', '--demo'], '--upstream needs the address of the service'],
   [['--upstream', 'https://api.example', 'x'], 'Unknown argument x'],
   [['--port', '80'], 'Unknown argument --port'],
-])('npm start refuses %j in one line, before anything is installed.', async (args, says) => {
+])('npm start refuses %j in one line, before anything is installed', async (args, says) => {
   const { code, output } = await house.script('server/scripts/start.mjs', args);
 
   expect(output).toMatch(new RegExp(`^✗ ${says}[^\n]*\n$`));

@@ -26,7 +26,7 @@ const caddy = services.caddy!;
 const interpolated = (text: string) => text.replace(/\$\{\w+[^}]*\}/g, 'value');
 
 describe('server/compose.yaml', () => {
-  it('pins each image that it does not build, PostgreSQL to the version of the tests.', () => {
+  it('server/compose.yaml pins each image that it does not build, PostgreSQL to the version of the tests', () => {
     const images = Object.values(services).filter(({ build }) => !build);
     expect(images).toHaveLength(2);
     for (const { image } of images) expect(image).toMatch(/^[a-z]+:\d+\.\d+/);
@@ -35,7 +35,7 @@ describe('server/compose.yaml', () => {
     expect(services.postgres!.image).toBe(`postgres:${tested}`);
   });
 
-  it('refers to services, volumes and files that exist.', () => {
+  it('server/compose.yaml refers to services, volumes and files that exist', () => {
     for (const { depends_on = [], volumes = [], build } of Object.values(services)) {
       const names = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
       for (const name of names) expect(services).toHaveProperty([name]);
@@ -46,7 +46,7 @@ describe('server/compose.yaml', () => {
     }
   });
 
-  it('gives each of three instances variables that the server reads and accepts.', () => {
+  it('server/compose.yaml gives each of three instances variables that the server reads and accepts', () => {
     expect(instances).toHaveLength(3);
     for (const [, { environment }] of instances) {
       const values = Object.entries(environment).map(([name, value]) => [name, interpolated(value)]);
@@ -58,7 +58,7 @@ describe('server/compose.yaml', () => {
     }
   });
 
-  it('waits for an instance for longer than it takes to drain and to stop.', () => {
+  it('server/compose.yaml waits for an instance for longer than it takes to drain and to stop', () => {
     const [, stopMs = ''] = /const STOP_MS = ([\d_]+);/.exec(read('server/src/main.ts'))!;
     for (const [, { environment, stop_grace_period }] of instances) {
       const { drainMs } = readConfig({ PSA_DRAIN_SECONDS: environment.PSA_DRAIN_SECONDS });
@@ -68,7 +68,7 @@ describe('server/compose.yaml', () => {
     }
   });
 
-  it('checks the health of an instance, and has Caddy do so, at a route and a port that it serves.', () => {
+  it('server/compose.yaml and Caddy check the health of an instance at a route and a port that it serves', () => {
     const routes = createHealthRoutes({ isReady: async () => true });
     const isServed = (path: string) => routes.some((route) => (route.path as RegExp).test(path));
     const [, port] = /\bPORT=(\d+)/.exec(read('server/Dockerfile'))!;
@@ -81,7 +81,7 @@ describe('server/compose.yaml', () => {
     expect(caddy.environment.INSTANCES!.split(' ')).toEqual(instances.map(([name]) => `${name}:${port}`));
   });
 
-  it('sets every variable of the Caddyfile that has no default, and no other.', () => {
+  it('server/compose.yaml sets every variable of the Caddyfile that has no default, and no other', () => {
     const required = [...read('server/Caddyfile').matchAll(/\{\$(\w+)\}/g)].map(([, name]) => name);
     expect(Object.keys(caddy.environment).sort()).toEqual(required.sort());
   });

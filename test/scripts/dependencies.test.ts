@@ -45,7 +45,7 @@ async function runGate() {
   return house.script('gate.mjs');
 }
 
-it('Dependencies with free licences, no ignored install script and no vulnerability pass the gate.', async () => {
+it('Dependencies with free licences, no ignored install script and no vulnerability pass the gate', async () => {
   expect(await runGate()).toMatchObject({ code: 0, output: expect.stringMatching(/✓ dependencies in/) });
 });
 
@@ -59,14 +59,14 @@ it.each([
   '(MIT OR (GPL-3.0)',
   'SEE LICENSE IN LICENSE.txt',
   'Unknown',
-])('The gate of the dependencies refuses the licence %s.', async (licence) => {
+])('The gate of the dependencies refuses the licence %s', async (licence) => {
   installed[licence] = [{ name: 'bound', versions: ['1.0.0'] }];
   const { code, output } = await runGate();
   expect(code).toBe(1);
   expect(output).toContain(`bound 1.0.0 has the licence ${licence}`);
 });
 
-it('The gate of the dependencies refuses an install script that pnpm-workspace.yaml does not name.', async () => {
+it('The gate of the dependencies refuses an install script that pnpm-workspace.yaml does not name', async () => {
   house.write('node_modules/.modules.yaml', '{ "ignoredBuilds": ["runs@1.0.0"] }');
   expect(await runGate()).toMatchObject({
     code: 1,
@@ -74,7 +74,7 @@ it('The gate of the dependencies refuses an install script that pnpm-workspace.y
   });
 });
 
-it('The gate of the dependencies refuses a vulnerability of level high, and no lower one.', async () => {
+it('The gate of the dependencies refuses a vulnerability of level high, and no lower one', async () => {
   const advisory = (severity: string) => ({
     name: 'plain',
     severity,
@@ -108,7 +108,7 @@ it.each([
   },
 );
 
-it('The gate of the dependencies fails where pnpm lists none.', async () => {
+it('The gate of the dependencies fails where pnpm lists none', async () => {
   house.program('npx', "console.log('ERR_PNPM_LICENSES_LIST_NO_LOCKFILE')");
   house.write(
     'gate.mjs',

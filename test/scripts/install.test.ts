@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => house[Symbol.dispose]());
 
 it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/check.mjs', 'test/run.mjs'])(
-  '%s refuses a Node that is too old, in one line.',
+  '%s refuses a Node that is too old, in one line',
   async (script) => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })`;
 
@@ -25,7 +25,7 @@ it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/c
   },
 );
 
-it('The dependencies are installed once, and again when the lock file or a package.json has changed.', async () => {
+it('The dependencies are installed once, and again when the lock file or a package.json has changed', async () => {
   house.program(
     'npx',
     `console.log('npx', process.argv.slice(2).join(' '), process.env.PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD)`,
@@ -44,7 +44,7 @@ it('The dependencies are installed once, and again when the lock file or a packa
   expect(await installs()).toBe(true);
 });
 
-it('An install takes exactly the versions of the lock file, and downloads no browser.', async () => {
+it('An install takes exactly the versions of the lock file, and downloads no browser', async () => {
   house.program(
     'npx',
     `console.log('npx', process.argv.slice(2).join(' '), process.env.PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD)`,
@@ -55,7 +55,7 @@ it('An install takes exactly the versions of the lock file, and downloads no bro
   expect(output).toMatch(/^npx --yes --prefer-offline pnpm@10\.\d+\.\d+ install --frozen-lockfile .* 1$/m);
 });
 
-it('An install that cannot reach the registry ends with one clear line, and the next start installs again.', async () => {
+it('An install that cannot reach the registry ends with one clear line, and the next start installs again', async () => {
   house.program('npx', `console.error('ENOTFOUND'); process.exitCode = 1`);
 
   const first = await house.script('server/scripts/install.mjs');

@@ -21,7 +21,7 @@ describe('the gate for the language', () => {
     ['a comment inside of a function, which may', '// What follows is the answer.', []],
     ['a longer word', 'recommended, amended, folded, soldier', []],
     ['a doc comment that begins with a noun', '/** The tenant of a row. */', []],
-  ])('reports %s', (_, text, expected) => {
+  ])('The gate for the language reports exactly what it bans: %s', (_, text, expected) => {
     expect(findBannedLanguage(text)).toEqual(expected);
   });
 });

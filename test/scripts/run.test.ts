@@ -93,7 +93,7 @@ async function run(args: string[] = [], env: Record<string, string> = {}) {
 /** A filter, with which no gate runs. */
 const NO_GATES = ['kernel/'];
 
-it('npm test runs each behaviour once beside the fast gates, and ends with the sum.', async () => {
+it('npm test runs each behaviour once beside the fast gates, and ends with the sum', async () => {
   const { code, output, files, scale, last } = await run();
 
   expect(last).toBe('42 passed, 0 failed');
@@ -106,7 +106,7 @@ it('npm test runs each behaviour once beside the fast gates, and ends with the s
   expect(code).toBe(0);
 });
 
-it('npm test prints tests, wall and CPU seconds by project.', async () => {
+it('npm test prints tests, wall and CPU seconds by project', async () => {
   const project = { files: 3, tests: 40, wallMs: 12_300, cpuMs: 4_560 };
   reports({ projects: { unit: project } });
 
@@ -116,7 +116,7 @@ it('npm test prints tests, wall and CPU seconds by project.', async () => {
   expect(output).toMatch(/^all +\d+\.\d/m);
 });
 
-it('npm test fails when a test does, and ends with the name of the test and the reason.', async () => {
+it('npm test fails when a test does, and ends with the name of the test and the reason', async () => {
   reports({ failed: 1, failures: ['✗ ledger/balance.test.ts > sums to zero\n  expected 1 to be 0'] });
 
   const { code, stdout } = await run(NO_GATES);
@@ -127,7 +127,7 @@ it('npm test fails when a test does, and ends with the name of the test and the 
   );
 });
 
-it('npm test fails when Vitest ends without a result.', async () => {
+it('npm test fails when Vitest ends without a result', async () => {
   reports({ crash: true });
 
   const { code, output, last } = await run(NO_GATES);
@@ -136,7 +136,7 @@ it('npm test fails when Vitest ends without a result.', async () => {
   expect(output).toContain('✗ The test runner ended without a result');
 });
 
-it('npm test fails when a gate does, and still runs the tests.', async () => {
+it('npm test fails when a gate does, and still runs the tests', async () => {
   house.write('schema.graphql', 'type Mutation');
 
   const { code, output, last } = await run();
@@ -147,7 +147,7 @@ it('npm test fails when a gate does, and still runs the tests.', async () => {
   expect({ code, last }).toEqual({ code: 1, last: '42 passed, 1 failed' });
 });
 
-it('npm test fails when the types of the schema are stale.', async () => {
+it('npm test fails when the types of the schema are stale', async () => {
   house.write('widget/src/graphql-env.d.ts', 'older types');
 
   expect(await run()).toMatchObject({
@@ -156,13 +156,13 @@ it('npm test fails when the types of the schema are stale.', async () => {
   });
 });
 
-it('npm test fails when no test was run.', async () => {
+it('npm test fails when no test was run', async () => {
   reports({ passed: 0 });
 
   expect(await run(NO_GATES)).toMatchObject({ code: 1, last: '0 passed, 0 failed' });
 });
 
-it('npm test counts skipped tests, and fails on them where CI is set.', async () => {
+it('npm test counts skipped tests, and fails on them where CI is set', async () => {
   reports({ skipped: 2 });
 
   expect(await run(NO_GATES)).toMatchObject({ code: 0, last: '42 passed, 0 failed, 2 skipped' });
@@ -173,32 +173,32 @@ it('npm test counts skipped tests, and fails on them where CI is set.', async ()
 });
 
 describe('A filter of npm test', () => {
-  it('chooses files by their path, and leaves the gates out.', async () => {
+  it('A filter of npm test chooses files by their path, and leaves the gates out', async () => {
     const { output, files } = await run(['kernel/']);
 
     expect(files).toBe('kernel/money.test.ts');
     expect(output).not.toContain('types');
   });
 
-  it('builds nothing that the chosen files do not need.', async () => {
+  it('A filter of npm test builds nothing that the chosen files do not need', async () => {
     const { output, browser } = await run(['kernel/money']);
 
     expect(output).not.toMatch(/built|prepared|Chromium/);
     expect(browser).toBe('no browser');
   });
 
-  it('chooses also among the files that npm test leaves out.', async () => {
+  it('A filter of npm test also chooses among the files that npm test leaves out', async () => {
     expect(await run(['widget/looks'])).toMatchObject({ files: 'widget/looks.page-test.ts' });
   });
 
-  it('is refused in one line where no path contains it.', async () => {
+  it('A filter of npm test is refused in one line where no path contains it', async () => {
     expect(await run(['no-such-test'])).toMatchObject({
       code: 1,
       refusal: '✗ No test file has no-such-test in its path.',
     });
   });
 
-  it('is separated from the options of Vitest, which are passed on.', async () => {
+  it('A filter of npm test is separated from the options of Vitest, which are passed on', async () => {
     const { files, options } = await run(['-t', 'sums to', '--bail', '1', 'kernel/']);
 
     expect(files).toBe('kernel/money.test.ts');
@@ -206,14 +206,14 @@ describe('A filter of npm test', () => {
   });
 });
 
-it('npm run test:all runs every file, in larger sizes.', async () => {
+it('npm run test:all runs every file, in larger sizes', async () => {
   expect(await run(['--all'])).toMatchObject({
     files: 'kernel/money.test.ts,widget/for-everyone.page-test.ts,widget/looks.page-test.ts',
     scale: 'medium',
   });
 });
 
-it('npm run test:unit runs the files that need nothing but Node, and no gates.', async () => {
+it('npm run test:unit runs the files that need nothing but Node, and no gates', async () => {
   const { files, output } = await run(['--unit']);
 
   expect(files).toBe('kernel/money.test.ts');
@@ -235,11 +235,11 @@ describe('npm run test:changed', () => {
     await git('commit', '--quiet', '--message', 'first');
   });
 
-  it('runs nothing where nothing has changed.', async () => {
+  it('npm run test:changed runs nothing where nothing has changed', async () => {
     expect(await run(['--changed'])).toMatchObject({ code: 0, last: 'There is nothing to run.' });
   });
 
-  it('runs the tests that import a changed file, and lists what it leaves out.', async () => {
+  it('npm run test:changed runs the tests that import a changed file, and lists what it leaves out', async () => {
     house.write('server/src/kernel/cents.ts', 'export const changed = true;');
     house.write('notes.txt', 'new');
 
@@ -266,7 +266,7 @@ describe('Chromium for npm test', () => {
     );
   });
 
-  it('is named in one line when it is missing and cannot be installed.', async () => {
+  it('A missing Chromium is reported in one line when it cannot be installed', async () => {
     house.program('apt-get', 'process.exitCode = 100');
 
     const { code, refusal } = await run(['widget/for-everyone']);
@@ -277,7 +277,7 @@ describe('Chromium for npm test', () => {
     expect(code).toBe(1);
   });
 
-  it('is installed where that needs no password.', async () => {
+  it('Chromium is installed where that needs no password', async () => {
     house.program(
       'apt-get',
       `const args = process.argv.slice(2).join(' ');
@@ -293,7 +293,7 @@ describe('Chromium for npm test', () => {
     expect(browser).toMatch(/\/chromium$/);
   });
 
-  it('is not replaced by another browser where CHROME_BIN is wrong.', async () => {
+  it('A wrong CHROME_BIN is refused, and no other browser replaces it', async () => {
     const { code, refusal } = await run(['widget/for-everyone'], { CHROME_BIN: '/nowhere/chrome' });
 
     expect({ code, refusal }).toEqual({
@@ -303,7 +303,7 @@ describe('Chromium for npm test', () => {
   });
 });
 
-it('npm test counts the lines of the servers, and fails on a secret in one of them, which it does not print.', async () => {
+it('npm test counts the lines of the servers, and fails on a secret in one of them, which it does not print', async () => {
   reports({ said: ['log\tops/a.test.ts\tto ana@example.com', 'error\tx\ty'] });
 
   const { code, output, last } = await run(['kernel/']);
@@ -314,7 +314,7 @@ it('npm test counts the lines of the servers, and fails on a secret in one of th
   expect({ code, last }).toEqual({ code: 1, last: '42 passed, 1 failed' });
 });
 
-it('npm test fails where all tests have run and no line of the servers was collected.', async () => {
+it('npm test fails where all tests have run and no line of the servers was collected', async () => {
   reports({ said: ['log\tx\ty'] });
 
   expect(await run(['kernel/'])).toMatchObject({ code: 0 });

@@ -13,7 +13,7 @@ describe('The subject of a commit', () => {
     'card-payments, limits: hold back card testing',
     `docs: ${'x'.repeat(66)}`,
     `docs: ${'ç'.repeat(66)}`,
-  ])('may be “%s”.', (subject) => {
+  ])('The subject of a commit may be “%s”', (subject) => {
     expect(subjectFault(subject)).toBeUndefined();
   });
 
@@ -24,7 +24,7 @@ describe('The subject of a commit', () => {
     ['payouts: ', 'is not `area: what changed`'],
     ['feat(payouts): a boleto is a method', 'is not `area: what changed`'],
     [`docs: ${'x'.repeat(67)}`, 'has 73 characters, and may have 72'],
-  ])('may not be “%s”.', (subject, fault) => {
+  ])('The subject of a commit may not be “%s”', (subject, fault) => {
     expect(subjectFault(subject)).toBe(fault);
   });
 });
@@ -53,28 +53,28 @@ describe('The check of a push', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('passes over merges, and over what was there before.', async () => {
+  it('The check of a push passes over merges, and over the commits before the push', async () => {
     expect(await checkSubjects('before..good', folder)).toEqual({ ok: true, output: '' });
   });
 
-  it('names each commit whose subject is another.', async () => {
+  it('The check of a push names each commit whose subject has another form', async () => {
     const { ok, output } = await checkSubjects('before..HEAD', folder);
     expect(ok).toBe(false);
     expect(output).toBe(`${git('rev-parse', '--short', 'HEAD')} “Fix it” is not \`area: what changed\`\n`);
   });
 
-  it('looks at the last commit where there was none before.', async () => {
+  it('The check of a push looks at the last commit where there was none before', async () => {
     const none = '0'.repeat(40);
     expect(await checkSubjects(`${none}..good~1`, folder)).toMatchObject({ ok: true });
     expect(await checkSubjects(`${none}..HEAD`, folder)).toMatchObject({ ok: false });
   });
 
-  it('fails where git does not know the commits.', async () => {
+  it('The check of a push fails where git does not know the commits', async () => {
     expect(await checkSubjects('nowhere..HEAD', folder)).toMatchObject({ ok: false });
   });
 });
 
-it('CI checks the subjects of a push and of a pull request, with the history that this needs.', () => {
+it('CI checks the subjects of a push and of a pull request, with the history that this needs', () => {
   const workflow = readFileSync(
     fileURLToPath(new URL('../../.github/workflows/ci.yml', import.meta.url)),
     'utf8',

@@ -27,13 +27,13 @@ function nodeVersionsOf(workflow: string): string[] {
 
 describe('The versions of Node', () => {
   it.each(['.', 'server', 'widget', 'test'])(
-    '%s/package.json names the range that the whole project supports.',
+    '%s/package.json names the range that the whole project supports',
     (folder) => {
       expect(readPackage(folder).engines).toEqual({ node: RANGE });
     },
   );
 
-  it('An install accepts every version in the range, and no other.', () => {
+  it('An install accepts every version in the range, and no other', () => {
     const versions = '18.20.8 20.18.3 20.19.0 20.20.2 21.7.3 22.11.0 22.12.0 23.11.1 24.0.0 26.1.0'.split(
       ' ',
     );
@@ -42,21 +42,21 @@ describe('The versions of Node', () => {
     expect(accepted).toEqual(['20.19.0', '20.20.2', '22.12.0', '24.0.0', '26.1.0']);
   });
 
-  it('The image runs the version of .nvmrc.', () => {
+  it('The image runs the version of .nvmrc', () => {
     const images = [...read('server/Dockerfile').matchAll(/^FROM node:(\S+)/gm)].map(([, tag]) => tag);
 
     expect(new Set(images)).toEqual(new Set([`${read('.nvmrc').trim()}-slim`]));
   });
 
-  it('Each push runs on the oldest version that is supported and on that of .nvmrc.', () => {
+  it('Each push runs on the oldest version that is supported and on that of .nvmrc', () => {
     expect(nodeVersionsOf('ci.yml')).toEqual([OLDEST[0], read('.nvmrc').trim()]);
   });
 
-  it('Each night runs on every line of Node that is supported.', () => {
+  it('Each night runs on every line of Node that is supported', () => {
     expect(nodeVersionsOf('nightly.yml').map(majorOf)).toEqual(OLDEST.map(majorOf));
   });
 
-  it('The build and the types are for the oldest version that is supported.', () => {
+  it('The build and the types are for the oldest version that is supported', () => {
     const oldest = majorOf(OLDEST[0]!);
 
     expect(read('server/scripts/bundle.mjs')).toContain(`target: 'node${oldest}'`);
@@ -64,7 +64,7 @@ describe('The versions of Node', () => {
   });
 });
 
-it('pnpm has one version, which the root package.json names.', () => {
+it('pnpm has one version, which the root package.json names', () => {
   expect(PNPM).toBe(readPackage('.').packageManager);
   expect(PNPM).toMatch(/^pnpm@\d+\.\d+\.\d+$/);
   expect(read('server/Dockerfile')).not.toMatch(/pnpm@\d/);

@@ -11,7 +11,7 @@ const files = [...workflows, '.github/actions/prepare/action.yml'];
 const { scripts } = JSON.parse(read('package.json'));
 
 describe.each(files)('%s', (file) => {
-  it('pins each action to a commit.', () => {
+  it('The file pins each action to a commit', () => {
     const used = [...read(file).matchAll(/uses: ([^\s#]+)/g)].map(([, action]) => action!);
     const foreign = used.filter((action) => !action.startsWith('./'));
     expect(foreign.length).toBeGreaterThan(0);
@@ -20,19 +20,19 @@ describe.each(files)('%s', (file) => {
 });
 
 describe.each(workflows)('%s', (file) => {
-  it('runs only commands that package.json has.', () => {
+  it('The workflow runs only commands that package.json has', () => {
     const names = [...read(file).matchAll(/- run: npm (?:run )?([\w:]+)/g)].map(([, name]) => name!);
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  it('limits the time of each job.', () => {
+  it('The workflow limits the time of each job', () => {
     const jobs = read(file).match(/runs-on:/g)!.length;
     expect(read(file).match(/timeout-minutes:/g)).toHaveLength(jobs);
   });
 });
 
-it('The nightly workflow runs every part of npm run nightly.', () => {
+it('The nightly workflow runs every part of npm run nightly', () => {
   const [, parts = ''] = /\n +part: \[([^\]]+)\]/.exec(read('.github/workflows/nightly.yml'))!;
   expect(parts.split(', ').sort()).toEqual(Object.keys(PARTS).sort());
 });

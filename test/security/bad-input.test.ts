@@ -61,7 +61,7 @@ test(`bad input of any kind is refused by its name and changes nothing (${CASES}
 }, 240_000);
 
 describe('good input', () => {
-  test('is what the cases differ from: every operation takes it', async () => {
+  test('Every operation accepts the valid input that each bad case differs from', async () => {
     for (const operation of operations) {
       const { refusal } = await operation.send(valuesOf(operation, '', { why: '', value: undefined }));
       expect(refusal, operation.name).toBeNull();

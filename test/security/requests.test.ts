@@ -13,7 +13,7 @@ afterAll(async () => {
 
 describe('a request', () => {
   test.each(['variables=[', 'extensions={', 'variables=%00'])(
-    'by GET with %s is the caller’s mistake',
+    'A GET request with %s is the caller’s mistake',
     async (param) => {
       const response = await fetch(`${app.url}/graphql?query={__typename}&${param}`);
       expect(response.status).toBe(400);
@@ -21,7 +21,7 @@ describe('a request', () => {
     },
   );
 
-  test('with thousands of wrong variables is answered with less than it has sent', async () => {
+  test('A request with thousands of wrong variables gets a response that is smaller than the request', async () => {
     const input = Object.fromEntries(Array.from({ length: 4_000 }, (_, index) => [`wrong${index}`, index]));
     const variables = { input };
     const { body } = await app
@@ -34,12 +34,12 @@ describe('a request', () => {
     expect(JSON.stringify(body).length).toBeLessThan(JSON.stringify(variables).length);
   });
 
-  test('for GraphiQL is for no frame', async () => {
+  test('The page of GraphiQL cannot be shown in a frame', async () => {
     const { headers } = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
     expect(headers.get('x-frame-options')).toBe('DENY');
   });
 
-  test('for GraphiQL is answered with a page on which its own script runs and nothing else, and that speaks to us alone', async () => {
+  test('The page of GraphiQL runs its own script alone, and connects to its own server alone', async () => {
     const answer = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
     const page = await answer.text();
     const policy = Object.fromEntries(

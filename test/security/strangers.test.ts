@@ -57,7 +57,7 @@ describe.each<[string, number, (index: number) => { credential: string | null; q
   ['an unknown token', 401, (index) => ({ credential: `ps_checkout_${index}`, query: VALID })],
   ['what is no credential', 401, () => ({ credential: 'ç', query: VALID })],
 ])('%s', (_, status, of) => {
-  test(`is answered ${LIMIT} times a minute, to one network`, async () => {
+  test(`One network gets ${LIMIT} responses a minute to requests of this kind`, async () => {
     const ask = async (index: number, headers: Record<string, string> = NETWORK) => {
       const { credential, query } = of(index);
       const answer = await fetch(`${app.url}/graphql`, {
@@ -98,7 +98,7 @@ function key(index: number): string {
   return `ps_live_${String(index).padStart(24, '0')}`;
 }
 
-test('unknown keys ask the database as often as they are answered, and one of them once a second', async () => {
+test('Unknown keys cause one query of the database for each response, and one key causes at most one a second', async () => {
   const ask = (credential: string) => app.client(credential, NETWORK).send(VALID);
   const before = queries('api_key');
   await Promise.all(Array.from({ length: 60 }, (_, index) => ask(key(index))));
@@ -112,7 +112,7 @@ test('unknown keys ask the database as often as they are answered, and one of th
   expect(queries('api_key') - again).toBe(2);
 });
 
-test('a key that is known is let in beside them, and is none of their number', async () => {
+test('A known key is admitted beside unknown ones, and does not count against their limit', async () => {
   const live = app.client(LIVE_KEY, NETWORK);
   for (let time = 0; time < 3 * LIMIT; time += 1) await live.request(VALID);
   expect(await statuses(30, async () => (await app.client(null, NETWORK).send(VALID)).status)).toEqual({
@@ -124,7 +124,7 @@ test('a key that is known is let in beside them, and is none of their number', a
   await live.request(VALID);
 });
 
-test('of REST they are counted with those of GraphQL', async () => {
+test('REST requests without a known credential count against the same limit as those of GraphQL', async () => {
   const ask = async (index: number) => {
     const answer = await fetch(`${app.url}/v1/wallet`, {
       headers: { ...NETWORK, ...(index % 2 ? { authorization: `Bearer ${key(index)}` } : {}) },
@@ -141,7 +141,7 @@ test('of REST they are counted with those of GraphQL', async () => {
   expect((await fetch(`${app.url}/v1/wallet`, { headers: known })).status).toBe(200);
 });
 
-test('of WebSockets they are closed with 1013', async () => {
+test('WebSockets without a known credential are closed with 1013 beyond the limit', async () => {
   const codes: number[] = [];
   for (let index = 0; index < LIMIT + 2; index += 1) {
     const socket = openRawSocket(app.url, { headers: NETWORK });
@@ -155,7 +155,7 @@ test('of WebSockets they are closed with 1013', async () => {
   socket.socket.close();
 });
 
-test('of the payer’s page they are those whose order code is none, and forms', async () => {
+test('The payer’s page limits forms and unknown order codes for each network, and not the pages of payments', async () => {
   const { createCardPayment } = await app.live.request(
     'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
   );

@@ -42,7 +42,7 @@ async function answer(port: number, lines: readonly string[]): Promise<string> {
 const UPGRADE = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'];
 describe('an upgrade', () => {
   test.each(['//', 'http://[', '*', '/checkout/x'])(
-    'to %s is refused, and ends nothing else',
+    'An upgrade to %s is refused, and the server continues',
     async (target) => {
       expect(await answer(app.port, [`GET ${target} HTTP/1.1`, ...UPGRADE])).toMatch(/^HTTP\/1\.1 404 /);
       expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
@@ -72,13 +72,13 @@ describe('an upgrade to what is no WebSocket', () => {
     ['that keeps the connection', ['Connection: keep-alive, Upgrade', 'Upgrade: h2c']],
     ['to two', ['Connection: Upgrade', 'Upgrade: websocket, h2c']],
     ['to nothing', ['Connection: Upgrade', 'Upgrade: ']],
-  ])('%s is ignored, and the connection goes on', async (_, upgrade) => {
+  ])('An upgrade %s is ignored, and the connection continues', async (_, upgrade) => {
     const said = await sendRaw(app.port, head(upgrade) + query + last);
     expect(statusesOf(said)).toEqual(['200', '200']);
     expect(said).toContain('{"data":{"__typename":"Query"}}');
   });
 
-  test('is ignored where its body comes later', async () => {
+  test('An upgrade to another protocol is ignored where the request’s body arrives later', async () => {
     const socket = connect(app.port, '127.0.0.1');
     sockets.push(socket);
     let said = '';
@@ -92,7 +92,7 @@ describe('an upgrade to what is no WebSocket', () => {
     expect(statusesOf(said)).toEqual(['200', '200', '200']);
   });
 
-  test('waits for what was asked before it on the same connection', async () => {
+  test('A request with an ignored upgrade waits for the request before it on the same connection', async () => {
     const slow = `{ payouts(first: 1) { nodes { id } } wallet { currency } }`;
     const body = JSON.stringify({ query: slow });
     const said = await sendRaw(app.port, head([], body.length) + body + head(H2C) + query + last);
@@ -100,7 +100,7 @@ describe('an upgrade to what is no WebSocket', () => {
     expect(said.indexOf('"currency"')).toBeLessThan(said.indexOf('"__typename":"Query"'));
   });
 
-  test('again and again on one connection leaves nothing on it', async () => {
+  test('Repeated upgrades on one connection are ignored and leave nothing behind on it', async () => {
     const warnings: string[] = [];
     const warn = ({ message }: Error) => warnings.push(message);
     process.on('warning', warn);
@@ -110,7 +110,7 @@ describe('an upgrade to what is no WebSocket', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('by a client that leaves meanwhile ends nothing else', async () => {
+  test('A client that leaves during an ignored upgrade ends nothing else', async () => {
     for (let time = 0; time < 20; time += 1) {
       const socket = connect(app.port, '127.0.0.1');
       socket.write(head([]) + query + head(H2C));
@@ -120,7 +120,7 @@ describe('an upgrade to what is no WebSocket', () => {
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
   });
 
-  test('of a server that has nobody for WebSockets is one of any kind', async () => {
+  test('A server without WebSockets ignores an upgrade to a WebSocket', async () => {
     const { server, serve, listen } = createHttpServer({
       onFault: (fault) => expect.unreachable(String(fault)),
     });
@@ -133,7 +133,7 @@ describe('an upgrade to what is no WebSocket', () => {
   });
 });
 
-test('a connection is promised more rest than proxies give theirs', async () => {
+test('The server announces a longer keep-alive timeout than proxies have', async () => {
   const { headers } = await fetch(`${app.url}/healthz`);
   expect(headers.get('keep-alive')).toBe('timeout=72');
 });
@@ -190,13 +190,13 @@ describe('a connection that the server is done with', () => {
     ['an upgrade to nothing', ['GET /nothing HTTP/1.1', ...UPGRADE]],
     ['an upgrade to nothing WebSocket knows', ['GET /graphql HTTP/1.1', ...UPGRADE]],
     ['what is no request', ['NONSENSE']],
-  ])('after %s is not kept by a client that never closes it', async (_, lines) => {
+  ])('The server closes a connection after %s, although the client never closes it', async (_, lines) => {
     const { port, gone } = await startBare();
     open(port, lines).resume();
     await gone;
   });
 
-  test('after a WebSocket is not kept by a client that does not answer its end', async () => {
+  test('The server closes a connection whose client does not answer the close frame of its WebSocket', async () => {
     const { port, gone } = await startBare({ initTimeoutMs: 10, closeTimeoutMs: 10 });
     const handshake = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
     const spoken = 'Sec-WebSocket-Protocol: graphql-transport-ws';
@@ -204,7 +204,7 @@ describe('a connection that the server is done with', () => {
     await gone;
   });
 
-  test('is not kept by a client that takes nothing of its answer', async () => {
+  test('The server closes a connection whose client reads nothing of the response', async () => {
     const { http, port, gone } = await startBare({ stalledMs: 50 });
     const body = Buffer.alloc(64_000_000);
     http.serve([{ methods: ['GET'], path: /./, handle: ({ response }) => send(response, 200, body) }]);
@@ -214,7 +214,7 @@ describe('a connection that the server is done with', () => {
 });
 
 describe('a WebSocket', () => {
-  test('that asks without reading is not read ahead of, and loses nothing', async () => {
+  test('The server stops reading a WebSocket whose client does not read, and loses no message', async () => {
     const { port, accepted } = await startBare();
     const { socket: client, init } = openRawSocket(`http://127.0.0.1:${port}`);
     await init('anybody');
@@ -237,7 +237,7 @@ describe('a WebSocket', () => {
     client.terminate();
   });
 
-  test('reads which id it has used twice, however long the id is', async () => {
+  test('A WebSocket that uses an id twice is closed with 4409, however long the id is', async () => {
     const { socket, init, send: say, closed } = openRawSocket(app.url);
     await init(LIVE_KEY);
     for (let times = 0; times < 2; times += 1)
@@ -267,13 +267,16 @@ describe('a request', () => {
     ['chunked twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], `0\r\n\r\n${SMUGGLED}`],
     ['a chunk of a negative length', ['Transfer-Encoding: chunked'], `-1\r\n\r\n${SMUGGLED}`],
     ['a chunk whose length ends in LF', ['Transfer-Encoding: chunked'], `0\n\n${SMUGGLED}`],
-  ])('whose length is said by %s is refused, and nothing behind it is read', async (_, headers, rest) => {
-    const head = ['POST /graphql HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers];
-    const said = await sendRaw(app.port, `${head.join('\r\n')}\r\n\r\n${rest}`);
-    expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
-  });
+  ])(
+    'A request whose length is given by %s is refused, and nothing behind it is read',
+    async (_, headers, rest) => {
+      const head = ['POST /graphql HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers];
+      const said = await sendRaw(app.port, `${head.join('\r\n')}\r\n\r\n${rest}`);
+      expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+    },
+  );
 
-  test('behind which a broken one comes is answered before that, however long it takes', async () => {
+  test('A slow request is answered before the malformed request behind it', async () => {
     const requests = [deferred(), deferred()];
     const begun: string[] = [];
     const { port, http } = await startBare();
@@ -297,7 +300,7 @@ describe('a request', () => {
     expect(begun).toEqual(['/1', '/2']);
   });
 
-  test('that comes too slowly behind one that is under way is cut off without a word, and is not done', async () => {
+  test('A request that arrives too slowly behind another one is cut off without a response, and is not executed', async () => {
     const slow = deferred();
     const begun: string[] = [];
     const { port, http, accepted, gone } = await startBare({ headMs: 100, checkMs: 20 });
@@ -319,13 +322,13 @@ describe('a request', () => {
     expect(begun).toEqual(['/slow']);
   });
 
-  test('with a broken part is refused at once', async () => {
+  test('A request with a malformed chunk is refused at once', async () => {
     const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const said = await sendRaw(app.port, `${SMUGGLED}${head}2\r\n{"\r\nxyz\r\n`);
     expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
-  test('to upgrade with a body opens no socket that would read it as a frame', async () => {
+  test('An upgrade request with a body opens no socket that would read the body as a frame', async () => {
     const key = ['Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${'A'.repeat(22)}==`];
     const head = [
       'GET /graphql HTTP/1.1',
@@ -340,7 +343,7 @@ describe('a request', () => {
     expect(said).not.toContain('200 OK');
   });
 
-  test('to two hosts is refused', async () => {
+  test('A request with two Host headers is refused', async () => {
     for (const second of ['x', 'y']) {
       const said = await sendRaw(
         app.port,
@@ -350,13 +353,16 @@ describe('a request', () => {
     }
   });
 
-  test.each(['[', 'a b', 'x:99999'])('to the host %j is refused without a word about ours', async (host) => {
-    const said = await answer(app.port, [
-      'GET /graphql?query={__typename} HTTP/1.1',
-      `Host: ${host}`,
-      'Connection: close',
-    ]);
-    expect(said).toMatch(/^HTTP\/1\.1 400 /);
-    expect(said).not.toMatch(/at new URL|node_modules/);
-  });
+  test.each(['[', 'a b', 'x:99999'])(
+    'A request to the host %j is refused, and the response shows no internals',
+    async (host) => {
+      const said = await answer(app.port, [
+        'GET /graphql?query={__typename} HTTP/1.1',
+        `Host: ${host}`,
+        'Connection: close',
+      ]);
+      expect(said).toMatch(/^HTTP\/1\.1 400 /);
+      expect(said).not.toMatch(/at new URL|node_modules/);
+    },
+  );
 });

@@ -22,13 +22,13 @@ async function start(options: { limitPerMinute?: number } = {}) {
 const LIVE = { amount: 12.34, method: 'pix', walletAddress: 'ana@padaria.example' };
 
 describe('an upstream written from the document alone', () => {
-  test('knows its keys', async () => {
+  test('An upstream from the document refuses unknown keys', async () => {
     const { url } = await start();
     for (const key of [null, 'ps_live_other'])
       expect(await createRestClient(url, key).get('/wallet')).toMatchObject({ status: 401 });
   });
 
-  test('shows a wallet with the names that the document shows, and others for the rest', async () => {
+  test('An upstream from the document shows a wallet with the documented names, and others for the rest', async () => {
     const { upstream, live, sandbox } = await start();
     Object.assign(upstream.live, { balanceCents: 10_000, blockedCents: 1_000, pendingCents: 5_50 });
     upstream.openSubaccount(2_500);
@@ -50,7 +50,7 @@ describe('an upstream written from the document alone', () => {
     expect((await sandbox.get('/sandbox/wallet')).body).toMatchObject({ saldo: 0 });
   });
 
-  test('pays out of the main account, lists it and tells of it', async () => {
+  test('An upstream from the document makes payouts of the main account, lists them, and sends their webhooks', async () => {
     const { upstream, live, sandbox } = await start();
     const receiver = await startReceiver();
     Object.assign(upstream, { webhookUrl: receiver.url, signature: 'sha256=' });
@@ -88,7 +88,7 @@ describe('an upstream written from the document alone', () => {
     expect((await live.get(`/payouts/${id}`)).status).toBe(404);
   });
 
-  test('pays out of subaccounts, once for a key, and finds it by each of its references', async () => {
+  test('An upstream from the document makes payouts of subaccounts once for a key, and finds them by each reference', async () => {
     const { upstream, live, sandbox } = await start();
     const receiver = await startReceiver();
     upstream.webhookUrl = receiver.url;
@@ -119,7 +119,7 @@ describe('an upstream written from the document alone', () => {
     ]);
   });
 
-  test('takes card payments, and tells the payment’s own URL', async () => {
+  test('An upstream from the document accepts card payments, and sends a webhook to a payment’s own URL', async () => {
     const { upstream, live, sandbox } = await start();
     const [account, own] = [await startReceiver(), await startReceiver()];
     upstream.webhookUrl = account.url;
@@ -148,7 +148,7 @@ describe('an upstream written from the document alone', () => {
     expect((await live.post('/card-payments', { valueCents: 80 })).status).toBe(422);
   });
 
-  test('keeps products', async () => {
+  test('An upstream from the document creates, lists and deletes products', async () => {
     const { live } = await start();
     const { body } = await live.post('/products', { name: 'Pão', priceCents: 100 });
     expect((await live.get('/products')).body).toMatchObject({ itens: [{ _id: body._id }], total: 1 });
@@ -159,7 +159,7 @@ describe('an upstream written from the document alone', () => {
     });
   });
 
-  test('has no more endpoints than a test wants', async () => {
+  test('An upstream from the document lacks the endpoints that a test names', async () => {
     const { upstream, live } = await start();
     upstream.missing.set('GET /v1/wallet', 405).set('POST /v1/products', 404);
     expect((await live.get('/wallet')).status).toBe(405);
@@ -174,7 +174,7 @@ describe('an upstream written from the document alone', () => {
     ]);
   });
 
-  test('refuses what is too much for a minute', async () => {
+  test('An upstream from the document refuses requests beyond its limit for a minute', async () => {
     const { clock, live } = await start({ limitPerMinute: 2 });
     const statuses = async () => {
       const answers = [await live.get('/wallet'), await live.get('/payouts'), await live.get('/wallet')];
@@ -185,7 +185,7 @@ describe('an upstream written from the document alone', () => {
     expect(await statuses()).toEqual([200, 200, 429]);
   });
 
-  test('sends a webhook again, as often as a test likes', async () => {
+  test('An upstream from the document sends a webhook again whenever a test asks for it', async () => {
     const { upstream, live } = await start();
     const receiver = await startReceiver();
     upstream.webhookUrl = receiver.url;

@@ -42,7 +42,7 @@ async function start(plan?: Plan) {
 }
 
 describe('a fault proxy', () => {
-  test('passes requests and answers on as they are', async () => {
+  test('A fault proxy passes requests and responses on unchanged', async () => {
     const { asked, get, post, proxy } = await start();
     const answer = await post({ amountCents: 100, idempotencyKey: 'saque-1' });
     expect(answer.status).toBe(201);
@@ -78,7 +78,7 @@ describe('a fault proxy', () => {
     [{ kind: 'status', status: 502, when: 'before' }, 502, null],
     [{ kind: 'status', status: 500, when: 'after' }, 500, null],
     [{ kind: 'status', status: 502, when: 'after' }, 502, null],
-  ])('answers in the upstream’s place: %j', async (fault, status, retryAfter) => {
+  ])('A fault proxy answers in place of the upstream: %j', async (fault, status, retryAfter) => {
     const { asked, post, proxy } = await start(() => fault);
     const answer = await post({});
     expect(answer.status).toBe(status);
@@ -88,15 +88,18 @@ describe('a fault proxy', () => {
     expect(proxy.arrivals[0]).toMatchObject({ fault, upstreamStatus: wasAsked ? 201 : null });
   });
 
-  test.each(['before', 'after'] as const)('resets a connection %s it has passed on', async (when) => {
-    const { asked, post } = await start(inTurn([{ kind: 'reset', when }]));
-    await expect(post({})).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
-    expect(asked).toHaveLength(when === 'after' ? 1 : 0);
-    expect((await post({})).status).toBe(201);
-  });
+  test.each(['before', 'after'] as const)(
+    'A fault proxy resets a connection %s it has passed the request on',
+    async (when) => {
+      const { asked, post } = await start(inTurn([{ kind: 'reset', when }]));
+      await expect(post({})).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+      expect(asked).toHaveLength(when === 'after' ? 1 : 0);
+      expect((await post({})).status).toBe(201);
+    },
+  );
 
   test.each(['before', 'after'] as const)(
-    'hangs %s it has passed on, until the client gives up',
+    'A fault proxy hangs %s it has passed the request on, until the client gives up',
     async (when) => {
       const planned = deferred<Arrival>();
       const { asked, get, proxy } = await start((arrival) => {
@@ -113,22 +116,25 @@ describe('a fault proxy', () => {
     },
   );
 
-  test.each(['before', 'after'] as const)('is late %s it has passed on', async (when) => {
-    const planned = deferred<Arrival>();
-    const { asked, clock, get, proxy } = await start((arrival) => {
-      planned.resolve(arrival);
-      return { kind: 'delay', when, ms: 5_000 };
-    });
-    const answer = get();
-    await planned.promise;
-    await proxy.idle();
-    expect(asked).toHaveLength(when === 'after' ? 1 : 0);
-    clock.advance(5_000);
-    expect((await answer).status).toBe(200);
-    expect(asked).toHaveLength(1);
-  });
+  test.each(['before', 'after'] as const)(
+    'A fault proxy waits %s it has passed the request on',
+    async (when) => {
+      const planned = deferred<Arrival>();
+      const { asked, clock, get, proxy } = await start((arrival) => {
+        planned.resolve(arrival);
+        return { kind: 'delay', when, ms: 5_000 };
+      });
+      const answer = get();
+      await planned.promise;
+      await proxy.idle();
+      expect(asked).toHaveLength(when === 'after' ? 1 : 0);
+      clock.advance(5_000);
+      expect((await answer).status).toBe(200);
+      expect(asked).toHaveLength(1);
+    },
+  );
 
-  test('answers a byte a second', async () => {
+  test('A fault proxy sends one byte of a response a second', async () => {
     const { clock, get } = await start(() => ({ kind: 'slow', bytesPerSecond: 1 }));
     const answer = await get();
     const reader = answer.body!.getReader();
@@ -144,14 +150,14 @@ describe('a fault proxy', () => {
     expect(await reader.read()).toMatchObject({ done: true });
   });
 
-  test('looks to its client as an upstream that is not there, where there is none', async () => {
+  test('A fault proxy whose upstream cannot be reached resets the connection', async () => {
     const { get, proxy } = await start();
     proxy.target = 'http://127.0.0.1:1';
     await expect(get()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
     expect(proxy.arrivals[0]).toMatchObject({ upstreamStatus: null });
   });
 
-  test('counts the most that came within any span', async () => {
+  test('A fault proxy counts the most requests that arrived within any span', async () => {
     const { clock, get, proxy } = await start();
     for (const pauseMs of [0, 30, 29, 1, 40, 59]) {
       clock.advance(pauseMs);
@@ -164,7 +170,7 @@ describe('a fault proxy', () => {
     expect(proxy.maxInWindow(1_000)).toBe(6);
   });
 
-  test('names what the upstream has done twice', async () => {
+  test('A fault proxy names the keys that the upstream has handled twice', async () => {
     const { post, proxy } = await start(
       inTurn([PASS, { kind: 'reset', when: 'before' }, { kind: 'reset', when: 'after' }]),
     );
@@ -173,7 +179,7 @@ describe('a fault proxy', () => {
     expect(proxy.repeated(() => null)).toEqual([]);
   });
 
-  test('fails the same requests with the same seed, and about as many as it says', () => {
+  test('A seeded plan fails the same requests for the same seed, and about as many as it is set to', () => {
     const plan = (seed: number) =>
       seeded(seed, {
         of: 10,

@@ -148,7 +148,7 @@ describe('a service and a facade in front of it', () => {
     expect(other.facade.faults).toEqual([]);
   });
 
-  test('browsers’ tokens open at the facade what they open at the service, and none of the service’s own', async () => {
+  test('Browsers’ tokens grant the same at the facade as at the service, which does not know them', async () => {
     const pair = await start();
     const { live, client, url } = pair.facade;
     const { createDashboardToken } = await live.request(
@@ -203,7 +203,7 @@ describe('a service and a facade in front of it', () => {
       proxy.plan = () => ({ kind: 'reset', when: 'before' });
     }
 
-    test('what is known is answered with its age, what is not is refused, and all is well when it is back', async () => {
+    test('A facade gives known values with their age, refuses what is unknown, and recovers when the service is back', async () => {
       const pair = await start();
       const { live, url } = pair.facade;
       await fund({ database: pair.service.database, tenant: ofService(pair) }, { cents: 7_000 });
@@ -263,7 +263,7 @@ describe('a service and a facade in front of it', () => {
       expect((await readyOf(url)).body.upstream.circuit).toBe('closed');
     });
 
-    test('neither its keys nor its address are in any answer, log line, metric or error', async () => {
+    test('No response, log line, metric or error contains the service’s keys or its address', async () => {
       const pair = await start();
       const { facade, proxy, keys } = pair;
       const said: string[] = [];

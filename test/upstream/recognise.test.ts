@@ -73,7 +73,7 @@ describe('the resource of a request whose answer was lost', () => {
     ['one that is listed in the window and outside is in it', [at('a', -HOUR), at('a', 0)], {}, 'one a'],
     ['several are reported before a rival', [at('a', 0), at('b', 0)], { rivals: ['b'] }, 'several a b'],
     ['a rival is reported before a missing date', [undated('a')], { rivals: ['a'] }, 'rival a'],
-  ])('%s', (_, items, options, expected) => {
+  ])('The resource of a lost request is recognised by this rule: %s', (_, items, options, expected) => {
     expect(recognised(items, options)).toBe(expected);
   });
 
@@ -91,9 +91,12 @@ describe('the resource of a request whose answer was lost', () => {
     ['one without a date leaves none', [undated('a'), at('b', 0)], { interchangeable: 1 }, 'undated a b'],
     ['one before the window is not it, where the clock is trusted', [at('a', -5_001)], {}, 'none'],
     ['one long after the request may be it in a window without an end', [at('a', 100 * HOUR)], {}, 'one a'],
-  ])('among interchangeable ones: %s', (_, items, options, expected) => {
-    expect(recognised(items, { interchangeable: 0, window: OPEN_WINDOW, ...options })).toBe(expected);
-  });
+  ])(
+    'An interchangeable resource of a lost request is recognised by this rule: %s',
+    (_, items, options, expected) => {
+      expect(recognised(items, { interchangeable: 0, window: OPEN_WINDOW, ...options })).toBe(expected);
+    },
+  );
 
   test('a list is read back to the window and its margin', () => {
     expect(earliestOf(BEGUN, OPEN_WINDOW)).toEqual(plusMs(BEGUN, -5_000));
