@@ -207,7 +207,7 @@ export async function createApp({
       runtime = await createEmbeddedRuntime({
         ...base,
         shiftable,
-        outsideClock: sharedClock,
+        realClock: sharedClock,
         bank,
         restLimit,
       });

@@ -234,7 +234,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(await receiving.count('received_webhook')).toBe(3);
       expect(await receiving.published()).toEqual([]);
       expect(await receiving.count('task')).toBe(0);
-      expect(receiving.nudged).toEqual([]);
+      expect(receiving.polled).toEqual([]);
     });
   });
 
@@ -265,10 +265,10 @@ describeOnDatabase('webhooks of the service', (open) => {
   test('An event wakes the subscribers of what it changes, and no one when nothing changes', async () => {
     const receiving = await startReceiving({ database });
     await receiving.post(delivered(withdrawal('a', 'completed')));
-    expect(receiving.nudged).toEqual(['live payout', 'live wallet']);
+    expect(receiving.polled).toEqual(['live payout', 'live wallet']);
     await receiving.post(delivered(withdrawal('a', 'completed')));
     await receiving.post(delivered(withdrawal('a', 'pending')));
-    expect(receiving.nudged).toHaveLength(2);
+    expect(receiving.polled).toHaveLength(2);
   });
 
   describe('that come again', () => {
@@ -324,7 +324,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect((await first.published()).toSorted()).toEqual(
         events.map((_, index) => `live payout.pending w${index}`).toSorted(),
       );
-      expect([...first.nudged, ...second.nudged]).toHaveLength(50);
+      expect([...first.polled, ...second.polled]).toHaveLength(50);
       expect([...first.faults, ...second.faults]).toEqual([]);
     });
 
@@ -373,7 +373,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     expect(await receiving.count('received_webhook')).toBe(0);
     expect(await receiving.published()).toEqual([]);
     expect(await receiving.count('task')).toBe(0);
-    expect(receiving.nudged).toEqual([]);
+    expect(receiving.polled).toEqual([]);
     fails = null;
     expect(await receiving.post(message)).toEqual(TAKEN);
     expect(await receiving.published()).toEqual(['live payout.pending a']);

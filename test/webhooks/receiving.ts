@@ -71,7 +71,7 @@ export async function startReceiving({
   const tenant = given ?? (await openAccount(database));
   const tenantOf = (environment: Environment): Tenant => ({ ...tenant, environment });
   const faults: unknown[] = [];
-  const nudged: string[] = [];
+  const polled: string[] = [];
   /** Inputs of requests that were recognised. */
   const lookedAt: string[] = [];
   const onFault = (fault: unknown) => faults.push(fault);
@@ -89,10 +89,10 @@ export async function startReceiving({
     secrets,
     publicUrl,
     tenantOf: (environment) => (configured.includes(environment) ? tenantOf(environment) : null),
-    sightings: [cardSighting, payoutSighting],
+    claimReaders: [readCardClaim, readPayoutClaim],
     refresh,
-    lookSoon: async (_, inputHash) => void lookedAt.push(inputHash),
-    nudge: (of, resource) => nudged.push(`${of.environment} ${resource}`),
+    lookUpSoon: async (_, inputHash) => void lookedAt.push(inputHash),
+    pollNow: (of, resource) => polled.push(`${of.environment} ${resource}`),
     onFault,
   });
   const delivery = createWebhookDelivery({
@@ -129,7 +129,7 @@ export async function startReceiving({
     committer,
     work,
     faults,
-    nudged,
+    polled,
     webhooks: createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses })),
     url: `http://127.0.0.1:${port}/webhooks/psa`,
 
@@ -251,19 +251,19 @@ export function createdCard(
   });
 }
 
-const payoutSighting = sightingOf('payout', 'withdrawalId', {
+const readPayoutClaim = claimReaderOf('payout', 'withdrawalId', {
   '': ['pending', 'processing', 'completed', 'denied'],
   pending: ['processing', 'completed', 'denied'],
   processing: ['completed', 'denied'],
 });
-const cardSighting = sightingOf('card_payment', 'orderCode', {
+const readCardClaim = claimReaderOf('card_payment', 'orderCode', {
   '': ['pending', 'paid', 'refunded'],
   pending: ['paid'],
   paid: ['refunded'],
 });
 
 /** The document's transitions, and nothing else: what it does not allow changes nothing. */
-function sightingOf(
+function claimReaderOf(
   resource: 'payout' | 'card_payment',
   idField: string,
   transitions: Record<string, string[]>,

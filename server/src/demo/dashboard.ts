@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
 
-/** The page requests a new one before it ends. */
+/** The life of a token; the page requests a new one before it ends. */
 const TOKEN_SECONDS = 900;
 const noInput = z.strictObject({});
 
@@ -39,8 +39,7 @@ export function createDashboardRoutes({
         { 'cache-control': 'no-store' },
       ),
   };
-  // A token is a row, so only this server's own pages may have one minted, and no address that any page can load
-  // does.
+  // A token is a row: only a page of this server has one minted, never an address that any page can load.
   const token = action(/^\/demo\/dashboard\/token$/, noInput, async () => {
     const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
       scopes: [...DASHBOARD_SCOPES],
@@ -49,16 +48,16 @@ export function createDashboardRoutes({
     // The page counts from `now`: its own clock may be wrong, and the simulator's may be ahead.
     return { status: 201, body: { token, expiresAt, now: clock.now() } };
   });
-  const slash: Route = {
+  const slashRedirect: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/demo\/dashboard\/$/,
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
-  if (!payouts) return [config, token, slash];
+  if (!payouts) return [config, token, slashRedirect];
   return [
     config,
     token,
-    slash,
+    slashRedirect,
     action(/^\/demo\/dashboard\/payouts$/, requestPayoutInput, async (input) => {
       const { payout, replayed } = await payouts.request(tenant, input);
       const { withdrawalId, code, status } = payout;

@@ -11,8 +11,7 @@ import type { PayoutService } from '../payouts/model.ts';
 import { createDashboardRoutes } from './dashboard.ts';
 
 /**
- * The life of the demo's tokens. A shop mints its tokens when it needs them; these live while somebody tries the
- * demo.
+ * The life of the demo's tokens. A shop mints a token when it needs one; these live while somebody tries the demo.
  */
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = 86_400_000;
@@ -54,7 +53,7 @@ export function createDemoRoutes({
   publicUrl: string;
 }): Route[] {
   const { guard } = createSameOrigin(publicUrl);
-  const loadConfig = minted(clock, async () => {
+  const loadConfig = cachedForDay(clock, async () => {
     const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
     return {
       endpoint: `${publicUrl}/graphql`,
@@ -66,13 +65,13 @@ export function createDemoRoutes({
   });
 
   async function mintTokens({ name, priceCents }: Product) {
-    const mint = async (back: { successUrl?: string; cancelUrl?: string }) => {
+    const mint = async (urls: { successUrl?: string; cancelUrl?: string }) => {
       const { token } = await checkoutTokens.create(tenant, null, {
         amount: { fixedCents: priceCents },
         description: name,
         reusable: true,
         expiresInSeconds: TOKEN_SECONDS,
-        ...back,
+        ...urls,
       });
       return token;
     };
@@ -100,27 +99,27 @@ export function createDemoRoutes({
     },
   };
   // Earlier versions wrote this address into payments and checkout tokens, which outlive an update.
-  const formerThanks: Route = {
+  const formerThankYou: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/demo\/obrigado$/,
     handle: ({ url, response }) => send(response, 308, '', { location: `/demo/thank-you${url.search}` }),
   };
-  const front: Route = {
+  const homeRedirect: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/$/,
     handle: ({ response }) => send(response, 307, '', { location: '/demo/' }),
   };
   return [
-    front,
+    homeRedirect,
     config,
-    formerThanks,
+    formerThankYou,
     ...createDashboardRoutes({ tenant, access, payouts, clock, publicUrl }),
     shop,
   ].map(guard);
 }
 
 /** Caches the result of the first call for a day; a failed one is retried. */
-function minted<Value>(clock: Clock, make: () => Promise<Value>): () => Promise<Value> {
+function cachedForDay<Value>(clock: Clock, make: () => Promise<Value>): () => Promise<Value> {
   let value: Promise<Value> | null = null;
   let until = new Date(0);
   return () => {

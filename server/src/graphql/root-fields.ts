@@ -1,7 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
 import { behindChange } from '../kernel/errors.ts';
-import { isTracing, withSpanEntered } from '../kernel/traces.ts';
+import { isTracing, withSpanOrTrace } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
 
@@ -59,7 +59,7 @@ function withAdmission<Types extends SchemaTypes>(
       return admission ? admission.then(begin) : begin();
     };
     // An operation over a WebSocket has no span around it.
-    if (isTracing()) return withSpanEntered(traceName, attributes, () => reportOutcome(run, report));
+    if (isTracing()) return withSpanOrTrace(traceName, attributes, () => reportOutcome(run, report));
     return reportOutcome(run, report);
   };
 }

@@ -2,9 +2,9 @@
 export interface Source {
   by: 'service' | 'event';
   at: Date;
-  /** When the service itself last said what is known; null where nothing is known, or only a webhook has said it. */
+  /** The instant at which the service itself last confirmed what is known; null where it never has. */
   knownAt?: Date | null;
 }
 
-/** The time after which the service's own answers agree with its webhooks, or the webhook was wrong. */
+/** The time by which the service's answers agree with its webhooks; after it, a contradicted webhook was wrong. */
 export const CLAIM_HOLDS_MS = 2 * 60_000;

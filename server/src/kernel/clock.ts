@@ -1,9 +1,9 @@
-/** The only source of time. Tests move it; nothing else in the program asks the machine for the hour. */
+/** The only source of time. Tests move it; nothing else in the program reads the machine's clock. */
 export interface Clock {
   now(): Date;
-  /** The same in milliseconds since 1970: what is looked at several times in each request. */
+  /** Returns the time in milliseconds since 1970, for code that reads it several times in each request. */
   ms(): number;
-  /** Runs `task` once when the clock reaches `at` (at once if it already has). Returns what cancels it. */
+  /** Runs `task` once when the clock reaches `at` (at once if it already has). Returns a function that cancels it. */
   schedule(at: Date, task: () => void): () => void;
 }
 
@@ -29,31 +29,31 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** A clock at a distance from the one that it goes by. */
+/** A clock that runs at an offset from a base clock. */
 export interface OffsetClock extends Clock {
-  /** How far it is ahead of that one; below 0 where it is behind. */
+  /** Returns the time by which it is ahead of its base clock; below 0 where it is behind. */
   offsetMs(): number;
-  /** Puts it ahead by so much in all, or behind; what is due by then runs at once, earliest first. */
+  /** Sets the offset. Tasks that are due by then run at once, earliest first. */
   setOffset(offsetMs: number): void;
 }
 
 export function createOffsetClock(base: Clock): OffsetClock {
   let offset = 0;
-  const waiting = new Set<{ at: Date; run: () => void; cancel: () => void }>();
-  const wait = (at: Date, run: () => void) => base.schedule(plusMs(at, -offset), run);
+  const scheduled = new Set<{ at: Date; run: () => void; cancel: () => void }>();
+  const scheduleAtBase = (at: Date, run: () => void) => base.schedule(plusMs(at, -offset), run);
 
   return {
     now: () => plusMs(base.now(), offset),
     ms: () => base.ms() + offset,
     schedule(at, task) {
       const run = () => {
-        waiting.delete(entry);
+        scheduled.delete(entry);
         task();
       };
-      const entry = { at, run, cancel: wait(at, run) };
-      waiting.add(entry);
+      const entry = { at, run, cancel: scheduleAtBase(at, run) };
+      scheduled.add(entry);
       return () => {
-        waiting.delete(entry);
+        scheduled.delete(entry);
         entry.cancel();
       };
     },
@@ -63,29 +63,29 @@ export function createOffsetClock(base: Clock): OffsetClock {
         throw new RangeError('an offset is a whole number of milliseconds');
       if (offsetMs === offset) return;
       offset = offsetMs;
-      for (const entry of [...waiting].sort((left, right) => left.at.getTime() - right.at.getTime())) {
+      for (const entry of [...scheduled].sort((left, right) => left.at.getTime() - right.at.getTime())) {
         entry.cancel();
-        entry.cancel = wait(entry.at, entry.run);
+        entry.cancel = scheduleAtBase(entry.at, entry.run);
       }
     },
   };
 }
 
-/** A clock that can be put forward, for the simulator. */
+/** A clock that can be advanced, for the simulator. */
 export interface ShiftableClock extends Clock {
-  /** How far it is ahead of the clock that it goes by. */
+  /** Returns the time by which it is ahead of its base clock. */
   offsetMs(): number;
-  /** Puts it ahead by so much in all; what has become due then runs at once, earliest first. Never back. */
+  /** Sets the offset, never back. Tasks that are due by then run at once, earliest first. */
   shiftTo(offsetMs: number): void;
 }
 
-/** Goes as `base` does, ahead of it by what it was put forward. */
+/** Creates a clock that runs with `base`, ahead of it by the offset that was set last. */
 export function createShiftableClock(base: Clock): ShiftableClock {
   const { setOffset, ...clock } = createOffsetClock(base);
   return {
     ...clock,
     shiftTo(offsetMs) {
-      // One that is no number is not below it, and is refused.
+      // NaN is not below the offset either, and setOffset rejects it.
       if (!(offsetMs <= clock.offsetMs())) setOffset(offsetMs);
     },
   };

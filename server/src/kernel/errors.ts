@@ -1,6 +1,6 @@
 /**
- * Every refusal that a caller can correct or must know. The domain throws it, which rolls its transaction
- * back; each transport maps it exhaustively to its own errors. An `OutageError` is answered with `OUTAGE`. Anything
+ * The codes of all refusals that a caller can correct or must know. The domain throws one, which rolls its transaction
+ * back; each transport maps them exhaustively to its own errors. An `OutageError` is answered with `OUTAGE`. Anything
  * else that is thrown is a fault: logged with its cause, shown as `Internal error`.
  */
 export type ErrorCode =
@@ -25,7 +25,7 @@ export abstract class PaymentError extends Error {
 }
 
 export interface FieldError {
-  /** Where in the input, e.g. `input.valueCents`. */
+  /** The path in the input, e.g. `input.valueCents`. */
   path: string;
   message: string;
 }
@@ -43,14 +43,14 @@ export class NotFoundError extends PaymentError {
   readonly code = 'NOT_FOUND';
 }
 
-/** No credential, or one that is not valid (any more). */
+/** A request without a credential, or with one that is not valid (any more). */
 export class UnauthenticatedError extends PaymentError {
   readonly code = 'UNAUTHENTICATED';
 }
 
 export class PermissionError extends PaymentError {
   readonly code = 'PERMISSION_DENIED';
-  /** Permissions, any one of them sufficient; empty where only an unrestricted key may do it. */
+  /** The permissions that each suffice; empty where only an unrestricted key may do it. */
   readonly requiresAnyOf: readonly string[];
   constructor(message: string, requiresAnyOf: readonly string[] = []) {
     super(message);
@@ -70,12 +70,12 @@ export class RateLimitError extends PaymentError {
   }
 }
 
-/** More than can be withdrawn. The message is the detailed reason; the figures are those of the decision. */
+/** A payout of more than can be withdrawn. The message is the detailed reason; the figures are those of the decision. */
 export class InsufficientFundsError extends PaymentError {
   readonly code = 'INSUFFICIENT_FUNDS';
   readonly requestedCents: number;
   readonly withdrawableCents: number;
-  /** This and the next two: null where they are not known (remote mode). */
+  /** The balance; null, like the next two, where it is not known (remote mode). */
   readonly balanceCents: number | null;
   readonly disputeBlockedCents: number | null;
   readonly subaccountsBalanceCents: number | null;
@@ -103,7 +103,7 @@ export class InsufficientFundsError extends PaymentError {
   }
 }
 
-/** The environment, the account's set-up or a limit stands in the way. */
+/** A request that the environment, the account's set-up or a limit does not allow. */
 export class UnavailableError extends PaymentError {
   readonly code:
     | 'CARD_PAYMENTS_NOT_CONFIGURED'
@@ -118,14 +118,14 @@ export class UnavailableError extends PaymentError {
   }
 }
 
-/** The same key was used before with another input. */
+/** A key that was used before with another input. */
 export class IdempotencyError extends PaymentError {
   readonly code = 'IDEMPOTENCY_CONFLICT';
 }
 
 /**
- * The service behind the facade did not answer. Where `moneyMayHaveMoved`, nothing may be repeated with a new key:
- * what became of it is looked up by `lookupReference`.
+ * A request that the service behind the facade did not answer. Where `moneyMayHaveMoved`, it must not be repeated with a
+ * new key: its outcome is looked up by `lookupReference`.
  */
 export class UpstreamError extends PaymentError {
   readonly code = 'UPSTREAM_UNAVAILABLE';
@@ -147,33 +147,33 @@ export class UpstreamError extends PaymentError {
   }
 }
 
-/** The log no longer holds what comes after this cursor, or never held it. */
+/** A cursor after which the log no longer holds the events, or never held them. */
 export class CursorExpiredError extends PaymentError {
   readonly code = 'CURSOR_EXPIRED';
 }
 
 /**
- * The database did not do its part: it is away or silent, has no time or no room, or takes no writes. No refusal and no
+ * A failure of the database: it is away or silent, out of time or space, or takes no writes. Neither a refusal nor a
  * fault of the code: the same request may succeed a moment later. Its message and its cause are for the log.
  */
 export abstract class OutageError extends Error {
-  /** Whether what was requested may have been done all the same. */
+  /** Whether the request may have been done nevertheless. */
   abstract readonly mayBeDone: boolean;
 }
 
-/** An outage behind a change that was made: of the request as a whole it cannot be said that nothing was done. */
+/** An outage after a part of the request was committed, so that it cannot be answered as not done. */
 class OutageBehindChange extends OutageError {
   override readonly name = 'OutageBehindChange';
   override readonly mayBeDone = true;
 }
 
-/** The error as it is behind a change that was made. */
+/** Marks an outage as one after a committed change; returns any other error unchanged. */
 export function behindChange(error: unknown): unknown {
   if (!(error instanceof OutageError) || error.mayBeDone) return error;
   return new OutageBehindChange(error.message, { cause: error });
 }
 
-/** The code that every transport says of an outage, and of nothing else. */
+/** The code of an outage in every transport, and of nothing else. */
 export const OUTAGE = 'UNAVAILABLE';
 
 /**

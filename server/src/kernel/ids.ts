@@ -3,27 +3,27 @@ import { createHash, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 /** Crockford's base 32: no I, L, O, U, so a code can be read out on the telephone. */
 const READABLE = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** A random code of `length` characters, 5 bits each. */
+/** Generates a random code of `length` characters, 5 bits each. */
 export function readableCode(length: number): string {
   let code = '';
   for (const byte of randomBytes(length)) code += READABLE[byte & 31];
   return code;
 }
 
-/** 24 lower-case hex digits: the shape of the document's withdrawal and product identifiers. */
+/** Generates 24 lower-case hex digits, the form of the document's withdrawal and product identifiers. */
 export function objectId(): string {
   return randomBytes(12).toString('hex');
 }
 
 /**
- * So many hex digits that follow from what they name: the same again wherever that comes again, also where the books have
- * forgotten it, as after a backup was restored. A rail that knows a transfer by such an id never pays it twice.
+ * Derives an id of `digits` hex digits from what it names. The same texts give the same id, even where the database has
+ * lost it, as after a restored backup: a rail that knows a transfer by such an id never pays it twice.
  */
 export function deterministicId(digits: number, ...from: readonly string[]): string {
   return hash('sha256', JSON.stringify(from)).slice(0, digits);
 }
 
-/** 256 random bits with a prefix that tells a reader what leaked, were it to leak. */
+/** Generates a secret of 256 random bits. Its prefix tells a reader what has leaked, should it leak. */
 export function secret(prefix: string): string {
   return prefix + randomBytes(32).toString('base64url');
 }
@@ -33,7 +33,7 @@ export function hashSecret(value: string): string {
   return hash('sha256', value);
 }
 
-/** Compares in constant time; unequal lengths too, which `timingSafeEqual` alone refuses by throwing. */
+/** Compares secrets in constant time, also those of unequal lengths, for which `timingSafeEqual` throws. */
 export function equalSecrets(left: string, right: string): boolean {
   const digest = (value: string) => createHash('sha256').update(value).digest();
   return timingSafeEqual(digest(left), digest(right));

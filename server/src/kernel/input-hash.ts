@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Equal for equal inputs, whatever the order of their members. */
+/** Hashes an input. Equal inputs have equal hashes, whatever the order of their members. */
 export function hashInput(input: unknown): string {
   return createHash('sha256').update(canonical(input)).digest('hex');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** In JSON an instant as the document's 2.1.3 has it (`2026-03-02T12:00:00.000Z`), inside a Date. */
+/** An instant: in JSON a text as in the document's 2.1.3 (`2026-03-02T12:00:00.000Z`), in the program a Date. */
 export const instant = z.codec(
   z.string().meta({ format: 'date-time', description: 'ISO 8601 in UTC, with milliseconds' }),
   z.date(),
@@ -9,9 +9,9 @@ export const instant = z.codec(
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-const DAYS_KEPT = 1_000;
+const MAX_CACHED_DAYS = 1_000;
 const padded = (number: number, length: number) => String(number).padStart(length, '0');
-/** `12:34:`, of each minute of a day. */
+/** The text `12:34:` of each minute of a day. */
 const MINUTES = Array.from(
   { length: DAY_MS / MINUTE_MS },
   (_, minute) => `${padded(Math.floor(minute / 60), 2)}:${padded(minute % 60, 2)}:`,
@@ -20,19 +20,19 @@ const SECONDS = Array.from({ length: 60 }, (_, second) => `${padded(second, 2)}.
 const MILLISECONDS = Array.from({ length: 1_000 }, (_, millisecond) => `${padded(millisecond, 3)}Z`);
 const days = new Map<number, string>();
 
-/** As `toISOString`, which takes four times as long: a list has two instants in each row, of a few days. */
+/** Formats an instant as `toISOString` does, in a quarter of the time: each row of a list has two, of a few days. */
 export function isoText(instant: Date): string {
   const ms = instant.getTime();
   const day = Math.floor(ms / DAY_MS);
   let date = days.get(day);
   if (date === undefined) {
     date = instant.toISOString().slice(0, -'00:00:00.000Z'.length);
-    if (days.size >= DAYS_KEPT) days.clear();
+    if (days.size >= MAX_CACHED_DAYS) days.clear();
     days.set(day, date);
   }
   const inDay = ms - day * DAY_MS;
   const inMinute = inDay % MINUTE_MS;
   const time = MINUTES[(inDay - inMinute) / MINUTE_MS]!;
-  // The short ones first: what has thirteen characters is put together later, and dearer.
+  // Joins the short parts first: a join of 13 characters or more is deferred, and costs more in the end.
   return date + (time + (SECONDS[Math.floor(inMinute / 1_000)]! + MILLISECONDS[inMinute % 1_000]!));
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { requiredOr } from './text.ts';
 
-/** Money inside the program: integer cents of BRL. Reais and fractions exist at the wire alone. */
+/** Money in the program: integer cents of BRL. Reais and fractions exist at the wire alone. */
 export type Cents = number;
 
 export function isCents(value: unknown): value is Cents {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Created by the first use: loading the tables of a locale takes 10 ms, which no start has to wait for. */
+/** The format, created by its first use: loading a locale's tables takes 10 ms, which no start should wait for. */
 let reaisFormat: Intl.NumberFormat | undefined;
 
-/** For people: `R$ 1.234,56`. */
+/** Formats an amount for people: `R$ 1.234,56`. */
 export function reaisText(cents: Cents): string {
   reaisFormat ??= new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
   // Text, for above 2⁴⁶ reais a number cannot tell one cent from the next.
@@ -21,13 +21,14 @@ export function reaisText(cents: Cents): string {
 
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────
 
-/** With at most two decimals in JSON, and exact below 2⁴⁶ reais, where numbers lie closer together than cents do. */
+/** Converts cents to reais: two decimals at most, exact below 2⁴⁶ reais, where numbers are closer than cents. */
 export function reaisFromCents(cents: Cents): number {
   return cents / 100;
 }
 
 /**
- * The inverse. Decimals are read as they are written, for products are not exact: 8.2 is 820, and 1.005 is no amount.
+ * Converts reais to cents. Reads the decimals from the text, for products are not exact: 8.2 is 820, and 1.005 is no
+ * amount.
  * @throws RangeError for more than two decimals, below 0, above the safe integers
  */
 export function centsFromReais(reais: number): Cents {
@@ -52,10 +53,10 @@ export const reais = z
   .refine(isReais, 'must be an amount in reais with at most two decimals')
   .meta({ description: 'BRL, at most two decimals', examples: [149.9] });
 
-/** In JSON an amount in reais, inside the same in cents. */
+/** An amount that is in reais in JSON, and in cents in the program. */
 export const centsAsReais = z.codec(reais, z.number(), { decode: centsFromReais, encode: reaisFromCents });
 
-/** An amount in cents, in JSON as inside. */
+/** An amount in cents, in JSON and in the program. */
 export const cents = z
   .number({ error: requiredOr('must be an integer number of cents') })
   .refine(isCents, 'must be an integer number of cents')

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** An IPv6 visitor has a whole /64 to choose addresses from, so that is who is counted. */
+/** The network that an address is counted under: an IPv6 visitor can choose any address of a whole /64. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.replace(/%.*/, '').split('::');
@@ -11,7 +11,7 @@ export function networkOf(address: string): string {
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 
-/** Whether a text is an address, or a network such as `10.0.0.0/8`. One of all addresses is none. */
+/** Whether a text is an address, or a network such as `10.0.0.0/8`. A network of all addresses is refused. */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);
@@ -20,7 +20,7 @@ export function isNetwork(text: string): boolean {
   return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
-/** Tells whether an address lies in one of the networks, each as `isNetwork` has it. */
+/** Creates a test of whether an address lies in one of the networks, each in the form of `isNetwork`. */
 export function createNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

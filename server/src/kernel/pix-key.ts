@@ -8,12 +8,12 @@ export type PixKeyKind = 'cpf' | 'cnpj' | 'phone' | 'email' | 'random';
 
 export interface PixKey {
   kind: PixKeyKind;
-  /** As the directory has it: digits, upper-case letters of a CNPJ, +55…, lower-case e-mail and random key. */
+  /** The key in the directory's form: digits, upper-case letters of a CNPJ, +55…, lower-case e-mail and random key. */
   key: string;
 }
 
 const CPF = /^(\d{11}|\d{3}\.\d{3}\.\d{3}-\d{2})$/;
-/** Letters too, since 2026; the two check digits stay digits. */
+/** A CNPJ has letters too, since 2026; its two check digits stay digits. */
 const CNPJ = /^([0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/i;
 const PHONE = /^\+55\d{10,11}$/;
 const EMAIL =
@@ -24,15 +24,15 @@ const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Parses a text as a PIX key, in its normal form; null where it is none. */
 export function parsePixKey(text: string): PixKey | null {
-  // No other kind has one. Letters outside ASCII have lower cases in it: the Kelvin sign's is k.
+  // No other kind has an @. A letter outside ASCII may have a lower case in ASCII: the Kelvin sign's is k.
   if (text.includes('@')) return ASCII.test(text) ? parseEmail(text.toLowerCase()) : null;
   if (CPF.test(text)) {
     const key = text.replace(/\D/g, '');
-    return endsWithItsDigits(key, cpf) ? { kind: 'cpf', key } : null;
+    return hasCheckDigits(key, cpf) ? { kind: 'cpf', key } : null;
   }
   if (CNPJ.test(text)) {
     const key = text.replace(/[./-]/g, '').toUpperCase();
-    return endsWithItsDigits(key, cnpj) ? { kind: 'cnpj', key } : null;
+    return hasCheckDigits(key, cnpj) ? { kind: 'cnpj', key } : null;
   }
   if (PHONE.test(text)) return isValidPhoneNumber(text, 'BR') ? { kind: 'phone', key: text } : null;
   const lower = text.toLowerCase();
@@ -43,8 +43,8 @@ function parseEmail(key: string): PixKey | null {
   return key.length <= EMAIL_MAX && EMAIL.test(key) ? { kind: 'email', key } : null;
 }
 
-/** The library's own `isValid` also refuses 123.456.789-09, whose digits are right. All the same: nobody's number. */
-function endsWithItsDigits(key: string, { verifierDigit }: { verifierDigit(base: string): number }): boolean {
+/** Whether the check digits are right. `isValid` also refuses 123.456.789-09; one digit repeated is nobody's number. */
+function hasCheckDigits(key: string, { verifierDigit }: { verifierDigit(base: string): number }): boolean {
   const base = key.slice(0, -2);
   const first = verifierDigit(base);
   return !/^(.)\1+$/.test(key) && key === `${base}${first}${verifierDigit(`${base}${first}`)}`;
@@ -65,7 +65,7 @@ export function maskPixKey(key: string): string {
   return maskedKey(key) ?? '****';
 }
 
-/** The key as it may be shown; null where the text is no key. */
+/** Masks a key; null where the text is no key. */
 export function maskedKey(key: string): string | null {
   switch (parsePixKey(key)?.kind) {
     case 'cpf':
@@ -82,9 +82,9 @@ export function maskedKey(key: string): string | null {
   }
 }
 
-/** PIX keys in the text of an error. Their check digits are not looked at: what is almost a key is hidden too. */
+/** Patterns of PIX keys in the text of an error. Check digits are ignored: what is almost a key is hidden too. */
 export const PIX_KEYS_IN_TEXT: readonly TextPattern[] = [
-  // E-mail addresses; a version in a path of a stack ends in no name.
+  // E-mail addresses. A package's version in a stack's path does not end in a name.
   [/[^\s"'()<>@]{1,64}@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
   // CPF, CNPJ, telephones.
   [/(?<![\w.:+-])(?:\d{11}|\d{14}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g, '…'],

@@ -1,15 +1,16 @@
-/** Served in one turn of the event loop. A subscriber takes some 10 µs, so a slice takes two milliseconds. */
+/** The number of items served in one turn of the event loop: at 10 µs for a subscriber, two milliseconds. */
 export const SLICE = 200;
 
 /**
- * Serves all, a slice in each turn of the event loop, so that thousands hold up nobody else. Where they are few, it has ended
- * when it returns. What is added to a set meanwhile is served too.
+ * Serves all items, a slice in each turn of the event loop, so that thousands delay nobody else. If one slice is enough,
+ * all are served when it returns. Items that are added to a set meanwhile are served too.
  *
  * @param serve must not throw
  */
 export function inSlices<Item>(items: Iterable<Item>, serve: (item: Item) => void): Promise<void> | void {
   const iterator = items[Symbol.iterator]();
-  function isSliceLast(): boolean {
+  /** Serves one slice; true where it was the last. */
+  function serveSlice(): boolean {
     for (let count = 0; count < SLICE; count += 1) {
       const { value, done } = iterator.next();
       if (done) return true;
@@ -17,10 +18,10 @@ export function inSlices<Item>(items: Iterable<Item>, serve: (item: Item) => voi
     }
     return false;
   }
-  if (isSliceLast()) return;
+  if (serveSlice()) return;
   return new Promise((resolve) => {
     const next = () => {
-      if (isSliceLast()) resolve();
+      if (serveSlice()) resolve();
       else setImmediate(next);
     };
     setImmediate(next);

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** How a secret looks in running text, and the text that replaces it. */
+/** A pattern of a secret in running text, and its replacement. */
 export type TextPattern = readonly [pattern: RegExp, replacement: string];
 
-/** Without what Postgres cannot store (U+0000) or UTF-8 cannot say (half of a surrogate pair). */
+/** Whether Postgres can store a text (no U+0000) and UTF-8 can encode it (no half of a surrogate pair). */
 function isPlain(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-/** The words for a value of the wrong kind; for none at all, that there is none. */
-export function requiredOr(words: string) {
-  return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : words);
+/** Builds the message for a value of the wrong type, or for a missing one. */
+export function requiredOr(message: string) {
+  return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message);
 }
 
 /** Text for people, from 1 to `max` characters as JavaScript counts them. */
@@ -23,19 +23,19 @@ export function plainText({ max }: { max: number }) {
 }
 
 /**
- * One of these words in an answer. A newer version, which works on the same database during an upgrade, may have written
- * another: it is answered as it is, and fails no list.
+ * A word of a closed set, in an answer. A newer version, which works on the same database during an upgrade, may have
+ * written another: it is answered as it is, and fails no list.
  */
 export function answeredWord<const Word extends string>(words: readonly Word[]) {
   return z.string().meta({ enum: [...words] }) as unknown as z.ZodType<Word, Word>;
 }
 
-/** Names one request for good, within its account, environment and operation. */
+/** An idempotency key. It names one request for good, within its account, environment and operation. */
 export const idempotencyKeyText = z
   .string()
   .regex(/^[A-Za-z0-9_\-.:]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ - . :');
 
-/** Already serialized JSON (the document's 2.1.4): kept and given back byte for byte. */
+/** Serialized JSON (the document's 2.1.4), stored and returned byte for byte. */
 export function metadataText({ max }: { max: number }) {
   return z
     .string()
@@ -53,7 +53,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Where a browser is sent: absolute, http or https, and nothing that runs or carries a password. */
+/** A URL to which a browser is sent: absolute, http or https, and nothing that runs or carries a password. */
 export function webUrl({ max }: { max: number }) {
   return plainText({ max }).refine((text) => {
     const url = parse(text);
@@ -67,8 +67,8 @@ export function webUrl({ max }: { max: number }) {
 }
 
 /**
- * Where a server is to call us back: https to a public name. What the name resolves to is checked again
- * when it is called; a name can change, and an address can be written in many ways.
+ * A URL at which a server is called back: https to a public name. The addresses of the name are checked with each call:
+ * a name can change, and an address can be written in many ways.
  */
 export function publicHttpsUrl({ max }: { max: number }) {
   return plainText({ max }).refine((text) => {
@@ -80,7 +80,7 @@ export function publicHttpsUrl({ max }: { max: number }) {
   }, 'must be a public https URL');
 }
 
-/** Pages that may use a token: scheme, host and port alone, as a browser's Origin header says it. */
+/** The origin of pages that may use a token: scheme, host and port alone, as in a browser's Origin header. */
 export const originText = z.string().refine((text) => {
   const url = parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, '');

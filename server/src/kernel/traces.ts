@@ -1,7 +1,7 @@
 /** Attributes of a span. Never a value that came from a client or goes to one: names, kinds, codes, counts. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A step under way. */
+/** A span that has not ended. */
 export interface Span {
   /** Adds attributes that are known only later. */
   set(attributes: Attributes): void;
@@ -11,59 +11,59 @@ export interface Span {
 export interface SpanOptions {
   readonly name: string;
   readonly attributes: Attributes;
-  /** `server`: somebody waits for the answer; `consumer`: it was due. */
+  /** `server`: a caller waits for the answer; `consumer`: a task was due. */
   readonly kind: 'server' | 'consumer';
-  /** The `traceparent` header of a request that comes from a trace of somebody else's. */
+  /** The `traceparent` header of a request, whose trace is continued. */
   readonly parent?: string | undefined;
 }
 
-/** Writes traces; there is one only where an operator wants them. */
+/** The writer of traces; there is none unless the operator has configured it. */
 export interface Tracer {
-  begin<Result>(beginning: SpanOptions, work: (step: Span) => Result): Result;
+  begin<Result>(options: SpanOptions, work: (step: Span) => Result): Result;
   step<Result>(
     name: string,
     kind: 'internal' | 'client',
     attributes: Attributes,
     work: (step: Span) => Result,
   ): Result;
-  /** Whether this is done in a trace, be it one that is not written. */
+  /** Whether a trace is active, also one that is not written. */
   isInside(): boolean;
   traceparent(): string | null;
   traceId(): string | null;
-  here(): <Result>(work: () => Result) => Result;
+  bindContext(): <Result>(work: () => Result) => Result;
 }
 
 let tracer: Tracer | null = null;
 
-/** From now on traces are written, or with null are not. One for the process, as its log is. */
+/** Sets the tracer of the process; with null no traces are written. */
 export function setTracer(next: Tracer | null): void {
   tracer = next;
 }
 
-/** Whether anybody wants to know: what is costly to say is not said otherwise. */
+/** Whether traces are written; attributes that are costly to compute are left out otherwise. */
 export function isTracing(): boolean {
   return tracer !== null;
 }
 
-const NOWHERE: Span = { set: () => undefined, rename: () => undefined };
+const NO_SPAN: Span = { set: () => undefined, rename: () => undefined };
 
-/** Does `work` as the beginning of a trace, or as the continuation of another's. It ends with what `work` returns. */
-export function startSpan<Result>(beginning: SpanOptions, work: (step: Span) => Result): Result {
-  return tracer ? tracer.begin(beginning, work) : work(NOWHERE);
+/** Runs `work` as the first span of a trace, or of this server's part of a caller's. The span ends when `work` does. */
+export function startSpan<Result>(options: SpanOptions, work: (step: Span) => Result): Result {
+  return tracer ? tracer.begin(options, work) : work(NO_SPAN);
 }
 
-/** Does `work` as a step of what is being traced. Outside of any trace, and where there are none, it just does it. */
+/** Runs `work` as a span of the active trace; without a trace or a tracer, just runs it. */
 export function withSpan<Result>(
   name: string,
   attributes: Attributes,
   work: (step: Span) => Result,
   kind: 'internal' | 'client' = 'internal',
 ): Result {
-  return tracer ? tracer.step(name, kind, attributes, work) : work(NOWHERE);
+  return tracer ? tracer.step(name, kind, attributes, work) : work(NO_SPAN);
 }
 
-/** Does `work` as a step of what is being traced, or, where nothing is, as the beginning of a trace. */
-export function withSpanEntered<Result>(name: string, attributes: Attributes, work: () => Result): Result {
+/** Runs `work` as a span of the active trace, or, without one, as the first span of a trace. */
+export function withSpanOrTrace<Result>(name: string, attributes: Attributes, work: () => Result): Result {
   if (!tracer) return work();
   return tracer.isInside()
     ? tracer.step(name, 'internal', attributes, work)
@@ -75,16 +75,16 @@ export function traceparent(): string | null {
   return tracer ? tracer.traceparent() : null;
 }
 
-/** For the log. */
+/** The id of the active trace, for the log. */
 export function traceId(): string | null {
   return tracer ? tracer.traceId() : null;
 }
 
-/** Where this is called: what is done later on its behalf, by somebody who does it for several, belongs there. */
+/** Captures the active span, so that work done later on its behalf, in a batch with that of others, belongs to it. */
 export function bindContext(): <Result>(work: () => Result) => Result {
-  return tracer ? tracer.here() : straight;
+  return tracer ? tracer.bindContext() : runDirectly;
 }
 
-function straight<Result>(work: () => Result): Result {
+function runDirectly<Result>(work: () => Result): Result {
   return work();
 }

@@ -24,8 +24,8 @@ export function createDoubts({
   committer: Committer;
   clock: Clock;
 }): Doubts {
-  /** The service's name for the payout or transfer that the request made. @throws ValidationError */
-  async function madeBy(
+  /** Finds the payout or transfer that the request made, by the service's name for it. @throws ValidationError */
+  async function findMade(
     tenant: Tenant,
     intent: Intent,
     name: string,
@@ -39,12 +39,12 @@ export function createDoubts({
           throw invalid(
             'is no payout that this server has seen: list the payouts first, and give its SAQ- code',
           );
-        const wanted = asPayout(intent);
-        const isSame =
-          payout.amountCents === wanted.amountCents &&
-          (payout.method === wanted.method || payout.method === 'unknown') &&
-          canBeSame(payout, wanted);
-        if (!isSame) throw invalid('is of another amount, method or destination');
+        const requested = asPayout(intent);
+        const matches =
+          payout.amountCents === requested.amountCents &&
+          (payout.method === requested.method || payout.method === 'unknown') &&
+          canBeSame(payout, requested);
+        if (!matches) throw invalid('is of another amount, method or destination');
         return { found: identifiedAs(payout.withdrawalId, intent.id), claims: payout.withdrawalId };
       }
       case 'transferToSubaccount':
@@ -69,7 +69,7 @@ export function createDoubts({
   return {
     async listDoubts() {
       const open = await selectAllUnresolved(database.sql, 1_000);
-      return { doubts: open.map(({ tenant, intent }) => shown(tenant, intent)) };
+      return { doubts: open.map(({ tenant, intent }) => toUnresolved(tenant, intent)) };
     },
 
     async settleDoubt({ id, made }: SettleDoubtInput) {
@@ -79,18 +79,18 @@ export function createDoubts({
       if (intent.state !== 'in_doubt' && intent.state !== 'sending')
         throw new NotFoundError(`Request ${id} is settled already`);
       if (made === null) {
-        // It may be on its way. One whose sender has died is in doubt a minute later.
+        // The request may still arrive at the service. One whose sender has died is in doubt a minute later.
         if (intent.state === 'sending')
           throw new ValidationError([{ path: 'id', message: 'is being sent: try again in a minute' }]);
         const settled = await committer.change(abandonment(tenant, intent, neverMade(intent)));
         if (!settled) throw new NotFoundError(`Request ${id} is settled already`);
       } else {
         const settled = await committer.change(
-          completion(tenant, intent, await madeBy(tenant, intent, made)),
+          completion(tenant, intent, await findMade(tenant, intent, made)),
         );
         if (settled === null) throw invalid('was made by another request');
       }
-      return { doubt: shown(tenant, intent), made };
+      return { doubt: toUnresolved(tenant, intent), made };
     },
   };
 }
@@ -99,8 +99,8 @@ function invalid(message: string): ValidationError {
   return new ValidationError([{ path: 'made', message }]);
 }
 
-function shown({ accountId, environment }: Tenant, intent: Intent): UnresolvedDoubt {
-  const { id, operation, key, summary, createdAt, lookups: looks, finding } = intent;
+function toUnresolved({ accountId, environment }: Tenant, intent: Intent): UnresolvedDoubt {
+  const { id, operation, key, summary, createdAt, lookups, finding } = intent;
   const { amountCents = null } = summary as { amountCents?: number };
   return {
     id,
@@ -110,7 +110,7 @@ function shown({ accountId, environment }: Tenant, intent: Intent): UnresolvedDo
     key,
     amountCents,
     requestedAt: createdAt,
-    lookups: looks,
+    lookups,
     finding,
   };
 }

@@ -37,26 +37,27 @@ import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
-/** The service of the document itself: its slices on Postgres, its REST interface, its pages and the simulated rails. */
+/** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
 export async function createEmbeddedRuntime({
   config,
   database,
   committer,
   clock,
   shiftable,
-  outsideClock,
-  bank: given,
+  realClock,
+  bank: injectedBank,
   restLimit,
   publicUrl,
   metrics,
   onFault,
 }: RuntimeDependencies & {
-  /** Beside the simulator alone, time can be put forward. */
+  /** The clock that the simulator advances; null without the simulator. */
   shiftable: ShiftableClock | null;
-  /** That of other people's servers. */
-  outsideClock: Clock;
+  /** The clock that the simulator does not move, for the signatures of webhooks. */
+  realClock: Clock;
+  /** Replaces the simulated bank, in a test. */
   bank: Bank | undefined;
-  /** Requests a minute on `/v1`, where a test says otherwise than the document. */
+  /** Requests a minute on `/v1`, where a test replaces the document's number. */
   restLimit: number | undefined;
 }): Promise<Runtime> {
   const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable, onFault }));
@@ -80,16 +81,16 @@ export async function createEmbeddedRuntime({
     ...{ database, committer, accounts, products },
     ...{ guard, clock, privateAddresses },
   });
-  const productEngine = createProductService({ database, committer });
+  const productService = createProductService({ database, committer });
   const access = createAccessService({ database, committer, clock });
   const checkoutTokens = createCheckoutTokenService({
     ...{ database, committer, accounts, clock, privateAddresses },
     credentials: tokens,
-    products: productEngine,
+    products: productService,
     mint: createTokenMint({ database, clock }),
   });
   const simulatedBank = createSimulatedBank({ database, clock });
-  const bank = given ?? simulatedBank;
+  const bank = injectedBank ?? simulatedBank;
   const payouts = createPayoutService({ database, committer, accounts, bank, onFault });
   const subaccountSending = createSubaccountSending({
     database,
@@ -106,7 +107,7 @@ export async function createEmbeddedRuntime({
     database,
     committer,
     clock,
-    outsideClock,
+    realClock,
     send: createSender({ clock, privateAddresses }),
     onAttempt: metrics.onWebhook,
   });
@@ -116,8 +117,8 @@ export async function createEmbeddedRuntime({
     cardPayments,
     checkoutTokens,
     payouts,
-    products: productEngine,
-    // The ledger itself answers: no outcome is unknown.
+    products: productService,
+    // The ledger itself is here: no outcome is unknown.
     requests: { list: async () => [] },
     sandbox,
     subaccounts,
@@ -145,7 +146,7 @@ export async function createEmbeddedRuntime({
         ...createWalletRoutes({ wallet }),
         ...createPayoutRoutes({ payouts }),
         ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-        ...createProductRoutes({ products: productEngine }),
+        ...createProductRoutes({ products: productService }),
         ...createSandboxRoutes({ sandbox }),
         ...createSubaccountRoutes({ subaccounts }),
       ];
@@ -196,7 +197,7 @@ export async function createEmbeddedRuntime({
     upstreamMetrics: null,
     firstKeys,
     cursorKey,
-    embedded: { cardPayments: hostedPayments, controls: controls, subaccounts },
+    embedded: { cardPayments: hostedPayments, controls, subaccounts },
     close: async () => undefined,
   };
 }

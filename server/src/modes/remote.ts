@@ -26,7 +26,7 @@ import { createPoller, type Poller } from '../upstream/poller.ts';
 import { createReads } from '../upstream/reads.ts';
 import { createRemoteWallet } from '../wallet/remote/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
-import { createReceiver, RECEIVES_AT } from '../webhooks/receive.ts';
+import { createReceiver, RECEIVE_PATH } from '../webhooks/receive.ts';
 import { createRemoteWebhooks } from '../webhooks/remote/service.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
@@ -37,11 +37,11 @@ export interface UpstreamTuning {
   timeouts?: Partial<UpstreamTimeouts>;
   /** The largest difference between the clocks of two instances. */
   skewMs?: number;
-  /** Makes the waits between looks at an unknown outcome shorter. */
+  /** A factor of the waits between lookups of an unknown outcome. */
   pace?: number;
 }
 
-/** A facade in front of the service: the same port over HTTP, within its budget, with what was seen of it kept here. */
+/** Creates a facade of the service: the same port over HTTP, within its budget, with a mirror of what it saw. */
 export async function createRemoteRuntime({
   config,
   upstreamConfig,
@@ -85,12 +85,12 @@ export async function createRemoteRuntime({
     onFault,
   });
   upstreamMetrics.watch(upstream);
-  const requests: Record<string, RequestKind> = {};
+  const requestKinds: Record<string, RequestKind> = {};
   const intents = createIntents({
     database,
     clock,
     committer,
-    kinds: requests,
+    kinds: requestKinds,
     ...(pace === undefined ? {} : { pace }),
     onFault,
   });
@@ -102,38 +102,38 @@ export async function createRemoteRuntime({
       })),
     () => clock.now(),
   );
-  let watch: Poller | null = null;
-  const facade: UpstreamDependencies = {
+  let createdPoller: Poller | null = null;
+  const dependencies: UpstreamDependencies = {
     database,
     committer,
     clock,
     upstream,
     reads: createReads({ upstream, clock, onRead: upstreamMetrics.onRead }),
     intents,
-    pollNow: (tenant, resource) => watch?.pollNow(tenant, resource),
+    pollNow: (tenant, resource) => createdPoller?.pollNow(tenant, resource),
     onFault,
     onCorrection(correction) {
       upstreamMetrics.onCorrection(correction.resource);
-      onFault(new Error(correctionInWords(correction)));
+      onFault(new Error(describeCorrection(correction)));
     },
   };
 
-  const wallet = createRemoteWallet(facade);
+  const wallet = createRemoteWallet(dependencies);
   const readWallet = (tenant: Tenant) => wallet.current(tenant, { priority: 'money' });
-  const payouts = createRemotePayouts({ ...facade, readWallet });
-  const subaccounts = createRemoteSubaccounts({ ...facade, readWallet });
-  const products = createRemoteProducts(facade);
-  const sandbox = createRemoteSandbox(facade);
+  const payouts = createRemotePayouts({ ...dependencies, readWallet });
+  const subaccounts = createRemoteSubaccounts({ ...dependencies, readWallet });
+  const products = createRemoteProducts(dependencies);
+  const sandbox = createRemoteSandbox(dependencies);
   const privateAddresses = config.webhookPrivateAddresses;
   const cardPayments = createRemoteCardPayments({
-    ...facade,
-    callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVES_AT : null,
+    ...dependencies,
+    callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVE_PATH : null,
     findProduct: (tenant, id, requester) => products.serviceFor(requester).find(tenant, id),
     privateAddresses,
   });
-  Object.assign(requests, payouts.requests, subaccounts.requests, cardPayments.requests);
+  Object.assign(requestKinds, payouts.requests, subaccounts.requests, cardPayments.requests);
   const mirrored = { wallet, payout: payouts, subaccount_payout: subaccounts, card_payment: cardPayments };
-  watch = createPoller({
+  const poller = createPoller({
     clock,
     pollers: {
       wallet: wallet.poll,
@@ -143,7 +143,7 @@ export async function createRemoteRuntime({
     },
     onFault,
   });
-  const watching = watch;
+  createdPoller = poller;
 
   const webhooks = createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses }));
   const receiver = createReceiver({
@@ -154,11 +154,11 @@ export async function createRemoteRuntime({
     publicUrl,
     tenantOf: (environment) =>
       upstreamConfig.keys[environment] === undefined ? null : tenantOf(environment),
-    sightings: [cardPayments.readWebhook, payouts.readWebhook, subaccounts.readWebhook],
+    claimReaders: [cardPayments.readWebhook, payouts.readWebhook, subaccounts.readWebhook],
     refresh: (tenant, resource, reference) =>
       mirrored[resource].refresh(tenant, [reference], { priority: 'lookup' }),
-    nudge: facade.pollNow,
-    lookSoon: intents.lookUpSoon,
+    pollNow: dependencies.pollNow,
+    lookUpSoon: intents.lookUpSoon,
     onFault,
   });
   const delivery = createWebhookDelivery({
@@ -177,7 +177,7 @@ export async function createRemoteRuntime({
     products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
     mint: createTokenMint({ database, clock }),
   });
-  const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requests });
+  const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor: ServicesFor = (requester) => ({
     access,
     cardPayments: cardPayments.serviceFor(requester),
@@ -195,11 +195,11 @@ export async function createRemoteRuntime({
     access,
     servicesFor,
     tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks },
-    updates: (updates) => watched(updates, watching),
+    updates: (updates) => withPolling(updates, poller),
     async routes() {
       if (!config.demo) return receiver.routes;
       const tenant = await firstTenant(database.sql);
-      // Real money leaves by an API key alone, and not by a page that asks nobody who he is.
+      // Real money leaves with an API key alone, and not from a page without a sign-in.
       return [
         ...receiver.routes,
         ...createDemoRoutes({ tenant, access, checkoutTokens, payouts: null, clock, publicUrl }),
@@ -211,14 +211,14 @@ export async function createRemoteRuntime({
     cursorKey,
     embedded: null,
     async close() {
-      await watching.close();
+      await poller.close();
       intents.close();
       await upstream.close();
     },
   };
 }
 
-function correctionInWords({ resource, id, from, to }: Correction): string {
+function describeCorrection({ resource, id, from, to }: Correction): string {
   return `The payments service has corrected ${resource} ${id} from ${from} to ${to}`;
 }
 
@@ -229,14 +229,14 @@ const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
   'wallet',
 ]);
 
-/** Whatever somebody follows is watched for as long as they do. */
-function watched(updates: Updates, watch: Poller): Updates {
+/** Polls a mirrored resource for as long as somebody follows it. */
+function withPolling(updates: Updates, poller: Poller): Updates {
   return {
     ...updates,
     subscribe(subscription) {
       const { tenant, topic, onEnd } = subscription;
       if (!MIRRORED.has(topic.resource)) return updates.subscribe(subscription);
-      const leave = watch.join(tenant, topic.resource as MirroredResource, topic.resourceId ?? null);
+      const leave = poller.join(tenant, topic.resource as MirroredResource, topic.resourceId ?? null);
       return updates.subscribe({
         ...subscription,
         onEnd(failure) {

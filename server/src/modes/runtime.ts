@@ -24,7 +24,7 @@ export interface RuntimeDependencies {
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** Where the program is known: no slash at its end. */
+  /** The URL of this server, without a slash at its end. */
   publicUrl: string;
   metrics: Pick<Metrics, 'onWebhook' | 'onCard' | 'onTokenPaused'>;
   onFault: (fault: unknown) => void;
@@ -32,37 +32,37 @@ export interface RuntimeDependencies {
 
 /** The parts of the server that the routes of a mode need. */
 export interface ServerParts {
-  /** When the next thing that waits falls due. */
+  /** Returns the instant at which the next task is due. */
   nextDueAt: () => Promise<Date | null>;
   callers: RecentCallers;
   addressOf: ClientAddress;
   strangers: StrangerLimits;
 }
 
-/** The service that is embedded here, or the one that this stands in front of. */
+/** The server's side of one mode: the embedded service, or a facade in front of another. */
 export interface Runtime {
   access: AccessService;
   servicesFor: ServicesFor;
-  /** Work that waits for its instant, by kind. */
+  /** The handlers of scheduled tasks, by kind. */
   tasks: Readonly<Record<string, TaskHandler>>;
-  /** Puts in what a subscription needs beside the log. */
+  /** Adds what a subscription needs beside the log. */
   updates: (updates: Updates) => Updates;
   routes: (server: ServerParts) => Promise<Route[]>;
-  /** The state of the service behind a remote runtime; null in an embedded one. */
+  /** Returns the state of the service behind a remote runtime; null in an embedded one. */
   upstream: (() => UpstreamState) | null;
   /** The metrics of that service. */
   upstreamMetrics: UpstreamMetrics['registry'] | null;
-  /** The first account's keys, where this start has made it; they are shown this once. */
+  /** The first account's keys, where this start has created it: they are shown this once. */
   firstKeys: { live: string; sandbox: string } | null;
   cursorKey: Uint8Array;
-  /** Operations that no client has; null in front of another service. */
+  /** The embedded services; null in front of another service. */
   embedded: EmbeddedServices | null;
   close(): Promise<void>;
 }
 
 export interface EmbeddedServices {
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
-  /** Operations that no client has: the simulator uses them. */
+  /** Operations that no client has, for the simulator. */
   readonly controls: WalletControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;
 }

@@ -112,7 +112,7 @@ export async function startTraces({
     },
     // What a request has left behind may still say where it came from.
     traceId: () => trace.getSpanContext(contexts.active())?.traceId ?? null,
-    here() {
+    bindContext() {
       const context = contexts.active();
       return (work) => contexts.with(context, work);
     },

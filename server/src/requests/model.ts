@@ -14,19 +14,19 @@ export type RequestOperation = (typeof REQUEST_OPERATIONS)[number];
 
 /** A request to the service behind a facade whose outcome is not known yet. */
 export interface UnresolvedRequest {
-  /** An id: `int_` and 24 hex. */
+  /** The id: `int_` and 24 hex digits. */
   id: string;
   operation: RequestOperation | 'unknown';
   /** The caller's key; null where the caller gave none. */
   idempotencyKey: string | null;
   amountCents: Cents | null;
   requestedAt: Date;
-  /** The number of lookups that the service has answered since. */
+  /** The number of lookups that the service has answered. */
   lookups: number;
   lookedUpAt: Date | null;
   /** The result of the last lookup, in words. */
   finding: string | null;
-  /** The id of the payout as which it is shown; null for other requests. */
+  /** The id of the payout that stands for the request; null for other requests. */
   payoutId: string | null;
   subaccountPayoutId: string | null;
 }
@@ -52,7 +52,7 @@ export interface UnresolvedDoubt
 
 export const settleDoubtInput = z.strictObject({
   id: z.string().regex(/^int_[0-9a-f]{24}$/, 'must be int_ and 24 hex digits'),
-  /** The service's name for the resource that was made; null where none was. */
+  /** The service's name for the resource that the request made; null where it made none. */
   made: z.string().min(1, 'must not be empty').max(128, 'is too long').nullable(),
 });
 

@@ -5,14 +5,14 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 
-/** A simulated payment. The sandbox balance is made of these (the document's 2.4 and 4.5). */
+/** A simulated payment. These make up the sandbox balance (the document's 2.4 and 4.5). */
 export interface TestPayment {
   valueCents: Cents;
   /** `pending` lasts until the simulator confirms the payment. */
   status: 'pending' | 'paid';
 }
 
-/** A test payment of the embedded service. */
+/** A test payment in the embedded service. */
 export interface StoredTestPayment extends TestPayment {
   id: string;
   createdAt: Date;

@@ -13,7 +13,7 @@ import {
 } from './model.ts';
 import { listTestPayments } from './store.ts';
 
-/** Test payments and their balance: in the same ledger as live ones, under a tenant of their own. */
+/** Test payments and their balance, in the same ledger as live ones, under the tenant of the sandbox. */
 export function createSandboxService({
   database,
   committer,

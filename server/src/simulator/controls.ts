@@ -8,9 +8,9 @@ import type { SubaccountPayoutService } from '../subaccounts/model.ts';
 import type { WalletControls } from '../wallet/model.ts';
 import type { Controls, DisputeLine, TransferInFlight } from './model.ts';
 
-/** The number of the bank's newest transfers that are searched for unfinished ones. */
-const BOOKED = 500;
-const SHOWN = 50;
+/** The number of newest transfers, or test payments, that are searched for one or for unfinished ones. */
+const SEARCH_LIMIT = 500;
+const MAX_LINES = 50;
 
 /**
  * The controls of the simulated bank and acquirer, and of disputes, credits and test payments, which no rail brings.
@@ -30,14 +30,14 @@ export function createControls({
   wallet: WalletControls;
   testPayments: TestPaymentControls;
 }): Controls {
-  async function booked(tenant: Tenant): Promise<BookedTransfer[]> {
-    const all = await bank.list({ limit: BOOKED });
+  async function bookedTransfers(tenant: Tenant): Promise<BookedTransfer[]> {
+    const all = await bank.list({ limit: SEARCH_LIMIT });
     return all.filter((transfer) => tenantKey(transfer.tenant) === tenantKey(tenant));
   }
 
   /** Applies a control of the bank, and has the slice that sent the transfer look it up. */
   async function apply(tenant: Tenant, id: string, control: () => Promise<boolean>): Promise<boolean> {
-    const transfers = await booked(tenant);
+    const transfers = await bookedTransfers(tenant);
     if (!transfers.some((transfer) => transfer.id === id)) throw new NotFoundError('Transfer not found');
     if (!(await control())) return false;
     if (await payouts.find(tenant, id)) await payouts.recheck(tenant, id);
@@ -47,15 +47,15 @@ export function createControls({
 
   return {
     async transfers(tenant) {
-      const lines = (await booked(tenant)).map(inFlight);
-      return lines.filter((line) => line !== null).slice(0, SHOWN);
+      const lines = (await bookedTransfers(tenant)).map(toTransferInFlight);
+      return lines.filter((line) => line !== null).slice(0, MAX_LINES);
     },
     settleTransfer: (tenant, id) => apply(tenant, id, () => bank.settle(id)),
     denyTransfer: (tenant, id, reason) => apply(tenant, id, () => bank.deny(id, reason)),
     delayTransfer: (tenant, id, until) => apply(tenant, id, () => bank.delay(id, until)),
 
     async refundable(tenant) {
-      const { items } = await cardPayments.list(tenant, { first: SHOWN, status: ['paid'] });
+      const { items } = await cardPayments.list(tenant, { first: MAX_LINES, status: ['paid'] });
       return items.map(({ payment: { orderCode, amountCents, description, paidAt } }) => ({
         orderCode,
         amountCents,
@@ -66,18 +66,19 @@ export function createControls({
     refund: (tenant, orderCode) => cardPayments.refund(tenant, orderCode),
 
     async disputes(tenant) {
-      const all = await wallet.listDisputes(tenant, { limit: SHOWN });
-      return all.map(lineOf).filter(({ status }) => status === 'open' || status === 'lost');
+      const all = await wallet.listDisputes(tenant, { limit: MAX_LINES });
+      return all.map(toDisputeLine).filter(({ status }) => status === 'open' || status === 'lost');
     },
     async openDispute(tenant, amountCents) {
       const id = await wallet.openDispute(tenant, { amountCents });
-      const found = (await wallet.listDisputes(tenant, { limit: SHOWN })).find(
+      const found = (await wallet.listDisputes(tenant, { limit: MAX_LINES })).find(
         (dispute) => dispute.id === id,
       );
       if (!found) throw new NotFoundError('Dispute not found');
-      return lineOf(found);
+      return toDisputeLine(found);
     },
-    closeDispute: async (tenant, id, outcome) => lineOf(await wallet.closeDispute(tenant, id, outcome)),
+    closeDispute: async (tenant, id, outcome) =>
+      toDisputeLine(await wallet.closeDispute(tenant, id, outcome)),
 
     async credit(tenant, { amountCents, litoshi }) {
       if (amountCents !== undefined) await wallet.credit(tenant, amountCents);
@@ -85,13 +86,13 @@ export function createControls({
     },
 
     async testPayments(tenant) {
-      const all = await testPayments.listTestPayments(tenant, { limit: SHOWN });
+      const all = await testPayments.listTestPayments(tenant, { limit: MAX_LINES });
       return all
         .filter(({ status }) => status === 'pending')
         .map(({ id, valueCents, createdAt }) => ({ id, valueCents, createdAt }));
     },
     async settleTestPayment(tenant, id) {
-      const all = await testPayments.listTestPayments(tenant, { limit: BOOKED });
+      const all = await testPayments.listTestPayments(tenant, { limit: SEARCH_LIMIT });
       const wasPaid = all.find((payment) => payment.id === id)?.status === 'paid';
       await testPayments.settleTestPayment(tenant, id);
       return !wasPaid;
@@ -100,7 +101,7 @@ export function createControls({
 }
 
 /** Describes an unfinished transfer; null where it has ended. */
-function inFlight({
+function toTransferInFlight({
   id,
   method,
   destination,
@@ -120,6 +121,6 @@ function inFlight({
   };
 }
 
-function lineOf({ id, amountCents, status, createdAt }: DisputeLine): DisputeLine {
+function toDisputeLine({ id, amountCents, status, createdAt }: DisputeLine): DisputeLine {
   return { id, amountCents, status, createdAt };
 }

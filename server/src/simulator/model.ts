@@ -11,7 +11,7 @@ import type { Wallet } from '../wallet/model.ts';
 export interface TransferInFlight {
   id: string;
   method: PayoutMethod;
-  /** Masked, but for a public address. */
+  /** The masked destination; a public address is shown in full. */
   destination: string;
   amountCents: Cents;
   status: 'in_verification' | 'queued' | 'sent';
@@ -101,38 +101,38 @@ const MAX_CENTS = 1_000_000_000;
 /** The upper limit of a credit in LTC: 1,000 LTC. */
 const MAX_LITOSHI = 100_000_000_000;
 
-const whole = (unit: string, most: number) =>
+const wholeNumber = (unit: string, max: number) =>
   z
     .number({ error: `must be a whole number of ${unit}` })
     .int(`must be a whole number of ${unit}`)
     .min(1, 'must be at least 1')
-    .max(most, `must be at most ${most}`);
+    .max(max, `must be at most ${max}`);
 
 /** The tenant of a request: the first account, live, where none is named. */
-const whose = z.object({
+const selector = z.object({
   account: z.string('must be an account’s id').max(64, 'must be an account’s id').optional(),
   environment: z.enum(['live', 'sandbox'], 'must be live or sandbox').default('live'),
 });
-export const stateQuery = whose;
-export type Whose = z.output<typeof whose>;
+export const stateQuery = selector;
+export type TenantSelector = z.output<typeof selector>;
 
-export const plainInput = whose;
-export const denyInput = whose.extend({
+export const plainInput = selector;
+export const denyInput = selector.extend({
   reason: z
     .string('must be a text')
     .trim()
     .pipe(plainText({ max: 200 }))
     .default('O banco de destino recusou a transferência'),
 });
-export const delayInput = whose.extend({ seconds: whole('seconds', 30 * DAY_SECONDS).default(600) });
-export const openDisputeInput = whose.extend({ amountCents: whole('cents', MAX_CENTS) });
-export const closeDisputeInput = whose.extend({
+export const delayInput = selector.extend({ seconds: wholeNumber('seconds', 30 * DAY_SECONDS).default(600) });
+export const openDisputeInput = selector.extend({ amountCents: wholeNumber('cents', MAX_CENTS) });
+export const closeDisputeInput = selector.extend({
   outcome: z.enum(DISPUTE_OUTCOMES, `must be one of ${DISPUTE_OUTCOMES.join(', ')}`),
 });
-export const creditInput = whose
+export const creditInput = selector
   .extend({
-    amountCents: whole('cents', MAX_CENTS).optional(),
-    litoshi: whole('litoshi', MAX_LITOSHI).optional(),
+    amountCents: wholeNumber('cents', MAX_CENTS).optional(),
+    litoshi: wholeNumber('litoshi', MAX_LITOSHI).optional(),
   })
   .refine(({ amountCents, litoshi }) => (amountCents === undefined) !== (litoshi === undefined), {
     path: ['amountCents'],
@@ -141,7 +141,7 @@ export const creditInput = whose
 export type Credit = Pick<z.output<typeof creditInput>, 'amountCents' | 'litoshi'>;
 export const clockInput = z
   .object({
-    seconds: whole('seconds', 400 * DAY_SECONDS).optional(),
+    seconds: wholeNumber('seconds', 400 * DAY_SECONDS).optional(),
     to: z.literal('next', 'must be next').optional(),
   })
   .refine(({ seconds, to }) => (seconds === undefined) !== (to === undefined), {

@@ -18,7 +18,7 @@ import {
   plainInput,
   type SimulatorState,
   stateQuery,
-  type Whose,
+  type TenantSelector,
 } from './model.ts';
 
 /**
@@ -45,16 +45,16 @@ export function createSimulatorRoutes({
   const { guard, action, read } = createSameOrigin(publicUrl);
 
   /** @throws NotFoundError */
-  async function tenantOf({ account, environment }: Whose): Promise<Tenant> {
+  async function tenantOf({ account, environment }: TenantSelector): Promise<Tenant> {
     const known = await accounts();
     const found = account === undefined ? known[0] : known.find(({ id }) => id === account);
     if (!found) throw new NotFoundError('Account not found');
     return { accountId: found.id, environment };
   }
 
-  async function stateOf(whose: Whose): Promise<SimulatorState> {
-    const tenant = await tenantOf(whose);
-    const [known, nextDue, figures, transfers, cardPayments, disputes, testPayments] = await Promise.all([
+  async function stateOf(selector: TenantSelector): Promise<SimulatorState> {
+    const tenant = await tenantOf(selector);
+    const [known, nextDue, balances, transfers, cardPayments, disputes, testPayments] = await Promise.all([
       accounts(),
       nextDueAt(),
       wallet.read(tenant),
@@ -67,7 +67,7 @@ export function createSimulatorRoutes({
       clock: { now: clock.now(), offsetMs: clock.offsetMs(), nextDueAt: nextDue },
       accounts: known,
       tenant,
-      wallet: figures,
+      wallet: balances,
       transfers,
       cardPayments,
       disputes,
@@ -75,9 +75,9 @@ export function createSimulatorRoutes({
     };
   }
 
-  /** Answers a control that found nothing left to do with a conflict, in words. */
-  async function orConflict(change: Promise<boolean>, otherwise: string) {
-    if (!(await change)) throw new HttpError(409, otherwise);
+  /** Answers that a control was applied, or with a conflict where it found nothing left to do. */
+  async function doneOrConflict(change: Promise<boolean>, message: string) {
+    if (!(await change)) throw new HttpError(409, message);
     return { body: { done: true } };
   }
 
@@ -92,29 +92,29 @@ export function createSimulatorRoutes({
   });
 
   return [
-    read(/^\/simulator\/state$/, stateQuery, async (whose) => ({ body: await stateOf(whose) })),
-    action(/^\/simulator\/transfers\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
-      orConflict(
-        controls.settleTransfer(await tenantOf(whose), params.id!),
+    read(/^\/simulator\/state$/, stateQuery, async (selector) => ({ body: await stateOf(selector) })),
+    action(/^\/simulator\/transfers\/(?<id>[^/]+)\/settle$/, plainInput, async (selector, { params }) =>
+      doneOrConflict(
+        controls.settleTransfer(await tenantOf(selector), params.id!),
         'This transfer has ended already',
       ),
     ),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/deny$/, denyInput, async (input, { params }) => {
       if (input.environment === 'sandbox') throw new HttpError(409, 'A sandbox payout is never denied');
-      return orConflict(
+      return doneOrConflict(
         controls.denyTransfer(await tenantOf(input), params.id!, input.reason),
         'This transfer has ended already',
       );
     }),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/delay$/, delayInput, async (input, { params }) =>
-      orConflict(
+      doneOrConflict(
         controls.delayTransfer(await tenantOf(input), params.id!, plusMs(clock.now(), input.seconds * 1_000)),
         'This transfer has ended already',
       ),
     ),
-    action(/^\/simulator\/card-payments\/(?<id>[^/]+)\/refund$/, plainInput, async (whose, { params }) =>
-      orConflict(
-        controls.refund(await tenantOf(whose), params.id!),
+    action(/^\/simulator\/card-payments\/(?<id>[^/]+)\/refund$/, plainInput, async (selector, { params }) =>
+      doneOrConflict(
+        controls.refund(await tenantOf(selector), params.id!),
         'This card payment is not paid, or is refunded already',
       ),
     ),
@@ -130,9 +130,9 @@ export function createSimulatorRoutes({
       await controls.credit(tenant, input);
       return { body: await wallet.read(tenant) };
     }),
-    action(/^\/simulator\/test-payments\/(?<id>[^/]+)\/settle$/, plainInput, async (whose, { params }) =>
-      orConflict(
-        controls.settleTestPayment(await tenantOf(whose), params.id!),
+    action(/^\/simulator\/test-payments\/(?<id>[^/]+)\/settle$/, plainInput, async (selector, { params }) =>
+      doneOrConflict(
+        controls.settleTestPayment(await tenantOf(selector), params.id!),
         'This test payment is paid already',
       ),
     ),

@@ -16,7 +16,7 @@ import {
   updateDeliveries,
 } from './store.ts';
 
-/** A tenant has one. */
+/** The key of the endpoint: a tenant has only one. */
 export const ENDPOINT = 'endpoint';
 
 export const endpoints: Collection<WebhookEndpoint> = {
@@ -29,7 +29,7 @@ export const endpoints: Collection<WebhookEndpoint> = {
   save: (sql, tenant, [endpoint]) => saveEndpoint(sql, tenant, endpoint!),
 };
 
-/** Made by the outbox, or passed on; here they change. */
+/** Deliveries, as they change: the outbox and the relay insert them. */
 export const deliveries: Collection<WebhookDelivery> = {
   name: 'webhook_delivery',
   load: selectDeliveries,
@@ -37,15 +37,15 @@ export const deliveries: Collection<WebhookDelivery> = {
   save: (sql, _tenant, rows) => updateDeliveries(sql, rows),
 };
 
-/** Written once each, and read by nobody who decides. */
+/** Attempts: each is written once, and no decision reads them. */
 export const attempts: Collection<StoredAttempt> = {
   name: 'webhook_attempt',
-  load: () => Promise.reject(new Error('an attempt is written only')),
+  load: () => Promise.reject(new Error('attempts are write-only')),
   keyOf: ({ webhookId, number }) => `${webhookId} ${number}`,
   save: (sql, _tenant, rows) => insertAttempts(sql, rows),
 };
 
-/** Follows from the deliveries; read only. */
+/** The neighbours of a delivery, derived from the deliveries; read only. */
 export const neighbours: Collection<Neighbours> = {
   name: 'webhook_neighbours',
   load: selectNeighbours,
@@ -53,15 +53,15 @@ export const neighbours: Collection<Neighbours> = {
   save: () => Promise.reject(new Error('neighbours are read only')),
 };
 
-/** Deliveries of another service's webhooks that are passed on. */
-export const passedOn: Collection<NewDelivery> = {
+/** Webhooks of another service that are relayed to a payment's own URL. */
+export const relayedDeliveries: Collection<NewDelivery> = {
   name: 'webhook_delivery passed on',
-  load: () => Promise.reject(new Error('what is passed on is written only')),
+  load: () => Promise.reject(new Error('relayed deliveries are write-only')),
   keyOf: (delivery) => delivery.webhookId,
   save: insertDeliveries,
 };
 
-/** Webhooks that were received before, by id. */
+/** Received webhooks, by id. */
 export const received: Collection<ReceivedWebhook> = {
   name: 'received_webhook',
   load: (sql, tenant, ids) => selectReceived(sql, tenant, 'webhook_id', ids),
@@ -69,11 +69,11 @@ export const received: Collection<ReceivedWebhook> = {
   save: insertReceived,
 };
 
-/** The same by what it says. */
+/** Received webhooks, by the hash of the body. */
 export const receivedBodies: Collection<ReceivedWebhook> = {
   name: 'received_webhook by body',
   load: (sql, tenant, hashes) => selectReceived(sql, tenant, 'body_hash', hashes),
   keyOf: ({ bodyHash }) => bodyHash,
-  // Its row is saved by id.
+  // `received` saves the row.
   save: async () => undefined,
 };

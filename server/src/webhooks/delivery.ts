@@ -13,14 +13,14 @@ import { selectForAttempt } from './store.ts';
 const DELIVER = 'webhook.deliver';
 
 /**
- * Makes the attempts that are due. The receiver is asked outside of any transaction, and what it said is recorded in
- * one, with the instant of the next attempt: after a crash in between the attempt is made again, under the same id.
+ * Makes the attempts that are due. The receiver is called outside of any transaction, and its answer is recorded in one,
+ * with the instant of the next attempt: after a crash in between, the attempt is repeated under the same id.
  */
 export function createWebhookDelivery({
   database,
   committer,
   clock,
-  outsideClock = clock,
+  realClock = clock,
   send,
   random = Math.random,
   onAttempt,
@@ -29,15 +29,15 @@ export function createWebhookDelivery({
   committer: Committer;
   clock: Clock;
   /** The clock of signatures, which receivers compare with their own: the simulator does not move it. */
-  outsideClock?: Pick<Clock, 'now'>;
+  realClock?: Pick<Clock, 'now'>;
   send: Send;
-  /** From 0 up to 1, for the jitter. */
+  /** A random number from 0 up to 1, which spreads retries in time. */
   random?: () => number;
   onAttempt?: (delivered: boolean, ms: number) => void;
 }): { tasks: Record<typeof DELIVER, TaskHandler> } {
   /**
-   * Whether it waits for an earlier event of its resource. Asked under the tenant's lock: the earlier one's success
-   * is recorded before, and seen here, or after, and then wakes this one.
+   * Postpones a delivery that must wait for an earlier one of the same resource; false where it need not. Decided under
+   * the tenant's lock: the earlier one's success is recorded before, and seen here, or after, and then wakes this one.
    */
   function holdBack(tenant: Tenant, webhookId: string): Promise<boolean> {
     return committer.change({
@@ -62,9 +62,9 @@ export function createWebhookDelivery({
     });
   }
 
-  /** Writes an attempt down, plans the next, and wakes what has waited for this delivery. */
-  function record(tenant: Tenant, webhookId: string, attempt: WebhookAttempt): Promise<void> {
-    const luck = random();
+  /** Records an attempt, schedules the next, and wakes the delivery that has waited for this one. */
+  function recordAttempt(tenant: Tenant, webhookId: string, attempt: WebhookAttempt): Promise<void> {
+    const randomNumber = random();
     return committer.change({
       tenant,
       async read(reader) {
@@ -78,11 +78,11 @@ export function createWebhookDelivery({
         const delivery = decideAttempt(state.need(deliveries, webhookId), {
           delivered: attempt.error === null,
           now: state.now,
-          random: luck,
+          random: randomNumber,
         });
         const { next } = state.need(neighbours, webhookId);
-        const waiting = delivery.status !== 'pending' && next ? state.get(deliveries, next) : null;
-        const woken = waiting && isHeldBack(waiting) ? [{ ...waiting, nextAttemptAt: state.now }] : [];
+        const following = delivery.status !== 'pending' && next ? state.get(deliveries, next) : null;
+        const woken = following && isHeldBack(following) ? [{ ...following, nextAttemptAt: state.now }] : [];
         const due = delivery.status === 'pending' ? [delivery, ...woken] : woken;
         return {
           outcome: undefined,
@@ -113,11 +113,11 @@ export function createWebhookDelivery({
             resourceVersion: found.resourceVersion,
             occurredAt: found.occurredAt,
             body,
-            // What we announce was written with the secret beside it.
+            // The outbox saves the secret together with the tenant's first delivery.
             secret: found.secret!,
-            at: outsideClock.now(),
+            at: realClock.now(),
           });
-        // Where it goes is the merchant's, and may hold a secret of theirs.
+        // The span has no URL: it is the merchant's, and may hold a secret.
         const { responseStatus, error } = await withSpan(
           'webhook attempt',
           { 'psa.attempt': delivery.attempts + 1 },
@@ -133,7 +133,7 @@ export function createWebhookDelivery({
         );
         const durationMs = clock.ms() - at.getTime();
         onAttempt?.(error === null, durationMs);
-        await record(task, task.key, { at, responseStatus, error, durationMs });
+        await recordAttempt(task, task.key, { at, responseStatus, error, durationMs });
       },
     },
   };

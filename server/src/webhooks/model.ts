@@ -5,40 +5,40 @@ import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { publicHttpsUrl, webUrl } from '../kernel/text.ts';
 
-/** Pending: an attempt is still to come. Exhausted: as many as there may be have failed. */
+/** The status of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'exhausted';
 
-/** One event on its way to one address (the document's section 6). All instants in UTC. */
+/** The delivery of one event to one URL (the document's section 6). All instants in UTC. */
 export interface WebhookDelivery {
   /** The X-Webhook-Id header: the same on every attempt. */
   webhookId: string;
-  /** Its name on the wire. */
+  /** The event's name on the wire. */
   event: string;
   url: string;
   status: WebhookDeliveryStatus;
-  /** Made so far, those before a redelivery included. */
+  /** The number of attempts so far, those before a redelivery included. */
   attempts: number;
-  /** Failed ones of the series under way. */
+  /** The number of failed attempts in the current series. */
   failures: number;
-  /** Null where none is to come. */
+  /** The instant of the next attempt; null where none is due. */
   nextAttemptAt: Date | null;
   createdAt: Date;
 }
 
 export interface WebhookAttempt {
   at: Date;
-  /** Null where no answer came. */
+  /** The HTTP status of the answer; null where none came. */
   responseStatus: number | null;
-  /** Why it failed, in plain words; null where it did not. */
+  /** The reason of the failure, in plain words; null where the event was delivered. */
   error: string | null;
   durationMs: number;
 }
 
-/** Where a tenant's events go, and what they are signed with. */
+/** The URL of a tenant's events, and the secret that signs them. */
 export interface WebhookEndpoint {
-  /** Null until the merchant names one. */
+  /** The URL; null until the merchant configures one. */
   url: string | null;
-  /** `whsec_…`. It is there from the first delivery on, for a payment's own callbackUrl needs no URL of the account. */
+  /** `whsec_…`. Created with the first delivery: a payment's own callbackUrl needs no URL of the account. */
   secret: string;
   /** Whether the secret was ever shown to the merchant. */
   secretShown: boolean;
@@ -48,12 +48,12 @@ export function newWebhookId(): string {
   return `whd_${objectId()}`;
 }
 
-/** Whether a text can be the id of a delivery at all, one of ours or one of another service. */
+/** Whether a text can be the id of a delivery, of this server or of another service. */
 export function isWebhookId(text: string): boolean {
   return /^[\x20-\x7e]{1,255}$/.test(text);
 }
 
-// ── What a caller may ask for ───────────────────────────────────────────────────────────────────
+// ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
 const URL_MAX = 500;
 
@@ -69,8 +69,8 @@ const endpointUrl = {
 };
 
 /**
- * Whether a URL may be called: https to a public name; with `privateAddresses` also http, and wherever it leads.
- * What the name resolves to is looked at again with each call.
+ * Whether a URL may be called: https to a public name; with `privateAddresses` also http, and any host. The addresses of
+ * the name are checked again with each call.
  */
 export function mayBeCalled(url: string, privateAddresses: boolean): boolean {
   return endpointUrl[privateAddresses ? 'any' : 'public'].safeParse({ url }).success;
@@ -82,7 +82,7 @@ export function assertEndpointUrl(url: string, privateAddresses: boolean): void 
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
 }
 
-/** The same rule for a payment's own URL, where it has one. @throws ValidationError */
+/** Applies the same rule to a payment's own URL, where it has one. @throws ValidationError */
 export function assertCallbackUrl(url: string | null | undefined, privateAddresses: boolean): void {
   if (url != null && !mayBeCalled(url, privateAddresses))
     throw new ValidationError([{ path: 'input.callbackUrl', message: 'must be a public https URL' }]);
@@ -91,7 +91,7 @@ export function assertCallbackUrl(url: string | null | undefined, privateAddress
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface WebhookDeliveryPage {
-  /** Newest first, each with its place in the list, which is what `after` takes. */
+  /** Deliveries, newest first. `place`: the position in the list, which `after` takes. */
   items: { place: number; delivery: WebhookDelivery }[];
   hasNextPage: boolean;
 }
@@ -102,17 +102,17 @@ interface Filter {
 
 export interface WebhookService {
   /**
-   * Names the account's URL, for events from now on. The secret is shown where it was never shown before, or is new;
-   * a new one signs at once, attempts of older deliveries included.
+   * Sets the account's URL, for events from now on. Returns the secret where it is new, or was never shown before. A new
+   * one signs at once, attempts of older deliveries included.
    * @throws ValidationError
    */
   configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<{ url: string; secret: string | null }>;
   /**
-   * Sends it again under the same id, with as many attempts as the first time; one that waits is due now.
+   * Sends a delivery again under the same id, with as many attempts as the first time; a pending one is due now.
    * @throws NotFoundError
    */
   redeliver(tenant: Tenant, webhookId: string): Promise<WebhookDelivery>;
-  /** In the order asked, null where not found or another tenant's. */
+  /** Finds deliveries, in the order of the ids; null where one is not found, or is another tenant's. */
   findMany(tenant: Tenant, webhookIds: readonly string[]): Promise<(WebhookDelivery | null)[]>;
   /** Reads the last 50 attempts of each delivery, oldest first. */
   attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
@@ -129,15 +129,15 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Between attempts: the first is made at once, so seven in all. */
+/** The waits between attempts. The first attempt is made at once, so there are seven in all. */
 const BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
-/** Each wait is longer by up to a fifth, so that what failed together does not come back together. */
+/** The jitter: each wait is longer by up to a fifth, so that what failed together is not retried together. */
 const JITTER = 0.2;
-/** The whole exchange: connect, request, answer (section 6). */
+/** The limit of one whole exchange: connect, request, answer (section 6). */
 export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
 /** The time that an event waits for an earlier one of its resource that has not reached the same URL. */
 const HOLD_BACK_MS = 30 * SECOND;
-/** A delivery shows its last ones: it may be sent again without end. */
+/** The number of last attempts that a delivery shows: it may be redelivered without end. */
 export const SHOWN_ATTEMPTS = 50;
 
 /** Decides a delivery's state after an attempt. `random` lies from 0 up to 1. */
@@ -146,7 +146,7 @@ export function decideAttempt(
   { delivered, now, random }: { delivered: boolean; now: Date; random: number },
 ): WebhookDelivery {
   const next = { ...delivery, attempts: delivery.attempts + 1 };
-  // Somebody else's attempt has settled it meanwhile: this one is written down and changes nothing.
+  // Another attempt has settled the delivery meanwhile: this one is recorded and changes nothing.
   if (delivery.status !== 'pending') return next;
   if (delivered) return { ...next, status: 'delivered', nextAttemptAt: null };
   const waitMs = BACKOFF_MS[delivery.failures];
@@ -156,8 +156,8 @@ export function decideAttempt(
 }
 
 /**
- * Until when a delivery waits for the `earlier` ones of its resource to its URL; null where it need not. Once it is
- * 30 seconds old it waits no longer: a receiver that refuses one event must not keep the others from itself.
+ * The instant until which a delivery waits for the `earlier` ones of its resource to its URL; null where it does not. It
+ * waits for 30 seconds at most: a receiver that refuses one event must not keep the others from itself.
  */
 export function heldBackUntil(
   delivery: WebhookDelivery,
@@ -173,7 +173,7 @@ export function isHeldBack({ status, attempts }: WebhookDelivery): boolean {
   return status === 'pending' && attempts === 0;
 }
 
-/** Sent again, in a new series of attempts; one that waits is due now and stays in its series. */
+/** Decides a redelivery: a new series of attempts; a pending delivery is due now and stays in its series. */
 export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDelivery {
   if (delivery.status === 'pending') return { ...delivery, nextAttemptAt: now };
   return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };

@@ -11,9 +11,9 @@ import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, saveEndpoint, selectEndpoint } from './store.ts';
 
 /**
- * Writes the webhooks of the document's section 6 for what has just happened: run by the transaction that
- * makes it happen, so neither is there without the other. Holds the tenant's lock, so the URL is the one that
- * is configured now; events from before it was are never sent to it.
+ * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events, so that
+ * neither is there without the other. That transaction holds the tenant's lock, so the URL is the one that is configured
+ * now; events from before it was configured are never sent to it.
  */
 export async function webhookOutbox(
   sql: Sql,
@@ -53,14 +53,14 @@ export async function webhookOutbox(
   });
   if (deliveries.length === 0) return [];
 
-  // A callbackUrl needs no URL of the account, but what is sent to it is signed.
+  // A payment's callbackUrl needs no URL of the account, but it needs a secret that signs.
   if (!endpoint)
     await saveEndpoint(sql, tenant, { url: null, secret: newWebhookSecret(), secretShown: false });
   await insertDeliveries(sql, tenant, deliveries);
   return deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now }));
 }
 
-/** The version of the resource; of one without versions its place in the log, which grows as well. */
+/** The version of the resource; where it has none, the event's version in the log, which grows as well. */
 function versionOf({ snapshot, version }: StoredEvent): number {
   return 'version' in snapshot && typeof snapshot.version === 'number' ? snapshot.version : version;
 }
@@ -69,11 +69,11 @@ interface Announcement {
   /** The event's name on the wire. */
   name: string;
   payload: object;
-  /** In place of the account's URL. */
+  /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
 }
 
-/** Which event is announced, and how it reads: each slice's wire knows. Null where no webhook reports it. */
+/** Builds the announcement of an event from its slice's wire format; null where no webhook reports it. */
 function announcementOf(event: StoredEvent, { environment }: Tenant): Announcement | null {
   switch (event.resource) {
     case 'card_payment': {

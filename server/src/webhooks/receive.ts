@@ -12,7 +12,7 @@ import { type MirroredResource, type MirroredRow, selectMirrored } from '../upst
 import { isRetryable } from '../upstream/responses.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
 import { RetryLater, type TaskHandler } from '../work/queue.ts';
-import { passedOn, received, receivedBodies } from './collections.ts';
+import { received, receivedBodies, relayedDeliveries } from './collections.ts';
 import { isWebhookId } from './model.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
@@ -22,21 +22,21 @@ export interface Receiver {
   tasks: Readonly<Record<string, TaskHandler>>;
 }
 
-/** Where the service's webhooks come in. */
-export const RECEIVES_AT = '/webhooks/psa';
+/** The path at which the service's webhooks arrive. */
+export const RECEIVE_PATH = '/webhooks/psa';
 
 const VERIFY = 'upstream.verify';
-/** Claims that come together for one resource are verified by one look-up, which is later than all of them. */
+/** The wait before a lookup: claims of one resource that arrive together share one, which is later than all of them. */
 const VERIFY_AFTER_MS = 1_000;
-/** The last look-up comes some three minutes after the event: by then the service says the same everywhere. */
-const LOOKS = 5;
+/** The last lookup runs some three minutes after the event: by then the service's answers agree with each other. */
+const MAX_LOOKUPS = 5;
 const BODY_LIMIT_BYTES = 256 * 1024;
-/** Anybody can have a request refused: of each reason so much is logged. */
-const COMPLAINS_EVERY_MS = 60 * 60_000;
+/** The time for which a fault is logged once: anybody can send requests that are refused. */
+const FAULT_LOG_INTERVAL_MS = 60 * 60_000;
 
-/** One request of the service, verified. */
+/** A verified webhook of the service. */
 interface Message {
-  /** The X-Webhook-Id; the body's hash where there is none. */
+  /** The X-Webhook-Id, or the body's hash where there is none. */
   webhookId: string;
   bodyHash: string;
   body: string;
@@ -45,9 +45,9 @@ interface Message {
 }
 
 /**
- * Receives the service's webhooks (the document's section 6). What one says is a claim: it is recorded as far as the
- * document's transitions allow, once, in one transaction with all that follows from it, and then held against what the
- * service itself answers. A card event is passed on to its payment's own callbackUrl, for the service was given ours.
+ * Receives the service's webhooks (the document's section 6). A webhook is a claim: it is recorded as far as the
+ * document's transitions allow, once, in one transaction with all that follows from it, and then verified by a lookup at
+ * the service. A card event is relayed to its payment's own callbackUrl, for the service was given ours.
  */
 export function createReceiver({
   database,
@@ -56,75 +56,75 @@ export function createReceiver({
   secrets: configured,
   publicUrl,
   tenantOf,
-  sightings,
+  claimReaders,
   refresh,
-  nudge,
-  lookSoon,
+  pollNow,
+  lookUpSoon,
   onFault,
 }: {
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** Any of them verifies; with none, everything is refused. */
+  /** Any of them verifies a webhook; with none, every webhook is refused. */
   secrets: readonly string[];
-  /** Where this program is known: what leads back here is not passed on. */
+  /** The URL of this server: a webhook is not relayed back to it. */
   publicUrl: string;
-  /** Null where the configuration has no key for the environment: its webhooks are not ours to read. */
+  /** Returns null where the configuration has no key for the environment: its webhooks are ignored. */
   tenantOf: (environment: Environment) => Tenant | null;
-  /** Each slice's reading of a payload; the first that knows it. */
-  sightings: readonly ((payload: unknown) => WebhookClaim | null)[];
+  /** The readers of the slices; the first that recognizes a payload returns its claim. */
+  claimReaders: readonly ((payload: unknown) => WebhookClaim | null)[];
   /**
-   * Asks the service for what a webhook has claimed, by the sighting's reference, as far as the budget allows and
-   * whatever is known of it here; notes in the mirror when the service has said the same or something newer.
+   * Looks up a claimed resource by the webhook's reference, as far as the budget allows, even where it is final here;
+   * the mirror records when the service has said the same or something newer.
    * @throws RateLimitError, UpstreamFault, UpstreamError
    */
   refresh: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
-  /** Something has changed. */
-  nudge: (tenant: Tenant, resource: MirroredResource) => void;
-  /** All is known now that a request with this input may be recognised by. */
-  lookSoon: (tenant: Tenant, inputHash: string) => Promise<void>;
+  /** Polls the resource soon: a webhook has changed what is known of it. */
+  pollNow: (tenant: Tenant, resource: MirroredResource) => void;
+  /** Looks up soon the request with this input: its outcome may be known now. */
+  lookUpSoon: (tenant: Tenant, inputHash: string) => Promise<void>;
   onFault: (fault: unknown) => void;
 }): Receiver {
-  // Under an empty one anybody can sign.
+  // With an empty secret anybody can sign.
   const secrets = configured.filter((secret) => secret !== '');
-  const complaints = new Map<string, Date>();
-  const ownUrl = new URL(publicUrl + RECEIVES_AT);
+  const loggedAt = new Map<string, Date>();
+  const ownUrl = new URL(publicUrl + RECEIVE_PATH);
 
-  /** Logs a fault that the operator can correct. */
-  function complain(message: string): void {
-    const last = complaints.get(message);
-    if (last && plusMs(last, COMPLAINS_EVERY_MS) > clock.now()) return;
-    complaints.set(message, clock.now());
+  /** Logs a fault that the operator can correct, each no more than once an hour. */
+  function logFault(message: string): void {
+    const last = loggedAt.get(message);
+    if (last && plusMs(last, FAULT_LOG_INTERVAL_MS) > clock.now()) return;
+    loggedAt.set(message, clock.now());
     onFault(new Error(message));
   }
 
   /** @throws HttpError 503, 413, 401, 400 */
-  async function verified(request: IncomingMessage): Promise<Message> {
+  async function verify(request: IncomingMessage): Promise<Message> {
     if (secrets.length === 0) {
-      complain('A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set');
+      logFault('A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set');
       throw new HttpError(503, 'Webhooks are not configured');
     }
     const bytes = await readBytes(request, BODY_LIMIT_BYTES);
     if (!isSignedWith(secrets, bytes, headerOf(request, 'x-webhook-signature') ?? '')) {
-      complain('A webhook was refused: none of PSA_UPSTREAM_WEBHOOK_SECRET has signed it');
+      logFault('A webhook was refused: none of PSA_UPSTREAM_WEBHOOK_SECRET has signed it');
       throw new HttpError(401, 'Invalid webhook signature');
     }
-    // It is kept as text and may be passed on: what text cannot keep byte for byte is refused.
+    // The body is stored as text and may be relayed: one that text cannot hold byte for byte is refused.
     if (!isUtf8(bytes)) throw new HttpError(400, 'The body is not UTF-8');
     const body = bytes.toString('utf8');
     const bodyHash = createHash('sha256').update(bytes).digest('hex');
     const id = headerOf(request, 'x-webhook-id') ?? '';
     const webhookId = isWebhookId(id) ? id : bodyHash;
-    return { webhookId, bodyHash, body, headers: request.headers, payload: objectOf(body) };
+    return { webhookId, bodyHash, body, headers: request.headers, payload: parsePayload(body) };
   }
 
-  /** All that follows from a message, in one transaction, or nothing where it has come before. */
+  /** Applies a webhook and all that follows from it in one transaction; one that was received before does nothing. */
   async function apply(message: Message): Promise<void> {
     const { webhookId, bodyHash, payload } = message;
     const environment = environmentOf(payload);
     const tenant = tenantOf(environment);
-    if (!tenant) return complain(`Webhooks of ${environment} are passed over: there is no key for it`);
-    const sighting = firstOf(sightings, payload);
+    if (!tenant) return logFault(`Webhooks of ${environment} are passed over: there is no key for it`);
+    const claim = readClaim(claimReaders, payload);
     const orderCode = typeof payload.orderCode === 'string' ? payload.orderCode : null;
     const changed = await committer.change<boolean>({
       tenant,
@@ -132,36 +132,36 @@ export function createReceiver({
         Promise.all([
           reader.load(received, webhookId),
           reader.load(receivedBodies, bodyHash),
-          orderCode === null ? null : readKnown(reader, 'card_payment', orderCode),
-          sighting && readKnown(reader, sighting.resource, sighting.reference),
-          sighting?.observation.read(reader),
+          orderCode === null ? null : loadKnown(reader, 'card_payment', orderCode),
+          claim && loadKnown(reader, claim.resource, claim.reference),
+          claim?.observation.read(reader),
         ]),
       decide(state) {
         if (state.get(received, webhookId) || state.get(receivedBodies, bodyHash)) return { outcome: false };
         const arrival = { webhookId, bodyHash, receivedAt: state.now };
-        const claim = sighting ? decideClaim(state, sighting) : NOTHING;
-        const payment = orderCode === null ? null : known(state, 'card_payment', orderCode);
-        const relay = payment ? decideRelay(message, payment, ownUrl, state.now) : NOTHING;
+        const claimWrites = claim ? decideClaim(state, claim) : NO_WRITES;
+        const payment = orderCode === null ? null : findKnown(state, 'card_payment', orderCode);
+        const relayWrites = payment ? decideRelay(message, payment, ownUrl, state.now) : NO_WRITES;
         return {
-          outcome: (claim.events ?? []).length > 0,
+          outcome: (claimWrites.events ?? []).length > 0,
           writes: {
-            ...claim,
+            ...claimWrites,
             records: [
               put(received, arrival),
               put(receivedBodies, arrival),
-              ...(claim.records ?? []),
-              ...(relay.records ?? []),
+              ...(claimWrites.records ?? []),
+              ...(relayWrites.records ?? []),
             ],
-            tasks: [...(claim.tasks ?? []), ...(relay.tasks ?? [])],
+            tasks: [...(claimWrites.tasks ?? []), ...(relayWrites.tasks ?? [])],
           },
         };
       },
     });
-    // Lost with this process, it costs no more than the wait for the next look.
-    if (sighting?.inputHash) await lookSoon(tenant, sighting.inputHash).catch(onFault);
-    if (!changed || !sighting) return;
-    nudge(tenant, sighting.resource);
-    nudge(tenant, 'wallet');
+    // If this process stops here, the lookup only runs later, at its own time.
+    if (claim?.inputHash) await lookUpSoon(tenant, claim.inputHash).catch(onFault);
+    if (!changed || !claim) return;
+    pollNow(tenant, claim.resource);
+    pollNow(tenant, 'wallet');
   }
 
   return {
@@ -170,43 +170,44 @@ export function createReceiver({
         methods: ['POST'],
         path: /^\/webhooks\/psa$/,
         async handle({ request, response }) {
-          // Nothing here waits for the service. Whatever fails is a 500, and then it comes again.
-          await apply(await verified(request));
+          // Nothing here waits for the service. A failure is answered with 500, and the service sends the webhook again.
+          await apply(await verify(request));
           sendJson(response, 200, { received: true });
         },
       },
     ],
     tasks: {
       [VERIFY]: async (task) => {
-        const { resource, reference, id } = claimIn(task.key);
-        const askedAt = clock.now();
+        const { resource, reference, id } = parseTarget(task.key);
+        const requestedAt = clock.now();
         try {
           await refresh(task, resource, reference);
         } catch (error) {
           if (isRetryable(error)) throw new RetryLater(error.message, { cause: error });
-          // Where there is no endpoint for it, nobody will ever know better.
+          // Without an endpoint for it, a retry learns no more.
           if (error instanceof UpstreamError) return;
-          // It says that there is no such thing, or not for us: that confirms nothing.
+          // The service knows no such resource, or does not show it to us: that confirms nothing.
           if (!(error instanceof PaymentError)) throw error;
         }
-        const [now] = await selectMirrored(database.sql, task, resource, [id]);
-        if (!now || now.observedAt >= askedAt) return;
-        if (task.attempts < LOOKS) throw new RetryLater('The service still says something older');
+        const [row] = await selectMirrored(database.sql, task, resource, [id]);
+        if (!row || row.observedAt >= requestedAt) return;
+        if (task.attempts < MAX_LOOKUPS) throw new RetryLater('The service still says something older');
         onFault(
-          new Error(`A webhook said of ${resource} ${id} that it is ${now.status}; the service does not`),
+          new Error(`A webhook said of ${resource} ${id} that it is ${row.status}; the service does not`),
         );
       },
     },
   };
 }
 
-// ── What a payload is ───────────────────────────────────────────────────────────────────────────
+// ── Reading a payload ───────────────────────────────────────────────────────────────────────────
 
 /**
- * In its texts, what Postgres cannot keep is replaced: no event is lost for a character. What is passed on keeps it.
+ * Parses a payload. A character in its texts that Postgres cannot store is replaced, so that no event is lost for it; the
+ * relayed body keeps it.
  * @throws HttpError 400
  */
-function objectOf(body: string): Readonly<Record<string, unknown>> {
+function parsePayload(body: string): Readonly<Record<string, unknown>> {
   let payload: unknown;
   try {
     payload = JSON.parse(body, (_, value: unknown) =>
@@ -220,64 +221,64 @@ function objectOf(body: string): Readonly<Record<string, unknown>> {
   return payload as Record<string, unknown>;
 }
 
-/** Sandbox events have names of their own, or say so (section 6.1). */
+/** The environment of an event: sandbox events have names of their own, or a `sandbox` member (section 6.1). */
 function environmentOf({ event, sandbox }: Message['payload']): Environment {
   const isTest = typeof event === 'string' && event.startsWith('withdrawal.test.');
   return isTest || sandbox === true ? 'sandbox' : 'live';
 }
 
-function firstOf(
-  sightings: readonly ((payload: unknown) => WebhookClaim | null)[],
+function readClaim(
+  claimReaders: readonly ((payload: unknown) => WebhookClaim | null)[],
   payload: unknown,
 ): WebhookClaim | null {
-  for (const sighting of sightings) {
-    const found = sighting(payload);
+  for (const read of claimReaders) {
+    const found = read(payload);
     if (found) return found;
   }
   return null;
 }
 
-// ── What follows from it ────────────────────────────────────────────────────────────────────────
+// ── Deciding what follows ───────────────────────────────────────────────────────────────────────
 
-const NOTHING: Writes = {};
+const NO_WRITES: Writes = {};
 
-/** Finds a resource by any of its names, the program's own included. */
-function readKnown(reader: Reader, resource: MirroredResource, name: string): Promise<unknown> {
+/** Loads a resource by any of its names, its id here included. */
+function loadKnown(reader: Reader, resource: MirroredResource, name: string): Promise<unknown> {
   return Promise.all([reader.load(mirrored[resource], name), readByReferences(reader, resource, [name])]);
 }
 
-function known(state: State, resource: MirroredResource, name: string): MirroredRow | null {
+function findKnown(state: State, resource: MirroredResource, name: string): MirroredRow | null {
   return state.get(mirrored[resource], name) ?? knownByReferences(state, resource, [name]);
 }
 
-/** Merges the claim into the mirror and schedules a look-up; neither where the service itself has said as much. */
+/** Merges the claim into the mirror and schedules a lookup; a final state that it does not contradict needs none. */
 function decideClaim(state: State, { resource, reference, observation }: WebhookClaim): Writes {
-  const before = known(state, resource, reference);
+  const before = findKnown(state, resource, reference);
   const { resourceId, writes, contradicts } = observation.decide(state);
   if (before?.final && !contradicts) return writes;
-  const key = claimKey({ resource, reference, id: resourceId });
+  const key = targetKey({ resource, reference, id: resourceId });
   const verify = { kind: VERIFY, key, at: plusMs(state.now, VERIFY_AFTER_MS) };
   return { ...writes, tasks: [...(writes.tasks ?? []), verify] };
 }
 
-/** The references to look up: the event's name of the resource, and the program's. */
-interface Claim {
+/** The resource to look up: the event's reference for it, and its id here. */
+interface LookupTarget {
   resource: MirroredResource;
   reference: string;
   id: string;
 }
 
-function claimKey({ resource, reference, id }: Claim): string {
+function targetKey({ resource, reference, id }: LookupTarget): string {
   return JSON.stringify([resource, reference, id]);
 }
 
-function claimIn(key: string): Claim {
+function parseTarget(key: string): LookupTarget {
   const [resource, reference, id] = JSON.parse(key) as [MirroredResource, string, string];
   return { resource, reference, id };
 }
 
-/** Headers by which a receiver knows the service; they are passed on as they came. */
-const PASSED_ON = [
+/** Headers by which a receiver verifies the service; they are relayed unchanged. */
+const RELAYED_HEADERS = [
   'content-type',
   'x-webhook-id',
   'x-webhook-signature',
@@ -288,7 +289,7 @@ const PASSED_ON = [
   'webhook-signature',
 ];
 
-/** The same bytes to the payment's callbackUrl, as the merchant gave it to us; a loop leads nowhere. */
+/** Relays the same bytes to the payment's callbackUrl, as the merchant gave it to us, unless that leads back here. */
 function decideRelay(
   { webhookId, body, headers, payload }: Message,
   payment: MirroredRow,
@@ -296,7 +297,7 @@ function decideRelay(
   now: Date,
 ): Writes {
   const url = callbackUrlOf(payment.snapshot);
-  if (url === null || leadsTo(ownUrl, url)) return NOTHING;
+  if (url === null || isSameEndpoint(ownUrl, url)) return NO_WRITES;
   const delivery: NewDelivery = {
     webhookId,
     ...{ eventVersion: null, resourceVersion: null, occurredAt: null },
@@ -306,7 +307,7 @@ function decideRelay(
     url,
     body,
     headers: Object.fromEntries(
-      PASSED_ON.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+      RELAYED_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
     ),
     status: 'pending',
     attempts: 0,
@@ -315,7 +316,7 @@ function decideRelay(
     createdAt: now,
   };
   return {
-    records: [put(passedOn, delivery)],
+    records: [put(relayedDeliveries, delivery)],
     tasks: [{ kind: 'webhook.deliver', key: webhookId, at: now }],
   };
 }
@@ -325,7 +326,7 @@ function callbackUrlOf(snapshot: unknown): string | null {
   return typeof callbackUrl === 'string' ? callbackUrl : null;
 }
 
-/** The document does not show what the field is called; its value is always this, as far as it says. */
+/** The name of a card event, found by its form, for the document does not name the field. */
 function cardEventName(payload: Message['payload']): string {
   const name = Object.values(payload).find(
     (value) => typeof value === 'string' && /^card_payment\.\w{1,40}$/.test(value),
@@ -333,8 +334,8 @@ function cardEventName(payload: Message['payload']): string {
   return typeof name === 'string' ? name : 'card_payment.paid';
 }
 
-/** True for the public URL by http or https: a proxy in front of us may speak both. */
-function leadsTo(own: URL, url: string): boolean {
+/** Whether a URL is this server's own, by http or https: a proxy in front of us may speak both. */
+function isSameEndpoint(own: URL, url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname, port, pathname } = new URL(url);
   return hostname.replace(/\.$/, '') === own.hostname && port === own.port && pathname === own.pathname;

@@ -6,25 +6,29 @@ import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { ATTEMPT_TIMEOUT_MS, mayBeCalled } from './model.ts';
 
-export interface Sent {
-  /** Null where no answer came. */
+export interface SendResult {
+  /** The HTTP status of the answer; null where none came. */
   responseStatus: number | null;
-  /** In plain words; null where it was delivered. */
+  /** The reason of the failure, in plain words; null where the message was delivered. */
   error: string | null;
 }
 
 /** Sends one POST. Never rejects: any failure is the attempt's outcome. */
-export type Send = (message: { url: string; headers: Record<string, string>; body: string }) => Promise<Sent>;
+export type Send = (message: {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}) => Promise<SendResult>;
 
-/** An answer means its status. Of the rest so much is read and thrown away, so that one without end ends. */
-const ANSWER_MAX_BYTES = 4_096;
+/** The part of an answer's body that is read and dropped: only the status counts, and an endless body must end. */
+const MAX_ANSWER_BYTES = 4_096;
 const NOT_PUBLIC = 'the URL does not lead to a public https address';
-const BROKEN_OFF = 'the connection was closed before the answer was complete';
+const CONNECTION_CLOSED = 'the connection was closed before the answer was complete';
 
 /**
- * Sends to whom a merchant names, and so trusts no URL: only https to public addresses, looked at once more when the
- * name is resolved and by the same answer that is connected to; no redirect is followed. `privateAddresses` lifts that
- * for local development.
+ * Creates the sender, which trusts no URL, for merchants choose them: only https to public addresses, checked once more
+ * on the resolved addresses that the connection uses; no redirect is followed. `privateAddresses` lifts that for local
+ * development.
  */
 export function createSender({
   clock,
@@ -33,24 +37,24 @@ export function createSender({
 }: {
   clock: Clock;
   privateAddresses: boolean;
-  /** How names are resolved; a test has names of its own. */
+  /** Resolves host names; a test passes its own. */
   lookup?: LookupFunction;
 }): Send {
-  // A connection for each: one that is kept may be closed by the other side just when it is used again.
+  // A new connection for each request: the other side may close a kept one just when it is used again.
   const agents = privateAddresses
     ? { https: new HttpsAgent(), http: new HttpAgent() }
     : { https: new RequestFilteringHttpsAgent(), http: null };
-  const resolve = privateAddresses ? lookup : withoutReserved(lookup);
+  const resolve = privateAddresses ? lookup : rejectReserved(lookup);
 
   return ({ url, headers, body }) =>
     new Promise((done) => {
       const target = mayBeCalled(url, privateAddresses) ? new URL(url) : null;
-      const secure = target?.protocol === 'https:';
-      const agent = secure ? agents.https : agents.http;
+      const isSecure = target?.protocol === 'https:';
+      const agent = isSecure ? agents.https : agents.http;
       if (!target || !agent) return done({ responseStatus: null, error: NOT_PUBLIC });
 
       let responseStatus: number | null = null;
-      const request = (secure ? httpsRequest : httpRequest)(target, {
+      const request = (isSecure ? httpsRequest : httpRequest)(target, {
         method: 'POST',
         agent,
         lookup: resolve,
@@ -61,7 +65,7 @@ export function createSender({
           ...headers,
         },
       });
-      // The first to come counts; what the destroyed request says after that is about its end.
+      // The first outcome counts: what follows reports the end of the destroyed request.
       const end = (error: string | null) => {
         cancelTimeout();
         done({ responseStatus, error });
@@ -73,33 +77,33 @@ export function createSender({
       request.on('response', (response) => {
         const status = response.statusCode!;
         responseStatus = status;
-        let left = ANSWER_MAX_BYTES;
+        let remainingBytes = MAX_ANSWER_BYTES;
         response.on('data', (chunk: Buffer) => {
-          left -= chunk.length;
-          if (left < 0) end(judge(status));
+          remainingBytes -= chunk.length;
+          if (remainingBytes < 0) end(errorOfStatus(status));
         });
-        response.on('end', () => end(judge(status)));
-        response.on('error', () => end(BROKEN_OFF));
+        response.on('end', () => end(errorOfStatus(status)));
+        response.on('error', () => end(CONNECTION_CLOSED));
       });
-      request.on('error', (error) => end(inWords(error)));
-      request.on('close', () => end(BROKEN_OFF));
+      request.on('error', (error) => end(describeError(error)));
+      request.on('close', () => end(CONNECTION_CLOSED));
       request.end(body);
     });
 }
 
-function judge(status: number): string | null {
+function errorOfStatus(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400) return `the receiver answered ${status}, and a redirect is not followed`;
   return `the receiver answered ${status}`;
 }
 
-function inWords(error: Error & { code?: string }): string {
+function describeError(error: Error & { code?: string }): string {
   const code = error.code ?? '';
   // The agent's refusals have no code of their own.
   if (code === RESERVED_CODE || error.message.includes('is not allowed. Because')) return NOT_PUBLIC;
   if (code === 'ECONNREFUSED') return 'the connection was refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name of the host could not be resolved';
-  if (code === 'ECONNRESET' || code === 'EPIPE') return BROKEN_OFF;
+  if (code === 'ECONNRESET' || code === 'EPIPE') return CONNECTION_CLOSED;
   if (/^(EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EADDRNOTAVAIL)$/.test(code))
     return 'the host could not be reached';
   if (/CERT|SELF_SIGNED|ALTNAME|SSL|TLS|EPROTO|UNABLE_TO/.test(code))
@@ -108,20 +112,19 @@ function inWords(error: Error & { code?: string }): string {
   return code ? `the request failed (${code})` : 'the request failed';
 }
 
+const RESERVED_CODE = 'RESERVED_ADDRESS';
 /**
  * Addresses that request-filtering-agent takes for public though they are not: Azure's host services, IPv4 addresses in
- * IPv6's oldest notation, and unassigned IPv6 outside of 2000::/3. (Its own option for them complains on stderr of each
- * IPv4 address that it compares.)
+ * IPv6's oldest notation, and unassigned IPv6 outside of 2000::/3. (Its own option for them warns on stderr for each
+ * IPv4 address that it compares.) Each family has its own list: as IPv6 addresses, all IPv4 addresses lie in ::/3.
  */
-const RESERVED_CODE = 'RESERVED_ADDRESS';
-// One for each family: as an address of IPv6, every address of IPv4 lies in ::/3.
 const RESERVED = { ipv4: new BlockList(), ipv6: new BlockList() };
 RESERVED.ipv4.addAddress('168.63.129.16');
 RESERVED.ipv6.addSubnet('::', 3, 'ipv6');
 RESERVED.ipv6.addSubnet('4000::', 2, 'ipv6');
 RESERVED.ipv6.addSubnet('8000::', 1, 'ipv6');
 
-function withoutReserved(lookup: LookupFunction): LookupFunction {
+function rejectReserved(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, options, (error, address, family) => {
       const addresses: LookupAddress[] = Array.isArray(address)

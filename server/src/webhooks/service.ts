@@ -8,7 +8,7 @@ import { assertEndpointUrl, decideConfigure, decideRedeliver, type WebhookServic
 import { newWebhookSecret } from './signing.ts';
 import { countDeliveries, listDeliveries, selectAttempts, selectDeliveries } from './store.ts';
 
-/** The port on Postgres: every change is a command to the committer, every read one statement. */
+/** The webhook service on Postgres: every change is a command to the committer, every read one statement. */
 export function createWebhookService({
   database,
   committer,
@@ -16,7 +16,7 @@ export function createWebhookService({
 }: {
   database: Database;
   committer: Committer;
-  /** Local development: the URL may lead to this machine, and need not be https. */
+  /** Whether the URL may lead to this machine and need not be https, for local development. */
   privateAddresses: boolean;
 }): WebhookService {
   // Dashboards of one merchant ask for the same page at the same time.

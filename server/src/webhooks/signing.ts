@@ -2,16 +2,16 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 
 const SECRET_PREFIX = 'whsec_';
 
-/** 192 random bits, as Standard Webhooks writes a secret. */
+/** Generates a secret of 192 random bits, in the form of Standard Webhooks. */
 export function newWebhookSecret(): string {
   return SECRET_PREFIX + randomBytes(24).toString('base64');
 }
 
 /**
- * The headers by which a receiver knows the sender and the delivery (the document's section 6): the document's own,
- * an HMAC-SHA256 of the body in hex keyed with the secret's bytes as they stand; and those of Standard Webhooks, keyed
- * with what the secret's base64 says, so that stock libraries verify it. `at`: of this attempt. Deliveries may arrive in
- * another order than things happened: by the version and the instant of the state a receiver puts them in order.
+ * Builds the headers by which a receiver verifies the sender and identifies the delivery (the document's section 6). The
+ * document's own signature is an HMAC-SHA256 of the body in hex, keyed with the secret's bytes as they stand; that of
+ * Standard Webhooks is keyed with the secret's decoded base64, so that stock libraries verify it. `at`: the instant of
+ * this attempt. Deliveries may arrive out of order: a receiver orders them by the version and the instant of the state.
  */
 export function signedHeaders({
   webhookId,
@@ -43,8 +43,8 @@ export function signedHeaders({
 
 /**
  * Whether the service has signed these bytes (the document's X-Webhook-Signature): HMAC-SHA256 under one of the secrets,
- * each as its UTF-8 bytes stand, written in hex or base64, with `sha256=` before it or without. Takes as long whatever
- * the signature says, and whichever secret it is.
+ * keyed with its UTF-8 bytes as they stand, in hex or base64, with or without the prefix `sha256=`. Takes the same time
+ * for every signature, and for every secret.
  */
 export function isSignedWith(secrets: readonly string[], body: Buffer, signature: string): boolean {
   const presented = digest(signatureBytes(signature));
@@ -57,17 +57,17 @@ export function isSignedWith(secrets: readonly string[], body: Buffer, signature
 }
 
 const HEX = /^[0-9a-f]{64}$/i;
-/** 32 bytes and no stray bits: of two texts that say the same, one. */
+/** The base64 of 32 bytes without stray bits: a signature has one spelling. */
 const BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
-/** None where it is no signature at all, which no secret gives. */
+/** Decodes a signature; empty where it is malformed, which no secret matches. */
 function signatureBytes(signature: string): Buffer {
   const text = signature.replace(/^sha256=/i, '');
   if (HEX.test(text)) return Buffer.from(text, 'hex');
   return Buffer.from(BASE64.test(text) ? text : '', 'base64');
 }
 
-/** Compares two signatures of one length in constant time. */
+/** Hashes a signature, so that two of any length can be compared in constant time. */
 function digest(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
 }

@@ -13,9 +13,7 @@ import {
   type WebhookEndpoint,
 } from './model.ts';
 
-// A text that is no delivery's id is not asked for: it is in no row, and Postgres takes one with U+0000 for a fault.
-
-// ── Where a tenant's events go ──────────────────────────────────────────────────────────────────
+// ── Endpoints ───────────────────────────────────────────────────────────────────────────────────
 
 export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookEndpoint | null> {
   const row = await sql
@@ -49,21 +47,21 @@ export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEn
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
 
-/** The resource and the body of the announcement, which nobody reads later. */
+/** A new delivery with its resource, body and headers, which no list shows. */
 export interface NewDelivery extends WebhookDelivery {
-  /** The event's place in the tenant's log; null of what is passed on. */
+  /** The event's version in the tenant's log; null for a relayed webhook. */
   eventVersion: number | null;
-  /** The version and the instant of the state that it reports; null of what is passed on. */
+  /** The version and the instant of the reported state; null for a relayed webhook. */
   resourceVersion: number | null;
   occurredAt: Date | null;
   resource: string;
   resourceId: string;
   body: string;
-  /** The headers of a webhook that is passed on, signature included; null: we sign each attempt. */
+  /** The headers of a relayed webhook, its signature included; null where this server signs each attempt. */
   headers: Record<string, string> | null;
 }
 
-/** Inserts deliveries. One with the same id stays as it is: the ids of passed-on webhooks are another service's. */
+/** Inserts deliveries. One with an existing id is left as it is: the ids of relayed webhooks are another service's. */
 export async function insertDeliveries(
   sql: Sql,
   tenant: Tenant,
@@ -101,9 +99,10 @@ export async function selectDeliveries(
   tenant: Tenant,
   webhookIds: readonly string[],
 ): Promise<WebhookDelivery[]> {
+  // A text that is no id is in no row, and Postgres rejects one with U+0000.
   const possible = webhookIds.filter(isWebhookId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).select(SHOWN).where('webhook_id', 'in', possible).execute();
+  const rows = await ofTenant(sql, tenant).select(COLUMNS).where('webhook_id', 'in', possible).execute();
   return rows.map(toDelivery);
 }
 
@@ -125,7 +124,7 @@ export async function updateDeliveries(sql: Sql, deliveries: readonly WebhookDel
   `.execute(sql);
 }
 
-/** Everything that an attempt needs; null where there is no such delivery. */
+/** Selects everything that an attempt needs; null where there is no such delivery. */
 export async function selectForAttempt(
   sql: Sql,
   tenant: Tenant,
@@ -133,12 +132,12 @@ export async function selectForAttempt(
 ): Promise<{
   delivery: WebhookDelivery;
   body: string;
-  /** As they came; null where we sign. */
+  /** The headers of a relayed webhook; null where this server signs. */
   headers: Record<string, string> | null;
-  /** Null of what is passed on, and where the version before has written the delivery. */
+  /** The version of the state; null for a relayed webhook, and for a delivery of an older release. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /** Null where nothing was ever signed for this tenant. */
+  /** The endpoint's secret; null where nothing was ever signed for this tenant. */
   secret: string | null;
   isBehindAnother: boolean;
 } | null> {
@@ -148,7 +147,7 @@ export async function selectForAttempt(
         .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
         .onRef('webhook_endpoint.environment', '=', 'webhook_delivery.environment'),
     )
-    .select([...SHOWN, 'body', 'headers', 'resource_version', 'occurred_at', 'webhook_endpoint.secret'])
+    .select([...COLUMNS, 'body', 'headers', 'resource_version', 'occurred_at', 'webhook_endpoint.secret'])
     .select((row) =>
       row
         .exists(
@@ -179,12 +178,12 @@ export async function selectForAttempt(
   };
 }
 
-/** The deliveries on whose account others wait, or that wait for others: same resource, same URL. */
+/** The pending deliveries of the same resource to the same URL, which wait for one another. */
 export interface Neighbours {
   webhookId: string;
-  /** Not delivered yet, of earlier events, in their order. */
+  /** The ids of pending deliveries of earlier events, in their order. */
   earlier: string[];
-  /** The next that is not delivered yet, of a later event. */
+  /** The id of the next pending delivery of a later event. */
   next: string | null;
 }
 
@@ -214,7 +213,7 @@ export async function selectNeighbours(
   });
 }
 
-/** Newest first, `limit` of them older than the number `before`. */
+/** Lists deliveries, newest first: `limit` of them older than the number `before`. */
 export async function listDeliveries(
   sql: Sql,
   tenant: Tenant,
@@ -224,9 +223,9 @@ export async function listDeliveries(
     status,
   }: { before: number | null; limit: number; status?: readonly WebhookDeliveryStatus[] | undefined },
 ): Promise<{ place: number; delivery: WebhookDelivery }[]> {
-  const rows = await selectPage<ShownRow & { number: number }>(sql, tenant, {
+  const rows = await selectPage<ListedRow & { number: number }>(sql, tenant, {
     table: 'webhook_delivery',
-    columns: [...SHOWN, 'number'],
+    columns: [...COLUMNS, 'number'],
     where: before === null ? [] : [raw<boolean>`number < ${before}`],
     oneOf: { status },
     order: ['number'],
@@ -247,7 +246,7 @@ export function countDeliveries(
 
 export interface StoredAttempt extends WebhookAttempt {
   webhookId: string;
-  /** Counts the attempts of its delivery. */
+  /** The attempt's number within its delivery, from 1. */
   number: number;
 }
 
@@ -267,7 +266,7 @@ export async function insertAttempts(sql: Sql, attempts: readonly StoredAttempt[
     .execute();
 }
 
-/** The last of each delivery, oldest first. */
+/** Selects the last attempts of each delivery, oldest first. */
 export async function selectAttempts(
   sql: Sql,
   tenant: Tenant,
@@ -290,22 +289,22 @@ export async function selectAttempts(
   }));
 }
 
-// ── What has come ───────────────────────────────────────────────────────────────────────────────
+// ── Received webhooks ───────────────────────────────────────────────────────────────────────────
 
-/** A webhook of the service that was received, so that it is not applied twice. */
+/** A webhook of the service that was received, recorded so that it is not applied twice. */
 export interface ReceivedWebhook {
   webhookId: string;
   bodyHash: string;
   receivedAt: Date;
 }
 
-/** The service tries for some seven hours, and what comes three days late is still to be known. */
-const KEPT_MS = 30 * 24 * 60 * 60_000;
+/** The service retries for some seven hours, and a webhook that is three days late must still be recognized. */
+const RETENTION_MS = 30 * 24 * 60 * 60_000;
 
 export async function selectReceived(
   sql: Sql,
   tenant: Tenant,
-  by: 'webhook_id' | 'body_hash',
+  column: 'webhook_id' | 'body_hash',
   values: readonly string[],
 ): Promise<ReceivedWebhook[]> {
   const rows = await sql
@@ -313,7 +312,7 @@ export async function selectReceived(
     .select(['webhook_id', 'body_hash', 'received_at'])
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
-    .where(by, 'in', values)
+    .where(column, 'in', values)
     .execute();
   return rows.map((row) => ({
     webhookId: row.webhook_id,
@@ -322,7 +321,7 @@ export async function selectReceived(
   }));
 }
 
-/** Forgets at the same time what is too old to come again. */
+/** Inserts received webhooks, and deletes those that are too old to arrive again. */
 export async function insertReceived(
   sql: Sql,
   tenant: Tenant,
@@ -344,12 +343,12 @@ export async function insertReceived(
     .deleteFrom('received_webhook')
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
-    .where('received_at', '<', plusMs(received[0]!.receivedAt, -KEPT_MS))
+    .where('received_at', '<', plusMs(received[0]!.receivedAt, -RETENTION_MS))
     .execute();
 }
 
-/** A list shows no body. */
-const SHOWN = [
+/** The columns of a list, which shows no body. */
+const COLUMNS = [
   'webhook_delivery.webhook_id',
   'event',
   'webhook_delivery.url',
@@ -367,12 +366,12 @@ function ofTenant(sql: Sql, tenant: Tenant) {
     .where('webhook_delivery.environment', '=', tenant.environment);
 }
 
-type ShownRow = Pick<
+type ListedRow = Pick<
   Selectable<Tables['webhook_delivery']>,
   'webhook_id' | 'event' | 'url' | 'status' | 'attempts' | 'failures' | 'next_attempt_at' | 'created_at'
 >;
 
-function toDelivery(row: ShownRow): WebhookDelivery {
+function toDelivery(row: ListedRow): WebhookDelivery {
   return {
     webhookId: row.webhook_id,
     event: row.event,

@@ -49,8 +49,8 @@ export interface BookedTransfer extends Transfer {
 }
 
 /**
- * The controls of the books, for a simulator. Each returns whether it changed anything: what has ended stays as it
- * ended. The caller then has the slice that sent the transfer look it up.
+ * The simulator's controls of the books. Each returns whether it changed anything: a transfer that has ended does not
+ * change. The caller then has the slice that sent the transfer look it up.
  */
 export interface SimulatedBank extends Bank {
   /** Completes a transfer now. */
@@ -78,7 +78,7 @@ export function createSimulatedBank({
   async function book(transfer: Transfer): Promise<Row> {
     await database.sql
       .insertInto('simulated_transfer')
-      .values(entryOf(transfer, clock.now()))
+      .values(newRow(transfer, clock.now()))
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute();
     return database.sql
@@ -88,7 +88,7 @@ export function createSimulatedBank({
       .executeTakeFirstOrThrow();
   }
 
-  function open(id: string) {
+  function updateUnfinished(id: string) {
     return database.sql
       .updateTable('simulated_transfer')
       .where('id', '=', id)
@@ -112,15 +112,17 @@ export function createSimulatedBank({
         held_until: null,
         settles_at: clock.now(),
       };
-      return changed(await open(id).set(changes).executeTakeFirstOrThrow());
+      return isChanged(await updateUnfinished(id).set(changes).executeTakeFirstOrThrow());
     },
     async deny(id, reason) {
       const changes = { outcome: 'deny' as const, reason, held_until: null, settles_at: clock.now() };
-      return changed(await open(id).where('environment', '=', 'live').set(changes).executeTakeFirstOrThrow());
+      return isChanged(
+        await updateUnfinished(id).where('environment', '=', 'live').set(changes).executeTakeFirstOrThrow(),
+      );
     },
     async delay(id, until) {
       if (until <= clock.now()) return false;
-      return changed(await open(id).set({ settles_at: until }).executeTakeFirstOrThrow());
+      return isChanged(await updateUnfinished(id).set({ settles_at: until }).executeTakeFirstOrThrow());
     },
 
     async list({ limit = 100 } = {}) {
@@ -147,7 +149,7 @@ export function createSimulatedBank({
 
 type Row = Selectable<Tables['simulated_transfer']>;
 
-function changed({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean {
+function isChanged({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean {
   return numUpdatedRows > 0n;
 }
 
@@ -155,8 +157,8 @@ function tenantOf(row: Row): Tenant {
   return { accountId: row.account_id, environment: row.environment };
 }
 
-/** Derives the end of a transfer, unless a control changes it. */
-function entryOf({ id, tenant, method, destination, amountCents, litoshi }: Transfer, now: Date) {
+/** Creates the row of a transfer, whose end follows from its destination unless a control changes it. */
+function newRow({ id, tenant, method, destination, amountCents, litoshi }: Transfer, now: Date) {
   const behaviour = MAGIC_DESTINATIONS[destination];
   const fails = tenant.environment === 'live' && (behaviour?.kind === 'deny' || behaviour?.kind === 'refuse');
   const heldUntil = behaviour?.kind === 'verify' ? plusMs(now, behaviour.afterMs) : null;
@@ -207,7 +209,7 @@ function endToEndId(now: Date): string {
 const RECIPIENTS = ['Ana Souza', 'Bruno Lima', 'Carla Dias', 'Diego Alves', 'Elisa Rocha', 'Fábio Nunes'];
 const BANKS = ['Banco Ipê S.A.', 'Banco Jatobá S.A.', 'Cooperativa Araucária', 'Pagamentos Jequitibá S.A.'];
 
-/** Derives the owner of a key: the same person at the same bank each time. */
+/** Derives the receipt: a destination always has the same recipient at the same bank. */
 function receiptOf({ method, destination, end_to_end_id: endToEndId }: Row): TransferReceipt {
   if (!METHODS[method].rail.namesRecipient)
     return { endToEndId: null, recipientName: null, recipientBankName: null };

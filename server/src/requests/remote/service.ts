@@ -15,16 +15,15 @@ export function createUnresolvedRequests({
   return {
     async list(tenant, limit) {
       const open = await intents.unresolved(tenant, limit);
-      return open.map((intent) => unresolvedOf(intent, kinds));
+      return open.map((intent) => toUnresolved(intent, kinds));
     },
   };
 }
 
-function unresolvedOf(intent: Intent, kinds: Readonly<Record<string, RequestKind>>): UnresolvedRequest {
+function toUnresolved(intent: Intent, kinds: Readonly<Record<string, RequestKind>>): UnresolvedRequest {
   const { id, key, operation, summary, createdAt, lookups, lookedUpAt, finding } = intent;
   const name = operation.split(':', 1)[0]!;
-  const kind = kinds[name];
-  const shownAs = kind?.idOf?.(intent) ?? null;
+  const payoutId = kinds[name]?.idOf?.(intent) ?? null;
   const { amountCents, valueCents } = summary as { amountCents?: unknown; valueCents?: unknown };
   const amount = amountCents ?? valueCents;
   return {
@@ -37,7 +36,7 @@ function unresolvedOf(intent: Intent, kinds: Readonly<Record<string, RequestKind
     lookups,
     lookedUpAt,
     finding,
-    payoutId: name === 'requestPayout' ? shownAs : null,
-    subaccountPayoutId: name === 'requestSubaccountPayout' ? shownAs : null,
+    payoutId: name === 'requestPayout' ? payoutId : null,
+    subaccountPayoutId: name === 'requestSubaccountPayout' ? payoutId : null,
   };
 }

@@ -11,7 +11,7 @@ import {
 import { assertSandbox, type SandboxService } from '../model.ts';
 
 const POST = { name: 'POST /v1/sandbox/payments', inWords: 'test payments' };
-/** The longest wait for a slot: a caller waits for the result, and the request may not be sent twice. */
+/** The longest wait of the mutation for its slot, for it may not be sent twice. */
 const WAIT_MS = 10_000;
 
 /** Test payments over HTTP. Their response is not read, for their effect is on the wallet. */
@@ -19,7 +19,7 @@ export function createRemoteSandbox({
   clock,
   upstream,
   reads,
-  pollNow: nudge,
+  pollNow,
 }: UpstreamDependencies): Pick<RemoteSlice<SandboxService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
 
@@ -39,7 +39,7 @@ export function createRemoteSandbox({
         endpoints.ask(environment, POST, () => upstream.send(request)),
       ).finally(() => {
         reads.forget(environment);
-        nudge(tenant, 'wallet');
+        pollNow(tenant, 'wallet');
       });
       if (!isSuccess(answer)) throw refusalOfTestPayment(answer);
       return { valueCents, status: pending ? 'pending' : 'paid' };
@@ -49,9 +49,9 @@ export function createRemoteSandbox({
 }
 
 function refusalOfTestPayment(answer: { status: number; body: unknown }): PaymentError {
-  const said = messageOf(answer.body);
-  if (answer.status === 400) return invalidInput(said);
+  const message = messageOf(answer.body);
+  if (answer.status === 400) return invalidInput(message);
   if (answer.status === 409)
-    return new UnavailableError('LIMIT_REACHED', said ?? 'The sandbox holds as much as it can count');
+    return new UnavailableError('LIMIT_REACHED', message ?? 'The sandbox holds as much as it can count');
   return refusalOf(answer);
 }

@@ -2,12 +2,12 @@ import { UpstreamError } from '../../kernel/errors.ts';
 import type { WebhookService } from '../model.ts';
 
 /**
- * In front of another service: what is delivered here are that service's card events, passed on to a payment's own
- * callbackUrl. Where its other events go is set in its dashboard (the document's section 6), for which it has no endpoint.
+ * The webhook service in front of another service: it delivers that service's card events, relayed to a payment's own
+ * callbackUrl. The URL of its other events is set in its dashboard (the document's section 6): it has no endpoint for it.
  */
-export function createRemoteWebhooks(passedOn: WebhookService): WebhookService {
+export function createRemoteWebhooks(service: WebhookService): WebhookService {
   return {
-    ...passedOn,
+    ...service,
     async configure() {
       throw new UpstreamError(
         'The service has no endpoint for this: set the URL in its dashboard (API and Developers, Webhooks)',
