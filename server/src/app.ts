@@ -158,7 +158,9 @@ export async function createApp({
     }
     let callers: RecentCallers | undefined;
     // Before the tables are looked at: from now on no newer version takes away what this one works on.
-    closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
+    closing.push(
+      await database.listen(STREAM_CHANNEL, (payload) => callers?.changed(announcedTenant(payload))),
+    );
     await migrate(database, migrations);
 
     const tailer = createLogTailer({
@@ -184,7 +186,7 @@ export async function createApp({
         if (last) {
           callers?.changed(tenantKey(tenant));
           // The shorter one first: few listeners take less time than the notification of the other instances.
-          const few = tailer.listening(tenant) <= FEW;
+          const few = tailer.listenerCount(tenant) <= FEW;
           if (few) tailer.wake(tenant, appended);
           announcer.announce(tenant, last.version);
           if (!few) tailer.wake(tenant, appended);

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { type Database, NoConnection, type Sql } from '../db/database.ts';
 import type { NewEvent, StoredEvent } from '../events/event.ts';
-import { type Appended, append, lockStream, numbered, openStream } from '../events/log.ts';
+import { type Appended, append, lockStream, assignVersions, openStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
@@ -244,7 +244,7 @@ async function decideAll(
       previousStatus: null,
       snapshot: balances,
     });
-  const stored = numbered(events, { head, occurredAt: now });
+  const stored = assignVersions(events, { head, occurredAt: now });
   // In this order: what is saved is held against the balances that the postings have moved.
   const [appended] = await Promise.all([
     append(sql, tenant, stored),

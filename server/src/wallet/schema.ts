@@ -114,7 +114,7 @@ builder.subscriptionField('walletUpdates', (t) =>
         async begin() {
           const { version, wallet } = await context.services.wallet.readWithVersion(tenant);
           const occurredAt = context.clock.now();
-          return { version, first: (cursor) => ({ cursor, occurredAt, wallet }), over: false };
+          return { version, first: (cursor) => ({ cursor, occurredAt, wallet }), isOver: false };
         },
         toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor),
         isLast: () => false,
