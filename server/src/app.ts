@@ -74,7 +74,7 @@ export interface App {
 /** A proxy that keeps connections closes an idle one before this is over, as `server/docs/operate.md` sets it up. */
 const LET_GO_MS = 2_500;
 
-const WEBHOOK_PLACES: ConcurrencyPool = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
+const WEBHOOK_POOL: ConcurrencyPool = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
 
 /** Parts and limits that a test or a benchmark replaces. The server itself is started without any. */
 export interface Testing {
@@ -191,7 +191,7 @@ export async function createApp({
           announcer.announce(tenant, last.version);
           if (!few) tailer.wake(tenant, appended);
         }
-        for (const task of tasks) work?.nudge(task.at);
+        for (const task of tasks) work?.wake(task.at);
       },
     });
     closing.push(() => committer.idle());
@@ -219,7 +219,7 @@ export async function createApp({
       database,
       clock,
       handlers: runtime.tasks,
-      apart: WEBHOOK_PLACES,
+      pool: WEBHOOK_POOL,
       onError(error, task) {
         // A lease is a random UUID, as a PIX key may be, and says nothing to a reader.
         const { lease: _, ...shown } = task ?? {};

@@ -33,7 +33,7 @@ const PAGE = 100;
  * change, in order, none twice, and none missed except where it coalesces. It pulls from the log until it has reached the
  * live end, joins it without a gap, and is pushed to from there on. Ends after the event for which `isLast` holds, at an
  * abort, or by a throw:
- * @throws CursorExpiredError, also later, where the log was set back behind what was delivered; ValidationError (not a cursor of
+ * @throws CursorExpiredError, also later, where the log was set back behind what was delivered; ValidationError (no cursor of
  * these updates), SlowConsumerError
  */
 export async function subscribe<Item>(

@@ -53,7 +53,7 @@ export interface SubscriptionOptions<Item> {
 
 /** The consumer of one subscription's items. */
 export interface Reader<Item> {
-  /** Sends the next item while its event is delivered. False where that is not possible at once: the item is left to `take`. */
+  /** Sends the next item while its event is delivered. False where that is not possible at once: `take` returns it then. */
   trySend(item: Item): boolean;
   /** Called when there may be an item to take. */
   ready(): void;
