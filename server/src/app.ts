@@ -148,8 +148,8 @@ export async function createApp({
 
   try {
     if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
-    const knows = newestMigration(migrations);
-    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
+    const knownMigration = newestMigration(migrations);
+    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knownMigration });
     closing.push(() => database.close());
     // PGlite has this machine's.
     if (databaseTime && database.engine === 'postgres') {
