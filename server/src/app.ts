@@ -74,7 +74,7 @@ export interface App {
 /** A proxy that keeps connections closes an idle one before this is over, as `server/docs/operate.md` sets it up. */
 const LET_GO_MS = 2_500;
 
-const WEBHOOK_PLACES: ConcurrencyPool = { kinds: ['webhook.deliver'], places: 200, placesOfTenant: 8 };
+const WEBHOOK_POOL: ConcurrencyPool = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
 
 /** Parts and limits that a test or a benchmark replaces. The server itself is started without any. */
 export interface Testing {
@@ -148,8 +148,8 @@ export async function createApp({
 
   try {
     if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
-    const knows = newestMigration(migrations);
-    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knows });
+    const knownMigration = newestMigration(migrations);
+    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knownMigration });
     closing.push(() => database.close());
     // PGlite has this machine's.
     if (databaseTime && database.engine === 'postgres') {
@@ -158,7 +158,9 @@ export async function createApp({
     }
     let callers: RecentCallers | undefined;
     // Before the tables are looked at: from now on no newer version takes away what this one works on.
-    closing.push(await database.listen(STREAM_CHANNEL, (heard) => callers?.changed(announcedTenant(heard))));
+    closing.push(
+      await database.listen(STREAM_CHANNEL, (payload) => callers?.changed(announcedTenant(payload))),
+    );
     await migrate(database, migrations);
 
     const tailer = createLogTailer({
@@ -184,12 +186,12 @@ export async function createApp({
         if (last) {
           callers?.changed(tenantKey(tenant));
           // The shorter one first: few listeners take less time than the notification of the other instances.
-          const few = tailer.listening(tenant) <= FEW;
+          const few = tailer.listenerCount(tenant) <= FEW;
           if (few) tailer.wake(tenant, appended);
           announcer.announce(tenant, last.version);
           if (!few) tailer.wake(tenant, appended);
         }
-        for (const task of tasks) work?.nudge(task.at);
+        for (const task of tasks) work?.wake(task.at);
       },
     });
     closing.push(() => committer.idle());
@@ -217,7 +219,7 @@ export async function createApp({
       database,
       clock,
       handlers: runtime.tasks,
-      apart: WEBHOOK_PLACES,
+      pool: WEBHOOK_POOL,
       onError(error, task) {
         // A lease is a random UUID, as a PIX key may be, and says nothing to a reader.
         const { lease: _, ...shown } = task ?? {};

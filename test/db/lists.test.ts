@@ -434,8 +434,8 @@ const COUNT = `
 
 /** However long that takes: a busy machine needs more than the deadline of a statement. */
 function seed(database: Database, statements: string): Promise<unknown> {
-  return database.maintenance((unhurried) =>
-    unhurried.transaction((db) => db.executeQuery(CompiledQuery.raw(statements))),
+  return database.maintenance((connections) =>
+    connections.transaction((db) => db.executeQuery(CompiledQuery.raw(statements))),
   );
 }
 
@@ -580,7 +580,7 @@ describeOnDatabase('A page', (open) => {
       const of = await openAccount(long);
       await seed(long, SEED(of.accountId, RARE, many));
       await seed(long, COUNT);
-      await long.maintenance((unhurried) => sql`vacuum analyze`.execute(unhurried.sql));
+      await long.maintenance((connections) => sql`vacuum analyze`.execute(connections.sql));
       const explained = explainQueries(long);
       const took: [name: string, ms: number][] = [];
       for (const [name, ask] of [...Object.entries(askedOf(many)), ...deepPages(10_000)]) {

@@ -281,8 +281,8 @@ test('A statement that PostgreSQL cancels counts as interrupted, and keeps its c
 
 test('Maintenance has no deadline for its statements', async () => {
   const database = await open({ waitMs: WAIT_MS });
-  const { rows } = await database.maintenance(({ sql: unhurried }) =>
-    sql`show statement_timeout`.execute(unhurried),
+  const { rows } = await database.maintenance(({ sql: connection }) =>
+    sql`show statement_timeout`.execute(connection),
   );
   expect(rows).toEqual([{ statement_timeout: '0' }]);
 });

@@ -343,7 +343,7 @@ function startLoad(app: TestApp, name: string) {
 
 test('A database migrates under a server of the version before, serves both versions, and then the new one', async () => {
   const databaseUrl = await createPostgresDatabase('template1');
-  const open = (knows: number) => openPostgres({ databaseUrl, clock, log: silent, knows });
+  const open = (knows: number) => openPostgres({ databaseUrl, clock, log: silent, knownMigration: knows });
   const newest = Number(present.at(-1)!.slice(0, 4));
   const before = versionWith();
   const expanding = versionWith(NEXT.expand);

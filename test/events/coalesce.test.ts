@@ -108,7 +108,7 @@ function follow(
     after: after === undefined ? null : cursorsFor(tenant, 'updates').encode(after),
     async begin() {
       const { version, wallet: state } = await wallet.readWithVersion(tenant);
-      return { version, first: () => state.balanceCents!, over: false };
+      return { version, first: () => state.balanceCents!, isOver: false };
     },
     toItem: (event) =>
       event.resource === 'wallet' && !isWallet(event.snapshot) ? event.snapshot.merchant_balance : Number.NaN,

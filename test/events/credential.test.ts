@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../server/src/access/model.ts';
-import { createCredentialWatch, type Opened } from '../../server/src/events/credential.ts';
+import { type CredentialListener, createCredentialWatch } from '../../server/src/events/credential.ts';
 import type { LogTailer } from '../../server/src/events/log-tailer.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { type PaymentError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
@@ -63,7 +63,7 @@ function start() {
   return { clock, listened, asked, at, watch, faults, ids: () => listened.map(({ id }) => id) };
 }
 
-function opened(): Opened & { ends: PaymentError[] } {
+function opened(): CredentialListener & { ends: PaymentError[] } {
   const ends: PaymentError[] = [];
   return { ends, credentialEnded: (error) => ends.push(error) };
 }

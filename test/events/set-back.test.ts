@@ -94,7 +94,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
     expect((await first).value.version).toBe(2);
     await setBackLog(database, core.tenant, KEPT);
     await emit(core, 1);
-    await expect.poll(() => tailer.listening(core.tenant)).toBe(0);
+    await expect.poll(() => tailer.listenerCount(core.tenant)).toBe(0);
     await expect(updates.next()).rejects.toBeInstanceOf(CursorExpiredError);
   });
 
@@ -144,7 +144,7 @@ describeOnBothEngines('a log that is set back under a server', (open) => {
           .finally(() => {
             isOver = true;
           });
-        while (!happened && tailer.listening(core.tenant) === 0 && !isOver) await turn();
+        while (!happened && tailer.listenerCount(core.tenant) === 0 && !isOver) await turn();
         reached = happened !== undefined;
         happened ??= happen();
         await happened;

@@ -574,7 +574,7 @@ function follow(
       const found = await cardPayments.findWithVersion(tenant, orderCode);
       if (!found) throw new NotFoundError('Card payment not found');
       const { version, payment } = found;
-      return { version, first: (cursor) => given(payment, cursor), over: last.includes(payment.status) };
+      return { version, first: (cursor) => given(payment, cursor), isOver: last.includes(payment.status) };
     },
     toItem: (event, cursor) => given(event.snapshot as StoredCardPayment, cursor),
     isLast: (event) => last.includes((event.snapshot as StoredCardPayment).status),
@@ -700,7 +700,7 @@ async function dashboard(core: Core) {
       const stop = await watchCredential(authorization, caller, {
         credentialEnded: (error) => ended.abort(error),
       });
-      return { signal: ended.signal, stop, listening: () => tailer.listening(core.tenant) };
+      return { signal: ended.signal, stop, listening: () => tailer.listenerCount(core.tenant) };
     };
   }
   return {

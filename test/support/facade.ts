@@ -59,7 +59,7 @@ export async function startFacade({
     database,
     clock,
     onCommit(changed, { tasks, ...appended }) {
-      for (const task of tasks) work.nudge(task.at);
+      for (const task of tasks) work.wake(task.at);
       if (appended.events.length > 0) tailer.wake(changed, appended);
     },
   });

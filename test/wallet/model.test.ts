@@ -11,9 +11,9 @@ import {
   decideCreditLtc,
   decideOpenDispute,
   isDisputeId,
+  isSameWallet,
   isWallet,
   ltcText,
-  sameWallet,
   walletOf,
   withdrawableOf,
 } from '../../server/src/wallet/model.ts';
@@ -76,9 +76,9 @@ describe('a wallet', () => {
     const wallet = walletOf('live', HELD, 3_000);
     expect(isWallet(wallet)).toBe(true);
     expect(isWallet(HELD)).toBe(false);
-    expect(sameWallet(wallet, { ...wallet })).toBe(true);
+    expect(isSameWallet(wallet, { ...wallet })).toBe(true);
     for (const field of Object.keys(wallet))
-      expect(sameWallet(wallet, { ...wallet, [field]: 'other' })).toBe(false);
+      expect(isSameWallet(wallet, { ...wallet, [field]: 'other' })).toBe(false);
   });
 });
 

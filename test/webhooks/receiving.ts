@@ -79,7 +79,7 @@ export async function startReceiving({
     database,
     clock,
     onCommit(_, { tasks }) {
-      for (const task of tasks) work.nudge(task.at);
+      for (const task of tasks) work.wake(task.at);
     },
   });
   const receiver = createReceiver({

@@ -300,7 +300,7 @@ describeOnDatabase('a card event', (open) => {
     receiver.answer = () => undefined;
     const came = receiver.next();
     expect((await receiving.post(delivered(cardPaid(named('PSC-1'))))).status).toBe(200);
-    receiving.work.nudge(receiving.clock.now());
+    receiving.work.wake(receiving.clock.now());
     await came;
     receiving.clock.advance(5 * SECOND);
     receiver.answer = (response) => response.end();

@@ -49,12 +49,12 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('A nudge wakes the queue at the very instant of a task', async () => {
+  test('A wake runs the queue at the very instant of a task', async () => {
     const { clock, done, queue, didOne } = worker(database);
     await queue.settled();
     for (const ms of [300, 100, 200]) {
       await schedule(at(clock, ms, `after ${ms}`));
-      queue.nudge(plusMs(clock.now(), ms));
+      queue.wake(plusMs(clock.now(), ms));
     }
     // Two at the same moment, and one that lies in the past.
     const one = didOne();
@@ -62,7 +62,7 @@ describeOnBothEngines('work that waits', (open) => {
     await one;
     expect(done).toEqual(['after 100']);
     await schedule(at(clock, -SECOND, 'overdue'));
-    queue.nudge(plusMs(clock.now(), -SECOND));
+    queue.wake(plusMs(clock.now(), -SECOND));
     await queue.settled();
     expect(done).toEqual(['after 100', 'overdue']);
     clock.advance(200);
@@ -221,7 +221,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('Tasks of a separate kind take no place of the others, and one tenant takes only some of their places', async () => {
+  test('Tasks of a separate kind take no slot of the others, and one tenant takes only some of their slots', async () => {
     const others: Tenant[] = ['acc_a', 'acc_b'].map((accountId) => ({ ...TENANT, accountId }));
     const [finish, othersServed] = [deferred(), deferred()];
     const begun: Task[] = [];
@@ -246,7 +246,7 @@ describeOnBothEngines('work that waits', (open) => {
           done.push(`slow ${task.key}`);
         },
       },
-      apart: { kinds: ['slow'], places: 12, placesOfTenant: 4 },
+      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 4 },
       onError: (error) => expect.unreachable(String(error)),
     });
     onTestFinished(() => queue.close());
@@ -269,7 +269,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('A tenant without a free place is searched once a second, and not for each task of the others', async () => {
+  test('A tenant without a free slot is searched once a second, and not for each task of the others', async () => {
     const { database: recorded, statements } = recordStatements(database);
     const wholeLooks = () =>
       statements.filter((text) => text.includes('update task') && !text.includes('due_at >')).length;
@@ -290,9 +290,9 @@ describeOnBothEngines('work that waits', (open) => {
           done.push(key);
         },
       },
-      // Its place is free again.
+      // Its slot is free again.
       onTask: () => next.resolve(),
-      apart: { kinds: ['slow'], places: 12, placesOfTenant: 1 },
+      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 1 },
       onError: (error) => expect.unreachable(String(error)),
     });
     onTestFinished(() => queue.close());
@@ -309,7 +309,7 @@ describeOnBothEngines('work that waits', (open) => {
     const serve = async (key: string) => {
       next = deferred();
       await scheduleTasks(database.sql, other, [slow(key)]);
-      queue.nudge(clock.now());
+      queue.wake(clock.now());
       await next.promise;
     };
     await serve('a');
@@ -335,7 +335,7 @@ describeOnBothEngines('work that waits', (open) => {
         // One for this very instant, and then one for later.
         if (done.length === 0) await schedule(at(clock, 0, task.key));
         if (done.length === 1) await schedule(at(clock, 60 * SECOND, task.key));
-        queue.nudge(clock.now());
+        queue.wake(clock.now());
         await sql`select 1`.execute(database.sql);
         together -= 1;
       },
@@ -459,7 +459,7 @@ describeOnBothEngines('work that waits', (open) => {
     await closing;
     expect(done).toEqual(['under way']);
     clock.advance(3_600 * SECOND);
-    queue.nudge(clock.now());
+    queue.wake(clock.now());
     await queue.settled();
     expect(done).toEqual(['under way']);
   });

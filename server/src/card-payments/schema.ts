@@ -340,7 +340,7 @@ builder.subscriptionFields((t) => ({
         return {
           version,
           first: (cursor: string) => stateUpdate(payment, cursor),
-          over: COMPLETES.has(payment.status),
+          isOver: COMPLETES.has(payment.status),
         };
       };
       return context.subscribe({

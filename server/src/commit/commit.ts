@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { type Database, NoConnection, type Sql } from '../db/database.ts';
 import type { NewEvent, StoredEvent } from '../events/event.ts';
-import { type Appended, append, lockStream, numbered, openStream } from '../events/log.ts';
+import { type Appended, append, assignVersions, lockStream, openStream } from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
@@ -12,8 +12,8 @@ import { post, readBalances } from '../ledger/store.ts';
 import { dropTasks, type NewTask, scheduleTasks, type TaskName } from '../work/store.ts';
 
 /**
- * A kind of record that a decision reads and writes: how many are loaded at once, and how many are saved. A slice
- * defines one for each of its tables. Both run under the tenant's lock, so no row of it needs one of its own.
+ * A kind of record that a decision reads and writes: it loads and saves many at once. A slice defines one for each of its
+ * tables. Both run under the tenant's lock, so no row needs a lock of its own.
  */
 export interface Collection<Row> {
   readonly name: string;
@@ -23,15 +23,15 @@ export interface Collection<Row> {
   save(sql: Sql, tenant: Tenant, rows: readonly Row[]): Promise<void>;
 }
 
-/** Loads what a decision will look at; commands of a group load together, one statement a collection. */
+/** Loads the records that a decision reads. Commands of a group load together, with one statement a collection. */
 export interface Reader {
   load<Row>(collection: Collection<Row>, key: string): Promise<Row | null>;
 }
 
-/** The locked state: what was loaded, with what earlier commands of the same group have made of it. */
+/** The locked state: the loaded records, with the changes by earlier commands of the same group. */
 export interface State {
   get<Row>(collection: Collection<Row>, key: string): Row | null;
-  /** For what another record's existence proves to be there. */
+  /** Gets a record that has to exist, since another record proves it. */
   need<Row>(collection: Collection<Row>, key: string): Row;
   readonly balances: Balances;
   readonly now: Date;
@@ -43,11 +43,11 @@ export interface Writes {
   readonly transactions?: readonly LedgerTransaction[];
   readonly events?: readonly NewEvent[];
   readonly tasks?: readonly NewTask[];
-  /** Tasks that have nothing left to do: they are not waited for. */
+  /** Tasks that have nothing left to do, and are deleted. */
   readonly done?: readonly TaskName[];
 }
 
-/** A record as it shall be. */
+/** The new state of a record. */
 export interface Change {
   readonly collection: Collection<unknown>;
   readonly key: string;
@@ -60,16 +60,16 @@ export function put<Row>(collection: Collection<Row>, row: Row): Change {
 
 export interface Command<Outcome> {
   readonly tenant: Tenant;
-  /** Names every record that `decide` will get; may look at one to know the next. */
+  /** Loads every record that `decide` will get; may use one to find the next. */
   read(reader: Reader): Promise<unknown>;
-  /** Pure: from the locked state to the writes and the caller's result. A throw refuses and writes nothing. */
+  /** Pure: maps the locked state to the writes and the caller's result. A throw refuses the command and writes nothing. */
   decide(state: State): { outcome: Outcome; writes?: Writes };
 }
 
 export interface Committer {
   /**
-   * Carries a command out: lock, load, decide, write, commit, wake. Commands of one tenant that come while another
-   * is under way share the next transaction; each gets its own outcome or its own refusal.
+   * Executes a command: lock, load, decide, write, commit, wake. Commands of one tenant that arrive while another is under
+   * way share the next transaction; each gets its own outcome or its own refusal.
    * @throws what `decide` throws; CommitOutcomeUnknown when the connection was lost around COMMIT; another OutageError
    * when the database has done nothing of it
    */
@@ -78,7 +78,7 @@ export interface Committer {
   idle(): Promise<void>;
 }
 
-/** Writes that certain events entail, whatever causes them: it runs inside the transaction, right behind them. */
+/** Adds the writes that follow from events, whatever caused these. It runs inside the transaction, right after them. */
 export type Outbox = (
   sql: Sql,
   tenant: Tenant,
@@ -95,10 +95,10 @@ export interface CommittedGroup {
   readonly ms: number;
 }
 
-const GROUP_LIMIT = 64;
+const MAX_GROUP = 64;
 
 interface Waiting {
-  /** In the trace of who waits: the first of a group has the group's. */
+  /** Runs work in the trace of the caller: a group runs in that of its first command. */
   inTrace: ReturnType<typeof bindContext>;
   command: Command<unknown>;
   resolve: (outcome: unknown) => void;
@@ -125,17 +125,17 @@ export function createCommitter({
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      const group = queue.splice(0, GROUP_LIMIT);
+      const group = queue.splice(0, MAX_GROUP);
       const failure = await group[0]!.inTrace(() => runGroup(group));
-      // Each of them would wait for a connection in vain, one group after the other.
+      // Each of these would wait in vain for a connection, one group after the other.
       if (failure instanceof NoConnection) for (const waiting of queue.splice(0)) waiting.reject(failure);
-      // Who was answered and comes at once with the next command meets the next group, and not the one after it.
+      // A caller that has its outcome and sends its next command at once gets into the next group, not the one after it.
       await turn();
     }
     queues.delete(key);
   }
 
-  /** Everyone has an answer then. Returns the outage that kept all of them from being done, if any did. */
+  /** Settles every command of the group. Returns the outage that kept all of them from being done, if there was one. */
   async function runGroup(group: readonly Waiting[]): Promise<OutageError | null> {
     const { tenant } = group[0]!.command;
     const begunAt = clock.ms();
@@ -148,13 +148,13 @@ export function createCommitter({
         for (const waiting of group) waiting.reject(error);
         return outage;
       }
-      // It has changed nothing: by halves, so that the fault meets its own caller and costs the others little.
+      // Nothing was changed: retried by halves, so that the error reaches its own caller and costs the others little.
       const half = Math.ceil(group.length / 2);
       const first = await runGroup(group.slice(0, half));
       const second = await runGroup(group.slice(half));
       return second ?? first;
     }
-    // Committed: whatever happens from here on, nothing of it may be run again.
+    // Committed: from here on nothing of it may run again, whatever happens.
     for (const answer of done.answers) answer();
     const { committed, posted } = done;
     onGroup?.({
@@ -176,9 +176,9 @@ export function createCommitter({
         queue.push(waiting);
         return;
       }
-      const fresh = [waiting];
-      queues.set(key, fresh);
-      const drained = drain(key, fresh).finally(() => draining.delete(drained));
+      const created = [waiting];
+      queues.set(key, created);
+      const drained = drain(key, created).finally(() => draining.delete(drained));
       draining.add(drained);
     });
   }
@@ -193,7 +193,7 @@ export function createCommitter({
 
 /**
  * One transaction: the lock, one load and one save a collection, one statement each for postings, events and tasks.
- * What needs no other's answer is asked for together, so it is mostly two trips to the database and one for the commit.
+ * Statements that are independent are sent together, so it is mostly two round trips to the database and one for the commit.
  */
 async function decideAll(
   sql: Sql,
@@ -202,7 +202,7 @@ async function decideAll(
   { clock, outbox }: { clock: Clock; outbox: Outbox },
 ) {
   const { head, balances: before, records } = await lockAndRead(sql, tenant, group);
-  // Behind the lock, so that what happened later in the log did not happen earlier by the clock.
+  // Read under the lock, so that a later event in the log never has an earlier time.
   const now = clock.now();
   let balances = before;
 
@@ -219,7 +219,7 @@ async function decideAll(
         balances,
         now,
       });
-      // Before anything is taken over: a throw here refuses this command alone.
+      // Before any write is added: a throw here refuses this command alone.
       let after = balances;
       for (const transaction of writes.transactions ?? []) after = applyToBalances(after, transaction);
       balances = after;
@@ -235,7 +235,7 @@ async function decideAll(
     }
   }
 
-  // One for the group: a subscriber of the wallet wants its newest state.
+  // One event for the group: subscribers of the wallet need only its newest state.
   if (transactions.length > 0)
     events.push({
       kind: 'wallet.changed',
@@ -244,14 +244,14 @@ async function decideAll(
       previousStatus: null,
       snapshot: balances,
     });
-  const stored = numbered(events, { head, occurredAt: now });
-  // In this order: what is saved is held against the balances that the postings have moved.
+  const stored = assignVersions(events, { head, occurredAt: now });
+  // In this order: saved records are checked against the balances that the postings have moved.
   const [appended] = await Promise.all([
     append(sql, tenant, stored),
     post(sql, tenant, transactions, now),
     records.save(),
     dropTasks(sql, tenant, done),
-    announce(),
+    runOutbox(),
   ]);
   const posted = {
     transactions: transactions.length,
@@ -259,17 +259,17 @@ async function decideAll(
   };
   return { answers, posted, committed: { ...appended, tasks } };
 
-  async function announce() {
+  async function runOutbox() {
     if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));
     await scheduleTasks(sql, tenant, tasks);
   }
 }
 
-/** The lock, and behind it all that the decisions will look at. */
+/** Takes the lock and reads, under it, all that the decisions need. */
 async function lockAndRead(sql: Sql, tenant: Tenant, group: readonly Waiting[]) {
   for (;;) {
     const records = createRecords(sql, tenant);
-    // They go out together and are done in this order: each sees what was committed before the lock was had.
+    // Sent together and executed in this order: each reads what was committed before the lock was taken.
     const [head, balances] = await Promise.all([
       lockStream(sql, tenant),
       readBalances(sql, tenant),
@@ -325,7 +325,7 @@ function createRecords(sql: Sql, tenant: Tenant) {
     async read(commands: readonly Command<unknown>[]) {
       await Promise.all(commands.map((command) => command.read(reader)));
     },
-    /** From now on nothing more is loaded. */
+    /** Refuses every later load. */
     end() {
       ended = true;
     },

@@ -4,7 +4,7 @@ import { IdempotencyError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type Change, type Collection, put, type Reader, type State } from './commit.ts';
 
-/** The result of a key: of one operation, with one input, for good. */
+/** The result of an idempotency key: of one operation, with one input, for good. */
 export interface IdempotencyRecord {
   operation: string;
   key: string;
@@ -12,7 +12,7 @@ export interface IdempotencyRecord {
   resourceId: string;
 }
 
-/** Keys of all operations; a record's key here is `operation␟key`. */
+/** The idempotency keys of all operations. The key of a record in it is `operation␟key`. */
 export const idempotency: Collection<IdempotencyRecord> = {
   name: 'idempotency',
   load: selectKeys,
@@ -26,7 +26,7 @@ export function idempotencyKeyOf(operation: string, key: string): string {
   return operation + SEPARATOR + key;
 }
 
-/** Reads what a key did before, and by `readMade` what that has made; nothing where there is no key. */
+/** Reads the earlier result of a key, and by `readMade` the resource that it has made; nothing if there is no key. */
 export async function readReplay(
   reader: Reader,
   operation: string,
@@ -39,8 +39,8 @@ export async function readReplay(
 }
 
 /**
- * Reads the earlier result of the same key, or null.
- * @throws IdempotencyError where it was used with another input
+ * Returns the id of the resource that the same key has made before, or null.
+ * @throws IdempotencyError where the key was used with another input
  */
 export function replayed(state: State, operation: string, key: string, inputHash: string): string | null {
   const record = state.get(idempotency, idempotencyKeyOf(operation, key));
@@ -66,7 +66,7 @@ async function selectKeys(sql: Sql, tenant: Tenant, keys: readonly string[]): Pr
       select input_hash, resource_id from idempotency i
       where i.account_id = ${tenant.accountId} and i.environment = ${tenant.environment}
         and i.operation = asked.operation and i.key = asked.key
-      -- So each is looked up, whatever the planner takes the keys of a tenant to be: it once went through all.
+      -- With a limit each key is looked up, whatever number of keys the planner expects: it once scanned all of a tenant.
       limit 1
     ) found
   `.execute(sql);

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { Database, Sql } from './database.ts';
 import { appliedMigrations, knownMigrations, migrate } from './migrate.ts';
 
-// What a backup says, line by line: what it is, each table with its rows, and at the end how many those were and a hash of
-// all before. A row is PostgreSQL's own text of it, the same on either engine, so that what was saved from one comes
-// back into the other.
+// The format of a backup, line by line: a header, each table with its rows, and at the end the numbers of these rows and a
+// hash of all before. A row is PostgreSQL's own text of it, the same on either engine, so that a backup of one can be
+// restored into the other.
 
 /** An error that a person has to correct: the message says how. */
 export class BackupError extends Error {
@@ -21,9 +21,9 @@ const header = z.object({
   engine: z.enum(['pglite', 'postgres']),
   /** The migrations that were applied to the tables. */
   migrations: z.array(z.string()).min(1),
-  /** A table comes after those that it refers to. */
+  /** Each table comes after those that it refers to. */
   tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
-  /** The last number drawn for a column; null where there was none. */
+  /** The last number drawn for each identity column; null where there was none. */
   numbered: z.array(z.object({ table: z.string(), column: z.string(), last: z.number().nullable() })),
 });
 const end = z.object({ rows: z.record(z.string(), z.number()), sha256: z.string() });
@@ -31,10 +31,10 @@ const end = z.object({ rows: z.record(z.string(), z.number()), sha256: z.string(
 export type BackupHeader = z.infer<typeof header>;
 type Layout = Pick<BackupHeader, 'migrations' | 'tables' | 'numbered'>;
 
-/** How many rows of each table. */
+/** The number of rows of each table. */
 export type Rows = Record<string, number>;
 
-/** Called after each batch. */
+/** Called after each batch with the number of rows of its table up to now. */
 export type OnRows = (table: string, rows: number) => void;
 
 const ROWS_AT_ONCE = 500;
@@ -43,8 +43,8 @@ const TEXT_AT_ONCE = 4_000_000;
 // ── Saving ──────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Gives what the database holds at one moment, while others go on writing, to `write`: one text after the other. On
- * PostgreSQL it holds up nobody but who would change a table's columns.
+ * Passes the content of a database at one moment to `write`, one text after the other, while others go on writing. On
+ * PostgreSQL it blocks only changes to a table's columns.
  */
 export async function saveDatabase(
   database: Database,
@@ -54,17 +54,17 @@ export async function saveDatabase(
     onRows = () => undefined,
   }: { takenAt: Date; write: (texts: AsyncIterable<string>) => Promise<void>; onRows?: OnRows },
 ): Promise<{ header: BackupHeader; rows: Rows }> {
-  const found = await readTables(database.sql);
+  const before = await readTables(database.sql);
   return database.maintenance(({ transaction }) =>
     transaction(async (db) => {
       await sql`set transaction isolation level repeatable read, read only`.execute(db);
       await sql`set local idle_in_transaction_session_timeout = '10min'`.execute(db);
-      await useOneSpelling(db);
-      const all = sql.join(found.map(({ name }) => sql.table(name)));
+      await useFixedFormats(db);
+      const all = sql.join(before.map(({ name }) => sql.table(name)));
       await sql`lock table ${all} in access share mode`.execute(db);
       const layout = await readLayout(db);
-      // What was made or dropped before the lock was had is not in it.
-      if (JSON.stringify(layout.tables) !== JSON.stringify(found))
+      // Tables that were created or dropped before the lock was taken are not covered by it.
+      if (JSON.stringify(layout.tables) !== JSON.stringify(before))
         throw new BackupError('The tables were changed at this moment: try again');
       const header = {
         psaBackup: FORMAT,
@@ -116,23 +116,23 @@ interface Batch {
 }
 
 /**
- * Parses a backup's texts: its header, then rows. Reads to the end, or throws: rows yielded before a throw are worth
- * nothing.
+ * Parses the texts of a backup: its header, then rows. Reads to the end, or throws: rows that were yielded before a throw
+ * must not be kept.
  * @throws BackupError
  */
 async function* readBackup(texts: AsyncIterable<string>): AsyncGenerator<BackupHeader | Batch> {
   const hash = createHash('sha256');
   const counts: Rows = {};
-  let said: BackupHeader | undefined;
+  let found: BackupHeader | undefined;
   let batch: Batch | undefined;
   let length = 0;
   let ended = false;
   for await (const line of linesOf(texts)) {
     if (ended) throw damaged('something follows its end');
     const value = parse(line);
-    if (!said) {
-      said = headerOf(value);
-      yield said;
+    if (!found) {
+      found = headerOf(value);
+      yield found;
     } else if (typeof value === 'string') {
       if (!batch) throw damaged('a row is of no table');
       batch.rows.push(value);
@@ -161,14 +161,14 @@ async function* readBackup(texts: AsyncIterable<string>): AsyncGenerator<BackupH
   if (!ended) throw damaged('its end is missing');
 }
 
-/** Characters: far more than any row has, far less than the memory holds. */
+/** The most characters of a line: far more than any row has, far less than the memory holds. */
 const LONGEST_LINE = 64_000_000;
 
-/** Not by `readline`, for which characters that a name may hold end a line too. */
+/** Splits texts into lines. `readline` would also end a line at characters that a name may hold. */
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of texts) {
-    // Only what is new is looked through: a long line comes in many texts.
+    // Only the new text is searched: a long line comes in many texts.
     const lines = text.split('\n');
     lines[0] = rest + lines[0];
     rest = lines.pop()!;
@@ -204,7 +204,7 @@ function damaged(what: string): BackupError {
   return new BackupError(`The backup is damaged or cut off (${what}): nothing was restored`);
 }
 
-/** Reads all of it, and what it is. @throws BackupError where it is not whole, or of a newer version */
+/** Reads a whole backup, and returns its header. @throws BackupError where it is incomplete, or of a newer version */
 export async function checkBackup(texts: AsyncIterable<string>, onRows: OnRows): Promise<BackupHeader> {
   let found: BackupHeader | undefined;
   const counts: Rows = {};
@@ -233,9 +233,9 @@ function assertIsKnown({ migrations }: BackupHeader): void {
 // ── Restoring ───────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Fills an empty database with what a backup holds, all in one transaction: what breaks off leaves it empty. Its tables
- * are then those of the version that was saved; the next start brings them forward.
- * @throws BackupError where the database is not empty; where the backup is not whole
+ * Fills an empty database from a backup, all in one transaction: after a failure it is still empty. Its tables are then those
+ * of the version that was saved; the next start migrates them.
+ * @throws BackupError where the database is not empty; where the backup is incomplete
  */
 export async function restoreDatabase(
   database: Database,
@@ -248,23 +248,23 @@ export async function restoreDatabase(
   assertIsKnown(header);
   await assertIsEmpty(database.sql);
   await migrate(database, undefined, header.migrations.at(-1));
-  return database.maintenance(async (unhurried) => {
-    const rows = await unhurried.transaction(async (db) => {
-      await useOneSpelling(db);
+  return database.maintenance(async (connections) => {
+    const rows = await connections.transaction(async (db) => {
+      await useFixedFormats(db);
       const { migrations, tables } = await readLayout(db);
-      if (!sameLayout(header, { migrations, tables }))
+      if (!isSameLayout(header, { migrations, tables }))
         throw new BackupError(
           'The database has other tables than the backup: restore it into an empty database',
         );
-      // Until this has ended nobody sees that it is empty, and makes a first account.
+      // Until the end no server sees that the tables are empty, and creates a first account.
       await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
         db,
       );
-      // Migrations may leave rows of their own.
+      // Migrations may add rows of their own.
       await assertIsEmpty(db);
       return load(db, header, texts, onRows);
     });
-    await sql`analyze`.execute(unhurried.sql);
+    await sql`analyze`.execute(connections.sql);
     return rows;
   });
 }
@@ -275,7 +275,7 @@ async function load(
   texts: AsyncIterable<string>,
   onRows: OnRows,
 ): Promise<Rows> {
-  // They would post what is posted, and refuse balances that follow from it. References are checked all the same.
+  // Triggers would apply the postings again, and refuse the balances that follow. References are checked all the same.
   for (const { name } of tables) await sql`alter table ${sql.table(name)} disable trigger user`.execute(db);
   const rows: Rows = Object.fromEntries(tables.map(({ name }) => [name, 0]));
   for await (const part of readBackup(texts)) {
@@ -304,7 +304,7 @@ async function assertIsEmpty(db: Sql): Promise<void> {
   }
 }
 
-function sameLayout(
+function isSameLayout(
   one: Pick<Layout, 'migrations' | 'tables'>,
   other: Pick<Layout, 'migrations' | 'tables'>,
 ) {
@@ -333,8 +333,8 @@ async function readLayout(db: Sql): Promise<Layout> {
 }
 
 /**
- * Those that outlive a crash, each after the ones that it refers to. The library's list of what the tables were brought
- * forward by is not among them: who restores makes tables by it, and so has it.
+ * Lists the tables that outlive a crash, each after those that it refers to. The list of applied migrations is not one of
+ * them: a restore creates its tables by migrations, and so fills that list.
  */
 async function readTables(db: Sql): Promise<{ name: string; columns: string[] }[]> {
   const { rows } = await sql<{ name: string; columns: string[]; refers: string[] }>`
@@ -351,21 +351,21 @@ async function readTables(db: Sql): Promise<{ name: string; columns: string[] }[
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
       and c.relname not like 'kysely%'
     order by c.relname`.execute(db);
-  const placed: { name: string; columns: string[] }[] = [];
+  const ordered: { name: string; columns: string[] }[] = [];
   const waiting = new Map(rows.map((row) => [row.name, row]));
   while (waiting.size > 0) {
-    const free = [...waiting.values()].filter(({ refers }) => !refers.some((name) => waiting.has(name)));
-    if (free.length === 0) throw new BackupError('The tables refer to each other in a circle');
-    for (const { name, columns } of free) {
+    const ready = [...waiting.values()].filter(({ refers }) => !refers.some((name) => waiting.has(name)));
+    if (ready.length === 0) throw new BackupError('The tables refer to each other in a circle');
+    for (const { name, columns } of ready) {
       waiting.delete(name);
-      placed.push({ name, columns });
+      ordered.push({ name, columns });
     }
   }
-  return placed;
+  return ordered;
 }
 
-/** So that a value reads the same wherever it was written. */
-async function useOneSpelling(db: Sql): Promise<void> {
+/** Fixes the formats of values, so that a value reads the same wherever it was written. */
+async function useFixedFormats(db: Sql): Promise<void> {
   await sql`
     set local datestyle to 'ISO, YMD'; set local intervalstyle to 'postgres'; set local timezone to 'UTC';
     set local bytea_output to 'hex'; set local extra_float_digits to 1`.execute(db);

@@ -13,31 +13,30 @@ import {
   StatementInterrupted,
 } from './database.ts';
 import type { Log } from './log.ts';
-import { createStatementWatch, type SendStatement, timedBy } from './statements.ts';
+import { createStatementObserver, measure, type ObserveStatement } from './statements.ts';
 
 export interface Connections
   extends Pick<Database, 'sql' | 'transaction' | 'takesWrites' | 'connections' | 'close'> {
-  /** Closes the connections that nobody uses: another one to the same server gave no answer in time. */
+  /** Closes the idle connections: another one to the same server did not respond in time. */
   closeIdle(): void;
 }
 
 /**
- * Kysely over a pool of `pg`'s. Both engines use it, so that values, errors and the rules about a lost
- * connection are the same: for PGlite the pool holds one connection, whose stream ends in the worker.
+ * Kysely over a pool of `pg`. Both engines use it, so that values, errors and the rules about a lost connection are the
+ * same: for PGlite the pool holds one connection, whose stream ends in the worker.
  *
- * A connection sends what it is asked for at once, whatever it is still waiting for, and is answered in the same
- * order: statements of a transaction that do not need each other's answers share one trip to the server.
+ * A connection sends each statement at once, even while it waits for earlier responses, and gets the responses in the same
+ * order: independent statements of a transaction share one round trip to the server.
  *
- * With `query_timeout` in its configuration, `pg` closes a connection that has not answered a statement by then.
+ * With `query_timeout` in its configuration, `pg` closes a connection that has not responded to a statement by then.
  */
 export function openConnections(
   config: pg.PoolConfig,
   { clock, log, meter }: { clock: Clock; log: Log; meter?: DatabaseMeter | undefined },
 ): Connections {
   const pool = new pg.Pool({ ...config, pipeline: true, types: { getTypeParser } });
-  // Nobody waits for an idle connection, so its loss is news and not a failure. Without a listener it
-  // would end the process.
-  // With the error comes the whole client, keys included.
+  // Nobody waits for an idle connection, so its loss is logged and is no failure. Without a listener it would end the
+  // process. The error holds the whole client, keys included, so only its message is logged.
   pool.on('error', ({ message }) => log.warn({ reason: message }, 'An idle database connection was lost'));
 
   const clients = new Map<Client, { inUse: boolean; isClosed: boolean }>();
@@ -51,10 +50,10 @@ export function openConnections(
     }
   }
 
-  const watched = createStatementWatch(clock, meter);
-  const take = meter
+  const observe = createStatementObserver(clock, meter);
+  const acquire = meter
     ? () =>
-        timedBy(
+        measure(
           clock,
           () => pool.connect(),
           (ms) => meter.onConnectionWait(ms),
@@ -73,17 +72,17 @@ export function openConnections(
     if (closing !== undefined) throw new Error('The database is closed');
     busy += 1;
     try {
-      let client = (await take()) as Client;
-      // The pool hears of it a little later.
+      let client = (await acquire()) as Client;
+      // The pool notices a closed connection a little later.
       while (clients.get(client)?.isClosed) {
         client.release(true);
-        client = (await take()) as Client;
+        client = (await acquire()) as Client;
       }
       const state = clients.get(client)!;
       state.inUse = true;
       return guard(client, {
-        watched,
-        onSilent: closeIdle,
+        observe,
+        onTimeout: closeIdle,
         onRelease() {
           state.inUse = false;
           done();
@@ -101,7 +100,7 @@ export function openConnections(
     let failure: unknown;
     const within: Guarded = {
       query: async (text, values) => {
-        // Or it would be another transaction's.
+        // Otherwise the statement would run in another transaction.
         if (!open) throw failure ?? new Error('The transaction has ended');
         try {
           return await connection.query(text, values);
@@ -111,26 +110,26 @@ export function openConnections(
         }
       },
       release() {
-        // What holds the connection is the transaction.
+        // The transaction holds the connection.
       },
     };
     try {
-      const begun = connection.query('start transaction isolation level read committed', []);
-      // It is answered before all that was sent behind it. Without it each of that is a transaction of its own: so nothing
-      // more is sent. It is reported below.
-      begun.catch((error: unknown) => {
+      const begin = connection.query('start transaction isolation level read committed', []);
+      // Its response comes before those of the statements that were sent after it. If it failed, each of these would be a
+      // transaction of its own, so no more are sent. The failure is thrown below.
+      begin.catch((error: unknown) => {
         failure ??= error;
         open = false;
       });
       const result = await work(kyselyOver({ connect: async () => within, end: async () => undefined }));
-      await begun;
+      await begin;
       open = false;
       await connection.query('commit', []);
       return result;
     } catch (error) {
       open = false;
       await connection.query('rollback', []);
-      // What was sent behind a statement that failed fails too, and may be heard of first.
+      // Statements after a failed one fail too, and their errors may arrive first.
       throw isConsequence(error) ? (failure ?? error) : error;
     } finally {
       connection.release();
@@ -166,8 +165,8 @@ export function openConnections(
 }
 
 /**
- * It reaches the log of the server's writes and is flushed with its commit, as every change is, without a row of any table.
- * A standby refuses it; a database that was made read-only does not, and says so.
+ * A write without a row of any table, which reaches the write-ahead log and is flushed with its commit, as every change is.
+ * A standby refuses it; a database that was made read-only accepts it, and reports its state.
  */
 const EMPTY_WRITE = raw<{ writable: boolean }>`
   select pg_logical_emit_message(true, 'psa', '') as written, current_setting('transaction_read_only') = 'off' as writable`;
@@ -184,10 +183,14 @@ function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> })
   return new Kysely({ dialect: new PostgresDialect({ pool: pool as unknown as PostgresPool }) });
 }
 
-/** Tells what may have been committed from what was not, and keeps a broken connection out of the pool. */
+/** Distinguishes what may have been committed from what was not, and keeps a broken connection out of the pool. */
 function guard(
   client: Client,
-  { watched, onSilent, onRelease }: { watched: SendStatement; onSilent: () => void; onRelease: () => void },
+  {
+    observe,
+    onTimeout,
+    onRelease,
+  }: { observe: ObserveStatement; onTimeout: () => void; onRelease: () => void },
 ): Guarded {
   let lost: Error | undefined;
   let inTransaction = false;
@@ -200,7 +203,7 @@ function guard(
 
   async function commit() {
     inTransaction = false;
-    // Not sent yet, so nothing is unknown: the server rolls back what a lost connection leaves.
+    // COMMIT was not sent, so nothing is unknown: the server rolls back the transaction of a lost connection.
     if (lost) throw new StatementInterrupted(lost.message, { cause: lost });
     let result: pg.QueryResult;
     try {
@@ -209,7 +212,7 @@ function guard(
       if (!(error instanceof pg.DatabaseError)) onError(error as Error);
       throw explain(error, { mayBeDone: true });
     }
-    // PostgreSQL answers COMMIT of a failed transaction with a cheerful ROLLBACK.
+    // PostgreSQL responds to COMMIT of a failed transaction with ROLLBACK, which is no error.
     if (result.command !== 'COMMIT') {
       throw new Error('The transaction was rolled back: a statement in it had failed');
     }
@@ -221,10 +224,10 @@ function guard(
     try {
       if (!lost) return await client.query('rollback');
     } catch (error) {
-      // The server rolls back on its own once the connection is gone. Thrown, this would hide what
-      // the rollback was for.
+      // The server itself rolls back once the connection is gone. Thrown, this error would hide the one that the rollback
+      // is for.
       onError(error as Error);
-      if (isSilence(error)) onSilent();
+      if (isReadTimeout(error)) onTimeout();
     }
     return { command: 'ROLLBACK', rowCount: 0, rows: [], oid: 0, fields: [] };
   }
@@ -235,7 +238,7 @@ function guard(
     inTransaction ||= BEGINS.test(text);
     const writes = !READS.test(text);
     const name = NAMED.exec(text)?.[1];
-    collectWrites(client.connection.stream);
+    batchWrites(client.connection.stream);
     try {
       return await client.query({ ...(name && { name }), text, values: values as unknown[] });
     } catch (error) {
@@ -243,14 +246,14 @@ function guard(
     }
   }
 
-  /** The failure as an outage, where it is one. `mayBeDone`: what failed commits by itself. */
+  /** Converts a failure into an outage, where it is one. `mayBeDone`: the failed statement commits by itself. */
   function explain(error: unknown, { mayBeDone }: { mayBeDone: boolean }): unknown {
-    if (isSilence(error)) {
+    if (isReadTimeout(error)) {
       onError(error);
-      onSilent();
+      onTimeout();
     }
     const code = error instanceof pg.DatabaseError ? (error.code ?? '') : null;
-    if (mayBeDone && (code === null ? lost : GOODBYE.test(code)))
+    if (mayBeDone && (code === null ? lost : UNKNOWN_OUTCOME.test(code)))
       return new CommitOutcomeUnknown('The connection was lost during COMMIT', { cause: error });
     if (code === null ? !lost : !INTERRUPTION.test(code) && !isReadOnly(error)) return error;
     const { message } = error as Error;
@@ -260,7 +263,7 @@ function guard(
   }
 
   return {
-    query: (text, values) => watched(text, () => send(text, values)),
+    query: (text, values) => observe(text, () => send(text, values)),
     release() {
       client.off('error', onError);
       client.off('end', onEnd);
@@ -270,28 +273,28 @@ function guard(
   };
 }
 
-/** The words of `pg`, which has no code for it and is about to close the connection. */
-export function isSilence(error: unknown): error is Error {
+/** Whether `pg` is about to close the connection, since a response is late: it has no code for this error. */
+export function isReadTimeout(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
-const collecting = new WeakSet<Duplex>();
+const corked = new WeakSet<Duplex>();
 
 /** Sends the statements of one turn in one write: each write is a system call, which cost more than all else. */
-function collectWrites(stream: Duplex): void {
-  if (collecting.has(stream)) return;
-  collecting.add(stream);
+function batchWrites(stream: Duplex): void {
+  if (corked.has(stream)) return;
+  corked.add(stream);
   stream.cork();
   process.nextTick(() => {
-    collecting.delete(stream);
+    corked.delete(stream);
     stream.uncork();
   });
 }
 
 /**
- * A statement whose text begins with its name in a comment is parsed and planned once a connection. For those that
- * every change sends, with a text that is always the same (rows go in as arrays), and that look up nothing in a table
- * that grows: its plan may be from when that was small.
+ * A statement whose text begins with its name in a comment is parsed and planned once a connection. Only statements that
+ * every change sends have one. Their text is always the same (rows are passed as arrays), and they look up nothing in a
+ * table that grows: a plan may be from when the table was small.
  */
 const NAMED = /^\s*\/\* (\w+) \*\//;
 
@@ -302,16 +305,16 @@ const isConsequence = (error: unknown) => error instanceof pg.DatabaseError && e
 
 const BEGINS = /^(?:begin|start transaction)\b/;
 
-/** With these codes the server says goodbye: whether it has committed, nobody knows. Any other is a refusal. */
-const GOODBYE = /^(?:|08.*|57P.*|XX.*|58.*)$/;
+/** Codes with which the server ends the connection, and may have committed or not. Any other code is a refusal. */
+const UNKNOWN_OUTCOME = /^(?:|08.*|57P.*|XX.*|58.*)$/;
 
 /**
- * Codes by which the server gives up what is no fault of the statement: connection, resources, an operator or a deadline,
- * the machine, a transaction that was idle or went on for too long.
+ * Codes with which the server cancels a statement for a reason outside of it: connection, resources, an operator or a
+ * deadline, the machine, a transaction that was idle or took too long.
  */
 const INTERRUPTION = /^(?:08.*|53.*|57.*|58.*|25P03|25P04)$/;
 
-/** A standby refuses even to look at an unlogged table, as no feature of its. */
+/** Whether the database takes no writes. A standby refuses even a read of an unlogged table, as an unsupported feature. */
 function isReadOnly(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
   return error.code === '25006' || (error.code === '0A000' && error.message.endsWith('during recovery'));

@@ -5,18 +5,18 @@ import type { Log } from './log.ts';
 
 export interface HousekeepingOptions {
   sql: Sql;
-  /** Grows with every flush to the disk; while it stands still there is nothing to tidy. */
+  /** Counts the flushes to the disk; while the count stays the same there is nothing to tidy. */
   flushes: () => number;
   clock: Clock;
   log: Log;
 }
 
 /**
- * Does what PostgreSQL's background processes do, for PGlite has none: without checkpoints the WAL grows
- * for ever (88 MB were seen), without vacuum the tables do. Returns what stops it.
+ * Does the work of PostgreSQL's background processes, which PGlite lacks: without checkpoints the WAL grows without end
+ * (88 MB were seen), and without vacuum the tables do. Returns the function that stops it.
  */
 export function startHousekeeping({ sql: db, flushes, clock, log }: HousekeepingOptions): () => void {
-  let seen = flushes();
+  let tidiedFlushes = flushes();
   let stopped = false;
   let cancel = schedule();
 
@@ -33,15 +33,15 @@ export function startHousekeeping({ sql: db, flushes, clock, log }: Housekeeping
   }
 
   async function tidy(): Promise<void> {
-    if (flushes() === seen) return;
-    // The counts of the last second are not yet where the query below looks.
+    if (flushes() === tidiedFlushes) return;
+    // The statistics of the last second cannot be read yet by the query below.
     await sql`select pg_stat_force_next_flush()`.execute(db);
     for (const { name } of (await CHANGED_TABLES.execute(db)).rows) {
-      // One statement each, so that what waits for the one connection waits for one table at most.
+      // One statement a table, so that a caller that waits for the one connection waits for one table at most.
       await sql`vacuum (analyze) ${sql.raw(name)}`.execute(db);
     }
     await sql`checkpoint`.execute(db);
-    seen = flushes();
+    tidiedFlushes = flushes();
   }
 
   return () => {

@@ -6,16 +6,16 @@ import type { Sql } from './database.ts';
 
 // ── Pages ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Part of a list: `limit` rows in `order` behind the first `offset`. */
+/** A part of a list: `limit` rows in `order`, after the first `offset`. */
 export interface ListPage {
   table: string;
-  /** Undefined: all. */
+  /** The columns to read; undefined: all. */
   columns?: readonly string[] | undefined;
-  /** Beside the tenant, what every row fulfils. */
+  /** Conditions that every row fulfils, besides its tenant. */
   where?: readonly RawBuilder<boolean>[] | undefined;
-  /** For each of these columns, the values that it may have; undefined: any. */
+  /** The values that each of these columns may have; undefined: any. */
   oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
-  /** Sorts by these columns, the last of them the number, which tells rows apart. */
+  /** The columns to sort by. The last is the number, which no two rows share. */
   order: readonly [...columns: string[], number: 'number'];
   direction?: 'asc' | 'desc' | undefined;
   limit: number;
@@ -23,17 +23,17 @@ export interface ListPage {
 }
 
 /**
- * Reads a page. For `status in (…)` PostgreSQL would walk the whole list where these statuses are rare, or sort all that
- * have them where they are common. So each combination of values is a list of its own, which an index has in order: the
- * first numbers of each are read from the indexes alone, then the rows that the page shows.
+ * Reads a page. For `status in (…)` PostgreSQL would walk the whole list where these statuses are rare, or sort all rows
+ * that have them where they are common. So each combination of values is read as a list of its own, which an index has in
+ * order: the first numbers of each from the indexes alone, then the rows of the page.
  */
 export async function selectPage<Row>(
   sql: Sql,
   { accountId, environment }: Tenant,
   { table, columns, where = [], oneOf = {}, order, direction = 'desc', limit, offset = 0 }: ListPage,
 ): Promise<Row[]> {
-  const shown = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
-  const inOrder = raw.join(order.map((column) => raw`${raw.ref(column)} ${raw.raw(direction)}`));
+  const selected = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
+  const ordering = raw.join(order.map((column) => raw`${raw.ref(column)} ${raw.raw(direction)}`));
   const rowsWith = (...conditions: RawBuilder<unknown>[]) => {
     const all = [raw`account_id = ${accountId} and environment = ${environment}`, ...where, ...conditions];
     return raw`from ${raw.table(table)} where ${raw.join(all, raw` and `)}`;
@@ -41,31 +41,31 @@ export async function selectPage<Row>(
   const parts = combinations(oneOf);
   if (parts === null) {
     const { rows } = await raw<Row>`
-      select ${shown} ${rowsWith()} order by ${inOrder} limit ${limit} offset ${offset}`.execute(sql);
+      select ${selected} ${rowsWith()} order by ${ordering} limit ${limit} offset ${offset}`.execute(sql);
     return rows;
   }
   if (parts.length === 0) return [];
   const keys = raw.join(order.map((column) => raw.ref(column)));
-  // With the values as constants PostgreSQL knows how rare each is; it would take an average for those of a joined list.
+  // With the values as constants PostgreSQL knows how rare each is; for values of a joined list it would take an average.
   const firstOfEach = parts.map((part) => {
     const conditions = part.map(({ column, value }) => raw`${raw.ref(column)} = ${value}`);
-    return raw`(select ${keys} ${rowsWith(...conditions)} order by ${inOrder} limit ${limit + offset})`;
+    return raw`(select ${keys} ${rowsWith(...conditions)} order by ${ordering} limit ${limit + offset})`;
   });
-  // With a limit each row is looked up by its number. Else PostgreSQL may walk the list beside them, which is long where
-  // all that the page shows is old.
+  // With a limit each row is looked up by its number. Without it PostgreSQL may walk the list in the order of the page,
+  // which is long where the page shows old rows.
   const { rows } = await raw<Row>`
     select listed.* from (
       select ${keys} from (${raw.join(firstOfEach, raw` union all `)}) part
-      order by ${inOrder} limit ${limit} offset ${offset}
+      order by ${ordering} limit ${limit} offset ${offset}
     ) page
-    cross join lateral (select ${shown} ${rowsWith(raw`number = page.number`)} limit 1) listed
+    cross join lateral (select ${selected} ${rowsWith(raw`number = page.number`)} limit 1) listed
     order by ${raw.join(order.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`.execute(
     sql,
   );
   return rows;
 }
 
-/** Every combination of the values; null where no column is held to any. */
+/** Every combination of the values; null if no column is restricted. */
 function combinations(oneOf: NonNullable<ListPage['oneOf']>): { column: string; value: string }[][] | null {
   const filters = Object.entries(oneOf).flatMap(([column, values]) =>
     values ? [[...new Set(values)].map((value) => ({ column, value }))] : [],
@@ -92,16 +92,16 @@ export type CountedList =
 
 export interface ListFilter {
   list: CountedList;
-  /** The subaccount, say, that the rows belong to; null: any. */
+  /** The parent of the rows, such as their subaccount; null: any. */
   parent?: string | null | undefined;
   kind?: readonly string[] | undefined;
   status?: readonly string[] | undefined;
 }
 
-/** How many rows of a list fulfil the filter. */
+/** Counts the rows of a list that match the filter. */
 export async function countList(sql: Sql, tenant: Tenant, filter: ListFilter): Promise<number> {
   if (filter.kind?.length === 0 || filter.status?.length === 0) return 0;
-  const { count } = await counted(sql, tenant, filter)
+  const { count } = await countQuery(sql, tenant, filter)
     .where('seconds', '=', 0)
     .select(SUM.as('count'))
     .executeTakeFirstOrThrow();
@@ -111,27 +111,27 @@ export async function countList(sql: Sql, tenant: Tenant, filter: ListFilter): P
 /** The sum of counts, as a whole number. */
 export const SUM = raw<number>`coalesce(sum(list_count.count), 0)::bigint`;
 
-/** Where instants are asked for: from `from` on, before `before`. */
+/** A period of time, from `from` on and before `before`. */
 export interface Period {
   from?: Date | undefined;
   before?: Date | undefined;
 }
 
 /**
- * How many rows of a period fulfil the filter. `rowsOf` asks for the number of rows in a part of it that is shorter than
- * what is counted. All as one statement sees it.
+ * Counts the rows of a period that match the filter, in one statement. `countRows` counts the rows of a part of the period
+ * that is shorter than the periods of `list_count`.
  */
-export async function countListOf(
+export async function countListInPeriod(
   sql: Sql,
   tenant: Tenant,
   filter: ListFilter,
   period: Period,
-  rowsOf: (part: Period) => RawBuilder<number>,
+  countRows: (part: Period) => RawBuilder<number>,
 ): Promise<number> {
   if (filter.kind?.length === 0 || filter.status?.length === 0) return 0;
   const terms = splitPeriod(period).map(({ seconds, ...part }) => {
-    if (seconds === 0) return rowsOf(part);
-    let query = counted(sql, tenant, filter).select(SUM.as('count')).where('seconds', '=', seconds);
+    if (seconds === 0) return countRows(part);
+    let query = countQuery(sql, tenant, filter).select(SUM.as('count')).where('seconds', '=', seconds);
     if (part.from) query = query.where('since', '>=', part.from);
     if (part.before) query = query.where('since', '<', part.before);
     return raw<number>`${query}`;
@@ -144,7 +144,7 @@ export async function countListOf(
 /** The lengths of the periods that are counted, in seconds: an hour, a day, 32 days. */
 const PERIODS_S = [3_600, 86_400, 2_764_800];
 
-/** The longest counted periods that make up a period, and what is left at its ends, of `seconds` 0. */
+/** Splits a period into the longest counted periods, and the rest at its ends, with 0 for `seconds`. */
 export function splitPeriod({ from, before }: Period): (Period & { seconds: number })[] {
   const parts: (Period & { seconds: number })[] = [];
   let [start, end] = [
@@ -172,7 +172,7 @@ export function splitPeriod({ from, before }: Period): (Period & { seconds: numb
   return parts;
 }
 
-function counted(
+function countQuery(
   sql: Sql,
   { accountId, environment }: Tenant,
   { list, parent = '', kind, status }: ListFilter,

@@ -1,4 +1,4 @@
-/** Where the database says what a person should know. pino's logger is one. */
+/** The log for what an operator should know of the database. pino's logger is one. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -3,14 +3,14 @@ import { sql } from 'kysely';
 import { assetPath } from '../kernel/assets.ts';
 import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './database.ts';
 
-// A database moves forward while servers of the version before work on it: a migration expands what they use, and only
-// a later version's takes away what nobody uses any more. What a migration is, its name says:
+// A database is migrated while servers of the previous version work on it: a migration expands what they use, and only one
+// of a later version removes what no server uses any more. The name of a migration says what it is:
 //
-//   0016_note.sql              expands: servers that know 0015 go on. In a transaction of its own.
+//   0016_note.sql              expands: servers that know 0015 keep working. In a transaction of its own.
 //   0017_note_online.sql       the same, outside a transaction, statement by statement (divided by `-- next`): for
-//                              indexes made concurrently and backfills in batches. It may be cut off anywhere and begun
+//                              indexes made concurrently and backfills in batches. It may be interrupted anywhere and run
 //                              again, so each statement can be run twice.
-//   0018_no_memo_needs_0016.sql  contracts: only servers that know 0016 can go on.
+//   0018_no_memo_needs_0016.sql  contracts: only servers that know 0016 can keep working.
 
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
@@ -20,16 +20,16 @@ interface Migration {
   readonly name: string;
   readonly number: number;
   readonly isOnline: boolean;
-  /** The oldest migration that a server must know to work on what this one leaves; null: any. */
+  /** The oldest migration that a server must know to work after this one; null: any. */
   readonly needs: number | null;
 }
 
 /**
- * Brings the tables up to date with the `0001_name.sql` files of `folder`, in order, one at a time: after a failure
- * those before it stay. Instances that start at once wait for each other. Up to `upTo`, or all.
- * Returns the names of what was applied now.
- * @throws MigrationError, which names the file; where a newer version has left what this one cannot work on; where this
- * one would take away what a running server of an older version works on
+ * Applies the missing ones of the `0001_name.sql` files of `folder`, in order, one at a time: after a failure those before
+ * it stay. Instances that start at once wait for each other. Stops after `upTo`, if given. Returns the names of the applied
+ * ones.
+ * @throws MigrationError, which names the file; where a newer version has left tables that this one cannot work on; where
+ * this one would remove what a running server of an older version works on
  */
 export async function migrate(
   database: Database,
@@ -37,39 +37,39 @@ export async function migrate(
   upTo?: string,
 ): Promise<string[]> {
   const known = readMigrations(folder);
-  const wanted =
+  const targets =
     upTo === undefined ? known : known.slice(0, known.findIndex(({ name }) => name === upTo) + 1);
-  // Most starts find nothing to do: they take no lock, and wait for nobody.
-  if (pendingOf(wanted, await appliedMigrations(database.sql)).length === 0) return [];
-  return database.maintenance(({ sql: unhurried }) =>
-    unhurried.connection().execute(async (db) => {
-      await holdLock(db);
+  // Most starts have nothing to apply: they take no lock, and wait for nobody.
+  if (pendingOf(targets, await appliedMigrations(database.sql)).length === 0) return [];
+  return database.maintenance(({ sql: pool }) =>
+    pool.connection().execute(async (db) => {
+      await takeLock(db);
       try {
         await sql`create table if not exists kysely_migration (
         name varchar(255) primary key, timestamp varchar(255) not null
       )`.execute(db);
-        const pending = pendingOf(wanted, await appliedMigrations(db));
+        const pending = pendingOf(targets, await appliedMigrations(db));
         for (const migration of pending) await apply(db, migration, folder);
         return pending.map(({ name }) => name);
       } finally {
-        // With a connection that is lost the lock has fallen.
+        // The loss of a connection has released the lock.
         await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.execute(db).catch(() => undefined);
       }
     }),
   );
 }
 
-/** The number of the newest that this version knows. */
+/** The number of the newest migration that this version knows. */
 export function newestMigration(folder: string = MIGRATIONS): number {
   return readMigrations(folder).at(-1)!.number;
 }
 
-/** The names of all that this version knows, in order. */
+/** The names of all migrations that this version knows, in order. */
 export function knownMigrations(folder: string = MIGRATIONS): string[] {
   return readMigrations(folder).map(({ name }) => name);
 }
 
-/** The names of what a database was brought forward by, in order. */
+/** The names of the migrations that were applied to a database, in order. */
 export async function appliedMigrations(db: Sql): Promise<string[]> {
   const { rows: found } = await sql<{ there: boolean }>`
     select to_regclass('kysely_migration') is not null as there`.execute(db);
@@ -101,13 +101,13 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
   const { name, isOnline } = migration;
   const text = readFileSync(`${folder}/${name}.sql`, 'utf8');
   try {
-    await assertNobodyNeedsWhatGoes(db, migration);
+    await assertNoOlderServer(db, migration);
     if (!isOnline) {
-      await inOneTransaction(db, text, name);
+      await applyInTransaction(db, text, name);
       return;
     }
     for (const statement of text.split(/^-- next$/m)) await sql.raw(statement).execute(db);
-    await remember(db, name);
+    await recordMigration(db, name);
   } catch (error) {
     if (error instanceof MigrationError) throw error;
     throw new MigrationError(`Migration ${name} failed: ${error instanceof Error ? error.message : error}`, {
@@ -117,32 +117,33 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
 }
 
 /**
- * A migration that waits for a table's lock makes every later query of that table wait behind it. So it waits for less
- * than a client notices, releases all its locks, and tries again.
+ * Applies a migration in one transaction. While it waits for a table's lock, every later query of that table waits behind
+ * it. So it waits for less than a client notices, releases all its locks, and tries again.
  */
-async function inOneTransaction(db: Sql, text: string, name: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
+async function applyInTransaction(db: Sql, text: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
     try {
       await db.transaction().execute(async (tx) => {
-        await sql`set local lock_timeout = ${sql.raw(`'${PATIENCE_MS}ms'`)}`.execute(tx);
+        await sql`set local lock_timeout = ${sql.raw(`'${LOCK_TIMEOUT_MS}ms'`)}`.execute(tx);
         await sql.raw(text).execute(tx);
-        await remember(tx, name);
+        await recordMigration(tx, name);
       });
       return;
     } catch (error) {
-      if (!HELD_BY_OTHERS.has((error as { code?: string }).code ?? '') || tries === TRIES) throw error;
+      if (!RETRYABLE_CODES.has((error as { code?: string }).code ?? '') || attempt === MAX_ATTEMPTS)
+        throw error;
       await pause(db);
     }
   }
 }
 
-const PATIENCE_MS = 300;
-const TRIES = 600;
+const LOCK_TIMEOUT_MS = 300;
+const MAX_ATTEMPTS = 600;
 /** lock_not_available, deadlock_detected. */
-const HELD_BY_OTHERS = new Set(['55P03', '40P01']);
+const RETRYABLE_CODES = new Set(['55P03', '40P01']);
 
-/** A server holds SERVING_LOCK with the number of the newest migration that it knows, as long as it listens. */
-async function assertNobodyNeedsWhatGoes(db: Sql, { name, needs }: Migration): Promise<void> {
+/** Throws where a running server needs what the migration removes: it holds SERVING_LOCK with the newest one that it knows. */
+async function assertNoOlderServer(db: Sql, { name, needs }: Migration): Promise<void> {
   if (needs === null) return;
   const { rows } = await sql<{ knows: number }>`
     select objid::bigint as knows from pg_locks
@@ -155,17 +156,17 @@ async function assertNobodyNeedsWhatGoes(db: Sql, { name, needs }: Migration): P
     );
 }
 
-async function remember(db: Sql, name: string): Promise<void> {
+async function recordMigration(db: Sql, name: string): Promise<void> {
   await sql`insert into kysely_migration (name, timestamp) values (${name}, clock_timestamp()::text)`.execute(
     db,
   );
 }
 
 /**
- * Asked for again and again, not waited for: a statement that waits is a transaction, and an index that another instance
+ * Polls for the lock instead of waiting for it: a statement that waits is a transaction, and an index that another instance
  * makes concurrently would wait for that.
  */
-async function holdLock(db: Sql): Promise<void> {
+async function takeLock(db: Sql): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ held: boolean }>`
       select pg_try_advisory_lock(${MIGRATION_LOCK}) as held`.execute(db);
@@ -174,7 +175,7 @@ async function holdLock(db: Sql): Promise<void> {
   }
 }
 
-/** Waits by the database's own time: a start has nothing else to do, and a test's clock that stands still would never end it. */
+/** Waits by the database's own time: a start has nothing else to do, and a test's clock may stand still for ever. */
 async function pause(db: Sql): Promise<void> {
   await sql`select pg_sleep(0.1)`.execute(db);
 }
@@ -185,7 +186,7 @@ function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
   const misnamed = files.find((file) => !/^\d{4}_\w+\.sql$/.test(file));
   if (misnamed) throw new MigrationError(`${misnamed} should be named like 0001_tables.sql`);
-  // A build that forgot to copy them must not pass for a database that needs none.
+  // A build without copies of the migrations must not pass for a database that needs none.
   if (files.length === 0) throw new MigrationError(`There are no migrations in ${folder}`);
   return files.sort().map((file) => parseName(file.slice(0, -'.sql'.length)));
 }

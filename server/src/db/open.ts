@@ -11,14 +11,18 @@ export interface DatabaseOptions {
   dataDir: string;
   clock: Clock;
   log: Log;
-  /** The database cannot go on, and neither should the process. Called once. */
+  /** Called once, when the database cannot continue: the process has to end. */
   onFatal: (error: Error) => void;
   meter?: DatabaseMeter;
   /** The number of the newest migration that this server knows. */
-  knows?: number | undefined;
+  knownMigration?: number | undefined;
 }
 
-/** Throws `DataDirLockedError` when another process has the folder. */
-export function openDatabase({ databaseUrl, knows, ...options }: DatabaseOptions): Promise<Database> {
-  return databaseUrl ? openPostgres({ databaseUrl, knows, ...options }) : openPglite(options);
+/** Opens the database. Throws `DataDirLockedError` when another process uses the folder. */
+export function openDatabase({
+  databaseUrl,
+  knownMigration,
+  ...options
+}: DatabaseOptions): Promise<Database> {
+  return databaseUrl ? openPostgres({ databaseUrl, knownMigration, ...options }) : openPglite(options);
 }

@@ -18,7 +18,7 @@ export function toFeeColumns<Fees extends { [Method in PayoutMethod]?: number | 
   return Object.fromEntries(entries);
 }
 
-/** The fees of an account's row. */
+/** The fees in an account's row, by payout method. */
 export function readFees(row: Readonly<Record<PayoutFeeColumn, number>>): Record<PayoutMethod, number> {
   const entries = METHOD_NAMES.map((method) => [method, row[columnOf(method)]]);
   return Object.fromEntries(entries) as Record<PayoutMethod, number>;

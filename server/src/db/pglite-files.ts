@@ -12,15 +12,14 @@ import { dirname, join } from 'node:path';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
 /**
- * PGlite's files in `folder`, made durable: as it comes, PGlite has no fsync at all, and 4 of 4 simulated
- * power cuts left a folder that could not be opened. `flushed` is called after every flush and `failed`
- * instead of it when the disk refuses one: what was written since the last flush may be lost, so a
- * database must not go on.
+ * PGlite's files in `folder`, made durable: PGlite itself has no fsync at all, and 4 of 4 simulated power cuts left a folder
+ * that could not be opened. `onFlush` is called after every flush, and `onFailure` in its place when the disk refuses one:
+ * what was written since the last flush may be lost, so the database must stop.
  */
 export function createFlushedFiles(
   folder: string,
-  flushed: () => void,
-  failed: (error: unknown) => void,
+  onFlush: () => void,
+  onFailure: (error: unknown) => void,
 ): NodeFS {
   const files = new NodeFS(folder);
   const init = files.init.bind(files);
@@ -38,10 +37,10 @@ export function createFlushedFiles(
       if ((node.mode & S_IFMT) === S_IFDIR) fsyncSync(nfd);
       else fdatasyncSync(nfd);
     } catch (error) {
-      failed(error);
+      onFailure(error);
       return EIO;
     }
-    flushed();
+    onFlush();
     return 0;
   }
 
@@ -50,22 +49,23 @@ export function createFlushedFiles(
 
 const S_IFMT = 0o170000;
 const S_IFDIR = 0o040000;
-/** Emscripten's number for it. */
+/** The number of EIO in Emscripten. */
 const EIO = 29;
 
 /**
- * PostgreSQL's folder below the data folder, and whether it still has to be filled. A start that was cut
- * off while filling it has left its mark, and what it left is thrown away: no client has seen a row of it.
+ * Prepares PostgreSQL's folder below the data folder. A start that was cut off while it filled a new folder has left a mark:
+ * the folder is then emptied and filled again, since no client has seen a row of it. `markFilled` removes the mark.
  */
-export function prepareFolder(dataDir: string): { folder: string; isNew: boolean; filled: () => void } {
+export function prepareFolder(dataDir: string): { folder: string; isNew: boolean; markFilled: () => void } {
   const folder = join(dataDir, 'pgdata');
   const mark = join(dataDir, 'pgdata.unfinished');
-  const filled = () => {
+  const markFilled = () => {
     flushTree(folder);
     rmSync(mark);
     flush(dataDir);
   };
-  if (existsSync(join(folder, 'PG_VERSION')) && !existsSync(mark)) return { folder, isNew: false, filled };
+  if (existsSync(join(folder, 'PG_VERSION')) && !existsSync(mark))
+    return { folder, isNew: false, markFilled };
   if (existsSync(folder) && !existsSync(mark)) {
     throw new Error(`${folder} is not a database. Move it away, or choose another PSA_DATA_DIR`);
   }
@@ -75,7 +75,7 @@ export function prepareFolder(dataDir: string): { folder: string; isNew: boolean
   flush(dirname(dataDir));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
-  return { folder, isNew: true, filled };
+  return { folder, isNew: true, markFilled };
 }
 
 function flushTree(folder: string): void {

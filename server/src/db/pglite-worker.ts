@@ -12,7 +12,7 @@ export interface WorkerInput {
   seed: string | null;
 }
 
-/** Messages to the worker: PostgreSQL's protocol up to where an answer is due; copy the files; close. */
+/** Messages to the worker: PostgreSQL's protocol, up to a message that has a response; a copy of the files; the close. */
 export type ToWorker = Uint8Array<ArrayBuffer> | { copyTo: string } | 'close';
 
 /** Messages from the worker. `flushes` counts the flushes to the disk since the start. */
@@ -23,7 +23,7 @@ export type FromWorker =
   | { kind: 'closed' }
   | { kind: 'fatal'; message: string };
 
-/** PGlite's own without `-F`, and nothing in the folder's configuration can weaken them. */
+/** PGlite's own parameters without `-F`, and settings that the folder's configuration cannot weaken. */
 const DURABLE = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   ...['fsync=on', 'synchronous_commit=on', 'full_page_writes=on'].flatMap((setting) => ['-c', setting]),
@@ -31,21 +31,21 @@ const DURABLE = [
   ...['-c', 'wal_sync_method=fsync'],
 ];
 
-/** With no prefix a line starts with its severity. What a caller wrote cannot: PostgreSQL indents it. */
-const SAY_WHY_IT_STOPS = ['-c', 'log_line_prefix=', '-c', 'log_min_messages=fatal'];
+/** Logs why PostgreSQL stops. Without a prefix a line starts with its severity; a caller's text is indented and cannot. */
+const LOG_FATAL = ['-c', 'log_line_prefix=', '-c', 'log_min_messages=fatal'];
 
 const port = parentPort;
 if (!port) throw new Error('pglite-worker runs in a worker thread');
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
 const { dataDir, seed } = workerData as WorkerInput;
-const complaints: string[] = [];
+const fatalErrors: string[] = [];
 let flushes = 0;
 
 let db: PGlite;
-(dataDir === null ? openInMemory() : openFolder(dataDir)).then(begin).catch(stop);
+(dataDir === null ? openInMemory() : openFolder(dataDir)).then(serve).catch(stop);
 
-function begin(opened: { db: PGlite; created: boolean }): void {
+function serve(opened: { db: PGlite; created: boolean }): void {
   db = opened.db;
   stopOnCrash();
   send({ kind: 'ready', created: opened.created, flushes });
@@ -54,14 +54,14 @@ function begin(opened: { db: PGlite; created: boolean }): void {
       copyFiles(message.copyTo);
       return;
     }
-    const work = message === 'close' ? close() : answer(message);
+    const work = message === 'close' ? close() : execute(message);
     work.catch(stop);
   });
 }
 
 /**
- * Ends the worker before it can answer anything more. PostgreSQL would have ended itself; PGlite swallows
- * its PANIC, after which a call may even come back as if it had worked.
+ * Ends the worker before it can send another response. PostgreSQL would have ended itself; PGlite swallows
+ * its PANIC, after which a call may even return as if it had worked.
  */
 function stop(error: unknown): never {
   send({ kind: 'fatal', message: error instanceof Error ? error.message : String(error) });
@@ -77,7 +77,7 @@ async function openInMemory() {
 }
 
 async function openFolder(dataDir: string) {
-  const { folder, isNew, filled } = prepareFolder(dataDir);
+  const { folder, isNew, markFilled } = prepareFolder(dataDir);
   const fs = createFlushedFiles(
     folder,
     () => {
@@ -89,7 +89,7 @@ async function openFolder(dataDir: string) {
   const loadDataDir = isNew ? readSeed() : undefined;
   const db = await start({ fs, startParams: DURABLE, ...(loadDataDir && { loadDataDir }) });
 
-  // Proves that a commit reaches the disk. The message is a WAL record that nobody reads.
+  // Proves that a commit reaches the disk. The message is a WAL record without a reader.
   const before = flushes;
   await db.exec(`select pg_logical_emit_message(true, 'psa', 'start')`);
   if (flushes === before)
@@ -97,7 +97,7 @@ async function openFolder(dataDir: string) {
 
   if (isNew) {
     await db.exec('checkpoint');
-    filled();
+    markFilled();
   }
   return { db, created: isNew };
 }
@@ -108,15 +108,15 @@ async function start(
   try {
     return await PGlite.create({
       ...options,
-      startParams: [...options.startParams, ...SAY_WHY_IT_STOPS],
+      startParams: [...options.startParams, ...LOG_FATAL],
       onStderr(line) {
-        if (/^(PANIC|FATAL): /.test(line)) complaints.push(line);
+        if (/^(PANIC|FATAL): /.test(line)) fatalErrors.push(line);
         if (/^(PANIC: |Aborted\()/.test(line)) stop(new Error(`PostgreSQL stopped: ${line}`));
         return false;
       },
     });
   } catch (error) {
-    throw new Error(['PGlite did not start', ...complaints, String(error)].join(': '), { cause: error });
+    throw new Error(['PGlite did not start', ...fatalErrors, String(error)].join(': '), { cause: error });
   }
 }
 
@@ -127,7 +127,7 @@ function readSeed(): Blob | undefined {
   });
 }
 
-/** PGlite goes on after a crash of its WebAssembly, often in an endless loop. */
+/** Stops the worker after a crash of PGlite's WebAssembly: PGlite itself goes on, often in an endless loop. */
 function stopOnCrash(): void {
   const { Module } = db;
   const once = Module._PostgresMainLoopOnce;
@@ -136,17 +136,17 @@ function stopOnCrash(): void {
       once();
     } catch (error) {
       if ((error as { status?: number }).status !== ERROR_REPORTED) {
-        stop(new Error(`PostgreSQL crashed: ${[...complaints, error].join(': ')}`));
+        stop(new Error(`PostgreSQL crashed: ${[...fatalErrors, error].join(': ')}`));
       }
       throw error;
     }
   };
 }
 
-/** How PGlite's `longjmp` out of a statement that failed looks from here: all is well. */
+/** The status of PGlite's `longjmp` out of a statement that failed, which is no crash. */
 const ERROR_REPORTED = 100;
 
-async function answer(message: Uint8Array): Promise<void> {
+async function execute(message: Uint8Array): Promise<void> {
   const chunks: Uint8Array[] = [];
   await db.execProtocolRawStream(message, {
     syncToFs: false,
@@ -154,8 +154,8 @@ async function answer(message: Uint8Array): Promise<void> {
     onRawData: (bytes) => chunks.push(bytes.slice()),
   });
   const bytes = joinBytes(chunks);
-  if (message[0] !== STARTUP && !isWholeAnswer(bytes, countAsked(message))) {
-    stop(new Error(`PostgreSQL gave no answer: ${complaints.join(': ')}`));
+  if (message[0] !== STARTUP && !isCompleteResponse(bytes, countStatements(message))) {
+    stop(new Error(`PostgreSQL gave no answer: ${fatalErrors.join(': ')}`));
   }
   send({ kind: 'answer', bytes, flushes }, [bytes.buffer]);
 }
@@ -167,29 +167,29 @@ const READY = 0x5a;
 /** CommandComplete, ErrorResponse, EmptyQueryResponse. */
 const OUTCOMES = new Set([0x43, 0x45, 0x49]);
 
-/** How many statements there are in a message: each ends with its Sync, or is a whole Query. */
-function countAsked(message: Uint8Array): number {
-  let asked = 0;
-  for (const type of typesOf(message)) if (type === QUERY || type === SYNC) asked += 1;
-  return asked;
+/** Counts the statements of a message: each ends with its Sync, or is a whole Query. */
+function countStatements(message: Uint8Array): number {
+  let statements = 0;
+  for (const type of typesOf(message)) if (type === QUERY || type === SYNC) statements += 1;
+  return statements;
 }
 
-/** An answer without an outcome would pass for a statement that returned no rows. */
-function isWholeAnswer(bytes: Uint8Array, asked: number): boolean {
-  let whole = 0;
+/** Whether each statement has an outcome: a response without one would pass for a statement that returned no rows. */
+function isCompleteResponse(bytes: Uint8Array, statements: number): boolean {
+  let complete = 0;
   let hasOutcome = false;
   let last: number | undefined;
   for (const type of typesOf(bytes)) {
     last = type;
     if (OUTCOMES.has(type)) hasOutcome = true;
     if (type !== READY || !hasOutcome) continue;
-    whole += 1;
+    complete += 1;
     hasOutcome = false;
   }
-  return whole === asked && last === READY;
+  return complete === statements && last === READY;
 }
 
-/** The types of the protocol's messages, one after the other. */
+/** Yields the types of the protocol's messages, in order. */
 function* typesOf(bytes: Uint8Array): Generator<number> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at < bytes.length; at += 1 + view.getInt32(at + 1)) yield view.getUint8(at);
@@ -205,18 +205,18 @@ function joinBytes(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** In one turn, in which PostgreSQL does nothing: what was committed is in these files, and what was not is undone from them. */
+/** Copies the files in one turn, in which PostgreSQL does nothing: recovery keeps what was committed, and undoes the rest. */
 function copyFiles(target: string): void {
   let failure: string | null = null;
   try {
     if (dataDir === null) throw new Error('There are no files: everything is in memory');
-    // The caller may have ended meanwhile, and then nobody would remove the copy.
+    // The caller may have ended meanwhile, and then nothing would remove the copy.
     if (!existsSync(dirname(target))) throw new Error('There is no folder for the copy any more');
     cpSync(prepareFolder(dataDir).folder, target, {
       recursive: true,
       errorOnExist: true,
       force: false,
-      // Where the disk can, the copy shares what neither changes.
+      // Where the file system can, the copy shares the blocks that neither changes.
       mode: constants.COPYFILE_FICLONE,
     });
   } catch (error) {

@@ -16,19 +16,19 @@ export interface PgliteOptions {
   dataDir: string;
   clock: Clock;
   log: Log;
-  /** The database cannot go on, and neither should the process. Called once. */
+  /** Called once, when the database cannot continue: the process has to end. */
   onFatal: (error: Error) => void;
   /** A data tarball that a new folder starts from, in place of the built one. */
   seed?: string;
-  /** The compiled worker, for a source to start in place of its own: that one is compiled at each start. */
+  /** A compiled worker: without it, a server that runs from its source compiles the worker at each start. */
   worker?: string;
-  /** One that runs already, in place of a new one. */
+  /** A backend that runs already, in place of a new one. */
   backend?: Backend;
   meter?: DatabaseMeter | undefined;
 }
 
 export interface Pglite extends Database {
-  /** How often something was flushed to the disk since the start. */
+  /** The number of flushes to the disk since the start. */
   flushes(): number;
 }
 
@@ -54,7 +54,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     {
       user: 'postgres',
       database: 'postgres',
-      // Or PGSSLMODE would have its say.
+      // Otherwise PGSSLMODE would apply.
       ssl: false,
       max: 1,
       idleTimeoutMillis: 0,
@@ -63,7 +63,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     },
     { clock, log, meter },
   );
-  // As on a server: opened is what has answered once. Only then does closing wait for whatever was asked before.
+  // Open, as on a server, means that it has responded once. Only then does closing wait for earlier statements.
   await sql`select 1`.execute(connections.sql);
   const stopHousekeeping = inMemory
     ? undefined
@@ -73,7 +73,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
 
   return {
     engine: 'pglite',
-    // It needs no lock: no other process can hold this folder, so every earlier holder of a task has ended.
+    // No advisory lock is needed: no other process can hold this folder, so every earlier holder of a task has ended.
     instance: newInstanceId(),
     sql: connections.sql,
     transaction: connections.transaction,
@@ -82,17 +82,17 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     connections: connections.connections,
     flushes: backend.flushes,
     copyFiles: backend.copyFiles,
-    // There is no other process to hear it.
+    // No other process listens.
     async notify(channel, ...payloads) {
-      for (const heard of listeners.get(channel) ?? [])
-        for (const payload of payloads) setImmediate(heard, payload);
+      for (const onNotification of listeners.get(channel) ?? [])
+        for (const payload of payloads) setImmediate(onNotification, payload);
     },
-    async listen(channel, heard) {
-      const own = (payload: string) => heard(payload);
-      const all = listeners.get(channel) ?? new Set();
-      listeners.set(channel, all.add(own));
+    async listen(channel, onNotification) {
+      const own = (payload: string) => onNotification(payload);
+      const ofChannel = listeners.get(channel) ?? new Set();
+      listeners.set(channel, ofChannel.add(own));
       return async () => {
-        all.delete(own);
+        ofChannel.delete(own);
       };
     },
     close() {
@@ -109,22 +109,22 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
   }
 }
 
-/** Written by the build; without it the first start runs initdb. */
+/** The seed that the build makes; without one the first start runs initdb. */
 function builtSeed(): string | null {
   const path = builtPath('pgdata.tar.gz');
   return existsSync(path) ? path : null;
 }
 
-/** PGlite in its worker. */
+/** A PGlite in its worker. */
 export interface Backend {
-  /** A new conversation for `pg`. There is one at a time: its pool holds one connection. */
+  /** Opens a stream for `pg`. There is one at a time: its pool holds one connection. */
   connect(): Duplex;
   flushes(): number;
   copyFiles(folder: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Resolves when PGlite is ready in its worker. `onFatal` is for what happens after that. */
+/** Resolves when PGlite is ready in its worker. `onFatal` reports later failures. */
 export function startBackend(
   file: string,
   input: WorkerInput,
@@ -140,8 +140,8 @@ export function startBackend(
     let failure: Error | undefined;
     let state: 'starting' | 'open' | 'closed' = 'starting';
     let closed: (() => void) | undefined;
-    /** Callers that wait for a copy, in order of arrival. */
-    const copying: ((failure: string | null) => void)[] = [];
+    /** Callbacks of pending copies, in order of arrival. */
+    const pendingCopies: ((failure: string | null) => void)[] = [];
 
     const backend: Backend = {
       flushes: () => flushes,
@@ -150,12 +150,12 @@ export function startBackend(
         return stream;
       },
       async copyFiles(folder) {
-        const refused = await new Promise<string | null>((copied) => {
+        const refusal = await new Promise<string | null>((copied) => {
           if (failure || state === 'closed') return copied('The database is closed');
-          copying.push(copied);
+          pendingCopies.push(copied);
           post({ copyTo: folder });
         });
-        if (refused !== null) throw new Error(`The files could not be copied: ${refused}`);
+        if (refusal !== null) throw new Error(`The files could not be copied: ${refusal}`);
       },
       async close() {
         if (!failure) {
@@ -173,7 +173,7 @@ export function startBackend(
     worker.on('message', (message: FromWorker) => {
       if (message.kind === 'fatal') return fail(new Error(message.message));
       if (message.kind === 'closed') return closed?.();
-      if (message.kind === 'copied') return copying.shift()?.(message.failure);
+      if (message.kind === 'copied') return pendingCopies.shift()?.(message.failure);
       flushes = message.flushes;
       if (message.kind === 'answer') stream?.push(message.bytes);
       else {
@@ -185,12 +185,12 @@ export function startBackend(
     worker.on('error', fail);
     worker.on('exit', () => fail(new Error('The worker of PGlite ended')));
 
-    /** Rejects the waiting statements first: a COMMIT without an answer has an unknown outcome. */
+    /** Rejects the waiting statements first: a COMMIT without a response has an unknown outcome. */
     function fail(error: Error) {
       if (failure || state === 'closed') return;
       failure = error;
       stream?.destroy(error);
-      for (const copied of copying.splice(0)) copied(error.message);
+      for (const copied of pendingCopies.splice(0)) copied(error.message);
       closed?.();
       if (state === 'starting') reject(error);
       else onFatal(error);
@@ -204,12 +204,12 @@ function createProtocolStream(
   post: (message: ToWorker) => void,
   failure: () => Error | undefined,
 ): Duplex {
-  let held: Uint8Array[] = [];
-  function hold(messages: Uint8Array[], written: () => void) {
-    held.push(...messages);
-    if (messages.some(isAnswered)) {
-      post(Uint8Array.from(Buffer.concat(held)));
-      held = [];
+  let buffered: Uint8Array[] = [];
+  function buffer(messages: Uint8Array[], written: () => void) {
+    buffered.push(...messages);
+    if (messages.some(expectsResponse)) {
+      post(Uint8Array.from(Buffer.concat(buffered)));
+      buffered = [];
     }
     written();
   }
@@ -217,10 +217,10 @@ function createProtocolStream(
     read() {
       // The worker pushes.
     },
-    write: (message: Uint8Array, _encoding, written) => hold([message], written),
-    // What was collected while it was corked: one trip for all of it.
+    write: (message: Uint8Array, _encoding, written) => buffer([message], written),
+    // Posts together what was written while the stream was corked.
     writev: (messages, written) =>
-      hold(
+      buffer(
         messages.map(({ chunk }) => chunk),
         written,
       ),
@@ -244,8 +244,8 @@ function createProtocolStream(
   });
 }
 
-/** A statement with parameters is several messages up to a Sync. */
-function isAnswered(message: Uint8Array): boolean {
+/** Whether a message gets a response. A statement with parameters is several messages up to a Sync. */
+function expectsResponse(message: Uint8Array): boolean {
   return message[0] === STARTUP || message[0] === QUERY || message[0] === SYNC;
 }
 

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { isSilence, openConnections } from './connections.ts';
+import { isReadTimeout, openConnections } from './connections.ts';
 import {
   type Database,
   type DatabaseMeter,
@@ -20,25 +20,25 @@ export interface PostgresOptions {
   log: Log;
   meter?: DatabaseMeter | undefined;
   /** The number of the newest migration that this server knows. */
-  knows?: number | undefined;
+  knownMigration?: number | undefined;
   /** Replaces `WAIT_MS` in a test, which cannot wait for seconds. */
   waitMs?: number | undefined;
 }
 
-/** Throws when the server cannot be reached. */
+/** Connects to a PostgreSQL server. Throws when it cannot be reached. */
 export async function openPostgres({
   databaseUrl,
   clock,
   log,
   meter,
-  knows = newestMigration(),
+  knownMigration = newestMigration(),
   waitMs = WAIT_MS,
 }: PostgresOptions): Promise<Database> {
   const config: pg.ClientConfig = {
     connectionString: databaseUrl,
     application_name: 'psa',
     connectionTimeoutMillis: waitMs * CONNECT_SHARE,
-    // Where nothing else waits for an answer, a server that has vanished is noticed all the same.
+    // Notices a server that has vanished, even where no statement waits for a response.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };
@@ -63,7 +63,7 @@ export async function openPostgres({
   const createClient = () => new pg.Client({ ...timed, pipeline: true });
   const locks: Locks = [
     [INSTANCE_LOCK, instance],
-    [SERVING_LOCK, knows],
+    [SERVING_LOCK, knownMigration],
   ];
   const listener = createListener({
     createClient,
@@ -71,7 +71,7 @@ export async function openPostgres({
     clock,
     log,
     checkMs: waitMs / CHECKS,
-    onSilent: connections.closeIdle,
+    onTimeout: connections.closeIdle,
   });
   try {
     await sql`select 1`.execute(connections.sql);
@@ -86,24 +86,24 @@ export async function openPostgres({
     sql: connections.sql,
     transaction: connections.transaction,
     async maintenance(work) {
-      const unhurried = open({ ...config, query_timeout: A_DAY_MS, max: 1 }, SESSION);
+      const untimed = open({ ...config, query_timeout: A_DAY_MS, max: 1 }, SESSION);
       try {
-        return await work(unhurried);
+        return await work(untimed);
       } finally {
-        await unhurried.close();
+        await untimed.close();
       }
     },
     async takesWrites() {
       try {
         return await probe.takesWrites();
       } catch (error) {
-        // The others may be as silent.
-        if (isSilence((error as Error).cause)) connections.closeIdle();
+        // The other connections may have become silent too.
+        if (isReadTimeout((error as Error).cause)) connections.closeIdle();
         throw error;
       }
     },
     connections: connections.connections,
-    // Other instances have it too.
+    // Reaches the other instances too.
     async notify(channel, ...payloads) {
       const isSent = await listener.notify(channel, payloads)?.then(
         () => true,
@@ -113,7 +113,7 @@ export async function openPostgres({
     },
     listen: listener.listen,
     async close() {
-      listener.forget();
+      listener.removeAll();
       await Promise.all([connections.close(), probe.close()]);
       await listener.close();
     },
@@ -121,16 +121,16 @@ export async function openPostgres({
 }
 
 /**
- * The same days and hours in SQL on every server, and as PGlite has them. A transaction of a machine that has vanished lets go
- * of its tenant: none of ours waits for anything but the database. And no statement of ours takes as long as compiling it
- * does, which PostgreSQL decides by an estimate: it made nested lists ten times slower.
+ * Settings of each session. Days and hours in SQL are the same on every server, and as on PGlite. The transaction of a machine
+ * that has vanished releases its tenant: a live one waits for nothing but the database. JIT is off: PostgreSQL decides by an
+ * estimate, and no statement here takes as long as its compilation, which made nested lists ten times slower.
  */
 const SESSION =
   "set time zone 'UTC'; set idle_in_transaction_session_timeout to '30s'; set jit to off; set statement_timeout to 0;";
 
 /**
- * The deadlines that PostgreSQL keeps for us. With the client's own it would hold a tenant's lock for a client that nobody
- * hears any more: it has to end that session too, and to notice where what it sends is not taken.
+ * The deadlines that PostgreSQL enforces. With the client's deadlines alone it would hold a tenant's lock for a client that
+ * is gone: it has to end that session too, and to notice that its data is no longer received.
  */
 function sessionDeadlines(waitMs: number): string {
   return `
@@ -139,30 +139,30 @@ function sessionDeadlines(waitMs: number): string {
     set tcp_user_timeout to ${waitMs}; set tcp_keepalives_idle to 10; set tcp_keepalives_interval to 5`;
 }
 
-/** The share of that time that a connection may take: the callers that wait behind one in vain go on the sooner. */
+/** The share of `waitMs` that a connection may take to open: callers that wait for one in vain fail the sooner. */
 const CONNECT_SHARE = 0.6;
-/** The share after which PostgreSQL gives a statement up: its refusal keeps the connection, its silence costs it. */
+/** The share of `waitMs` after which PostgreSQL cancels a statement: its error keeps the connection, its silence does not. */
 const STATEMENT_SHARE = 0.8;
-/** How often the connection that listens is tried within the time that an answer may take. */
+/** The number of checks of the listening connection within `waitMs`. */
 const CHECKS = 5;
 /**
- * The write that is tried for who asks whether there can be any, on a connection of its own: the answer is wanted within a
- * second, and one that waits in vain must not keep the next from being tried on a new connection.
+ * The deadline of the write that probes whether there can be any, on a connection of its own: the result is needed within a
+ * second, and a probe that waits in vain must not keep the next one from a new connection.
  */
 const PROBE_MS = 700;
-/** For an index over a table of any size. */
+/** The deadline of maintenance: enough for an index over a table of any size. */
 const A_DAY_MS = 86_400_000;
 
 const NOTIFY = 'select pg_notify($1, payload) from unnest($2::text[]) payload';
 
-type Heard = (payload: string) => void;
+type OnNotification = (payload: string) => void;
 
-/** Advisory ones, which fall with the connection. */
+/** Advisory locks, which are released with the connection. */
 type Locks = readonly (readonly [kind: number, number: number])[];
 
 /**
- * Listens on one connection of its own, which others may notify by, and gets it back when it is lost. It mostly waits, so
- * it is tried again and again: a connection that nobody answers on looks like one on which nothing happens.
+ * Listens on one connection of its own, which can also send notifications, and replaces it when it is lost. It mostly waits,
+ * so it is checked again and again: a connection without a server looks like one without notifications.
  */
 function createListener({
   createClient,
@@ -170,16 +170,16 @@ function createListener({
   clock,
   log,
   checkMs,
-  onSilent,
+  onTimeout,
 }: {
   createClient: () => pg.Client;
   locks: Locks;
   clock: Clock;
   log: Log;
   checkMs: number;
-  onSilent: () => void;
+  onTimeout: () => void;
 }) {
-  const channels = new Map<string, Set<Heard>>();
+  const channels = new Map<string, Set<OnNotification>>();
   let connection: Promise<pg.Client> | undefined;
   let connected: pg.Client | null = null;
   let closed = false;
@@ -191,13 +191,13 @@ function createListener({
       log.warn({ err: error }, 'The connection that listens to the database failed'),
     );
     client.on('notification', ({ channel, payload = '' }) => {
-      for (const heard of channels.get(channel) ?? []) heard(payload);
+      for (const onNotification of channels.get(channel) ?? []) onNotification(payload);
     });
     try {
       await client.connect();
-      // It writes nothing that a crash could lose, so what it notifies waits for no disk.
+      // It writes nothing that a crash could lose, so a notification need not wait for the disk.
       await client.query('set synchronous_commit to off');
-      // Shared: the connection before this one may not be known to be lost yet.
+      // Shared: the server may not know yet that the previous connection is lost.
       for (const lock of locks) await client.query('select pg_advisory_lock_shared($1, $2)', [...lock]);
       for (const channel of channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
@@ -216,7 +216,7 @@ function createListener({
     return client;
   }
 
-  /** Queries the connection at intervals of the machine's time: `pg` closes one that does not answer. Returns the stop. */
+  /** Queries the connection at intervals of the machine's time: `pg` closes one that does not respond. Returns the stop. */
   function check(client: pg.Client): () => void {
     let isAnswered = true;
     const checks = setInterval(() => {
@@ -227,7 +227,7 @@ function createListener({
           isAnswered = true;
         },
         (error: unknown) => {
-          if (isSilence(error)) onSilent();
+          if (isReadTimeout(error)) onTimeout();
         },
       );
     }, checkMs);
@@ -242,7 +242,7 @@ function createListener({
       try {
         const client = await connect();
         log.info({}, 'Listening to the database again');
-        for (const listeners of channels.values()) for (const heard of listeners) heard('');
+        for (const listeners of channels.values()) for (const onNotification of listeners) onNotification('');
         return client;
       } catch (error) {
         log.warn({ err: error }, 'Could not listen to the database');
@@ -260,10 +260,10 @@ function createListener({
     });
   }
 
-  async function listen(channel: string, heard: Heard): Promise<() => Promise<void>> {
+  async function listen(channel: string, onNotification: OnNotification): Promise<() => Promise<void>> {
     if (closed) throw new Error('The database is closed');
-    // The same function may be given twice.
-    const own: Heard = (payload) => heard(payload);
+    // The same function may be registered twice.
+    const own: OnNotification = (payload) => onNotification(payload);
     const listeners = channels.get(channel) ?? new Set();
     channels.set(channel, listeners.add(own));
     const remove = async () => {
@@ -289,17 +289,17 @@ function createListener({
     stopWaiting?.();
     const client = await connection?.catch(() => undefined);
     if (!client) return;
-    // Where nobody answers, nobody closes the other side.
-    const cut = setTimeout(() => client.connection.stream.destroy(), checkMs);
+    // A server that does not respond does not close its side either.
+    const forceClose = setTimeout(() => client.connection.stream.destroy(), checkMs);
     await client.end();
-    clearTimeout(cut);
+    clearTimeout(forceClose);
   }
 
   return {
     listen,
-    /** Nobody who listens is to look at anything any more: the database closes. */
-    forget: () => channels.clear(),
-    /** Undefined while it is not connected. */
+    /** Removes all listeners: while the database closes, a notification must not cause queries any more. */
+    removeAll: () => channels.clear(),
+    /** Sends notifications over the listening connection; undefined while there is none. */
     notify: (channel: string, payloads: readonly string[]) =>
       connected?.query({ name: 'notify', text: NOTIFY, values: [channel, payloads] }),
     close,

@@ -2,14 +2,14 @@ import type { Clock } from '../kernel/clock.ts';
 import { isTracing, withSpan } from '../kernel/traces.ts';
 import type { DatabaseMeter } from './database.ts';
 
-/** Sends a statement, and tells how long it took and what it was: its kind and its table, never its values. */
-export type SendStatement = <Result>(text: string, send: () => Promise<Result>) => Promise<Result>;
+/** Sends a statement and reports its duration, its kind and its table, never its values. */
+export type ObserveStatement = <Result>(text: string, send: () => Promise<Result>) => Promise<Result>;
 
-export function createStatementWatch(clock: Clock, meter: DatabaseMeter | undefined): SendStatement {
+export function createStatementObserver(clock: Clock, meter: DatabaseMeter | undefined): ObserveStatement {
   return (text, send) => {
     if (!isTracing() && !meter) return send();
     const { kind, table } = summaryOf(text);
-    const timed = meter ? () => timedBy(clock, send, (ms) => meter.onStatement(kind, ms)) : send;
+    const timed = meter ? () => measure(clock, send, (ms) => meter.onStatement(kind, ms)) : send;
     if (!isTracing()) return timed();
     return withSpan(
       table ? `${kind} ${table}` : kind,
@@ -24,17 +24,17 @@ export function createStatementWatch(clock: Clock, meter: DatabaseMeter | undefi
   };
 }
 
-/** However it ends. */
-export async function timedBy<Result>(
+/** Reports how long work takes, however it ends. */
+export async function measure<Result>(
   clock: Clock,
   work: () => Promise<Result>,
-  tell: (ms: number) => void,
+  report: (ms: number) => void,
 ): Promise<Result> {
-  const begunAt = clock.ms();
+  const startedAt = clock.ms();
   try {
     return await work();
   } finally {
-    tell(clock.ms() - begunAt);
+    report(clock.ms() - startedAt);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Environment } from '../kernel/tenant.ts';
 import type { PayoutMethod } from '../payouts/methods/registry.ts';
 import type { PayoutFeeColumn } from './payout-fees.ts';
 
-/** jsonb: written as text, read back parsed. */
+/** A jsonb column: written as text, read parsed. */
 type Json<Value> = ColumnType<Value, string, string>;
 
 /** The tables of `migrations/` as the queries see them: one interface a table, one field a column. */
@@ -45,7 +45,7 @@ export interface Tables {
   list_count: ListCountTable;
 }
 
-interface OfTenant {
+interface TenantTable {
   account_id: string;
   environment: Environment;
 }
@@ -59,7 +59,7 @@ interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
   subaccount_markup_cents: Generated<number>;
 }
 
-interface ApiKeyTable extends OfTenant {
+interface ApiKeyTable extends TenantTable {
   id: string;
   secret_hash: string;
   permissions: string[];
@@ -69,7 +69,7 @@ interface ApiKeyTable extends OfTenant {
   hint: string | null;
 }
 
-interface TokenTable extends OfTenant {
+interface TokenTable extends TenantTable {
   id: string;
   kind: 'checkout' | 'payment' | 'dashboard';
   secret_hash: string;
@@ -95,11 +95,11 @@ interface DatabaseModeTable {
   upstream_origin: string | null;
 }
 
-interface StreamTable extends OfTenant {
+interface StreamTable extends TenantTable {
   version: Generated<number>;
 }
 
-interface EventTable extends OfTenant {
+interface EventTable extends TenantTable {
   version: number;
   mark: Generated<number>;
   kind: string;
@@ -110,12 +110,12 @@ interface EventTable extends OfTenant {
   snapshot: Json<unknown>;
 }
 
-interface LedgerAccountTable extends OfTenant {
+interface LedgerAccountTable extends TenantTable {
   name: string;
   balance: number;
 }
 
-interface PostingTable extends OfTenant {
+interface PostingTable extends TenantTable {
   transaction_id: string;
   ledger_account: string;
   amount: number;
@@ -123,7 +123,7 @@ interface PostingTable extends OfTenant {
   occurred_at: Date;
 }
 
-interface SubaccountTable extends OfTenant {
+interface SubaccountTable extends TenantTable {
   number: Generated<number>;
   id: string;
   name: string;
@@ -132,7 +132,7 @@ interface SubaccountTable extends OfTenant {
   created_at: Date;
 }
 
-interface TaskTable extends OfTenant {
+interface TaskTable extends TenantTable {
   kind: string;
   key: string;
   due_at: Date;
@@ -143,14 +143,14 @@ interface TaskTable extends OfTenant {
   holder: number | null;
 }
 
-interface IdempotencyTable extends OfTenant {
+interface IdempotencyTable extends TenantTable {
   operation: string;
   key: string;
   input_hash: string;
   resource_id: string;
 }
 
-interface CardPaymentTable extends OfTenant {
+interface CardPaymentTable extends TenantTable {
   number: Generated<number>;
   order_code: string;
   version: number;
@@ -190,7 +190,7 @@ interface SimulatedChargeTable {
   settles_at: Date | null;
 }
 
-interface PayoutTable extends OfTenant {
+interface PayoutTable extends TenantTable {
   number: Generated<number>;
   withdrawal_id: string;
   code: string;
@@ -207,7 +207,7 @@ interface PayoutTable extends OfTenant {
   end_to_end_id: string | null;
 }
 
-interface SimulatedTransferTable extends OfTenant {
+interface SimulatedTransferTable extends TenantTable {
   number: Generated<number>;
   id: string;
   method: PayoutMethod;
@@ -227,13 +227,13 @@ interface SimulatedClockTable {
   offset_ms: number;
 }
 
-interface WebhookEndpointTable extends OfTenant {
+interface WebhookEndpointTable extends TenantTable {
   url: string | null;
   secret: string;
   secret_shown: boolean;
 }
 
-interface WebhookDeliveryTable extends OfTenant {
+interface WebhookDeliveryTable extends TenantTable {
   number: Generated<number>;
   webhook_id: string;
   event_version: number | null;
@@ -252,7 +252,7 @@ interface WebhookDeliveryTable extends OfTenant {
   created_at: Date;
 }
 
-interface ReceivedWebhookTable extends OfTenant {
+interface ReceivedWebhookTable extends TenantTable {
   webhook_id: string;
   body_hash: string;
   received_at: Date;
@@ -267,7 +267,7 @@ interface WebhookAttemptTable {
   duration_ms: number;
 }
 
-interface ProductTable extends OfTenant {
+interface ProductTable extends TenantTable {
   number: Generated<number>;
   id: string;
   name: string;
@@ -276,7 +276,7 @@ interface ProductTable extends OfTenant {
   created_at: Date;
 }
 
-interface TestPaymentTable extends OfTenant {
+interface TestPaymentTable extends TenantTable {
   number: Generated<number>;
   id: string;
   value_cents: number;
@@ -285,7 +285,7 @@ interface TestPaymentTable extends OfTenant {
   paid_at: Date | null;
 }
 
-interface DisputeTable extends OfTenant {
+interface DisputeTable extends TenantTable {
   number: Generated<number>;
   id: string;
   amount_cents: number;
@@ -301,7 +301,7 @@ interface RateWindowTable {
   used: number;
 }
 
-interface StatementEntryTable extends OfTenant {
+interface StatementEntryTable extends TenantTable {
   number: Generated<number>;
   subaccount_id: string;
   kind: 'transfer_in' | 'payout' | 'payout_reversal';
@@ -311,7 +311,7 @@ interface StatementEntryTable extends OfTenant {
   created_at: Date;
 }
 
-interface SubaccountPayoutTable extends OfTenant {
+interface SubaccountPayoutTable extends TenantTable {
   number: Generated<number>;
   id: string;
   subaccount_id: string;
@@ -335,7 +335,7 @@ interface SubaccountPayoutTable extends OfTenant {
   reversed_at: Date | null;
 }
 
-interface ObservedTable extends OfTenant {
+interface ObservedTable extends TenantTable {
   number: Generated<number>;
   resource: 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
   id: string;
@@ -347,13 +347,13 @@ interface ObservedTable extends OfTenant {
   observed_at: Date;
 }
 
-interface ObservedReferenceTable extends OfTenant {
+interface ObservedReferenceTable extends TenantTable {
   resource: ObservedTable['resource'];
   reference: string;
   id: string;
 }
 
-interface UpstreamIntentTable extends OfTenant {
+interface UpstreamIntentTable extends TenantTable {
   id: string;
   operation: string;
   key: string;
@@ -367,7 +367,7 @@ interface UpstreamIntentTable extends OfTenant {
   created_at: Date;
 }
 
-interface UpstreamPollTable extends OfTenant {
+interface UpstreamPollTable extends TenantTable {
   name: string;
   polled_at: Date;
 }
@@ -386,7 +386,7 @@ interface UpstreamSlotTable {
   held_until: Date;
 }
 
-interface ListCountTable extends OfTenant {
+interface ListCountTable extends TenantTable {
   list: string;
   parent: string;
   seconds: number;

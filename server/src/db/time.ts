@@ -3,15 +3,15 @@ import { type Clock, type OffsetClock, plusMs } from '../kernel/clock.ts';
 import type { Sql } from './database.ts';
 import type { Log } from './log.ts';
 
-/** Shorter than any lease: a machine whose clock is set while it runs takes nothing that another holds. */
+/** The interval of measurements: shorter than any lease, so that an instance whose clock is set claims nothing of another. */
 const MEASURE_MS = 1_000;
-/** The error of a clock that is worth a line in the log. */
+/** The smallest change of the offset that is logged. */
 const NOTABLE_MS = 1_000;
 
 /**
  * Keeps `clock` at the database's time, which all instances share, whatever their machines show: by a clock that is a
- * minute ahead another instance's leases would have ended, and what is due in a minute would be due. The offset stays as
- * it is wherever a measurement allows that, so on one machine it stays 0. Returns what ends it.
+ * minute ahead the leases of other instances would have ended, and tasks of the next minute would be due. The offset stays
+ * as it is where a measurement allows that, so on one machine it stays 0. Returns the function that stops this.
  * @throws what `readTime` throws the first time
  */
 export async function followDatabaseTime({
@@ -21,7 +21,7 @@ export async function followDatabaseTime({
   log,
 }: {
   clock: OffsetClock;
-  /** The clock that `clock` goes by. */
+  /** The machine's clock, to which `clock` adds its offset. */
   base: Clock;
   readTime: () => Promise<Date>;
   log: Log;
@@ -33,7 +33,7 @@ export async function followDatabaseTime({
   async function measure(): Promise<void> {
     const before = base.ms();
     const time = (await readTime()).getTime();
-    // It was read at some moment between these two.
+    // The time was read at some moment between these two: so the offset is between these bounds.
     const [least, most] = [time - base.ms(), time - before];
     const offsetMs = clock.offsetMs();
     if (offsetMs >= least && offsetMs <= most) return;
@@ -52,7 +52,7 @@ export async function followDatabaseTime({
   function measureLater(): () => void {
     return base.schedule(plusMs(base.now(), MEASURE_MS), () => {
       measuring = measure()
-        // A database that is away is reported by all that need it. The offset holds until it is back.
+        // A database that is away is reported by all callers that need it. The offset holds until it is back.
         .catch(() => undefined)
         .finally(() => {
           if (!stopped) cancel = measureLater();

@@ -12,28 +12,32 @@ export interface Holder {
   readonly endsWith: readonly string[];
 }
 
-/** A subscription that a credential holds open. */
-export interface Opened {
-  /** At the moment that the credential expires or is revoked, anywhere; with the error to show. */
+/** A connection or subscription that depends on a credential. */
+export interface CredentialListener {
+  /** Called when the credential expires or is revoked, on any instance, with the error to report. */
   credentialEnded(error: PaymentError): void;
 }
 
 /**
- * Tells what is opened of the end of its credential, before it resolves if that has come already; the returned function
- * forgets it.
+ * Notifies the listener of the end of its credential, before it resolves if the credential has ended already. The
+ * returned function removes the listener.
  */
-export type WatchCredential = (authorization: string, caller: Holder, opened: Opened) => Promise<() => void>;
+export type WatchCredential = (
+  authorization: string,
+  caller: Holder,
+  listener: CredentialListener,
+) => Promise<() => void>;
 
-/** How long after it could not be looked at a credential is looked at again, where it may have been revoked unheard. */
+/** The delay between attempts to authenticate a credential again, after its revocation may have been missed. */
 const RETRY_MS = 5_000;
 
-/** One credential, for all that is open by it: ten thousand sockets of one shop's page are looked after as one. */
+/** The watch of one credential, shared by all its listeners: ten thousand sockets of one shop's page need only one. */
 interface Watch {
-  readonly name: string;
-  readonly opened: Set<Opened>;
+  readonly key: string;
+  readonly listeners: Set<CredentialListener>;
   readonly stops: (() => void)[];
-  isOver: boolean;
-  /** Listening, and looked since. */
+  hasEnded: boolean;
+  /** Resolves when revocations are listened for and the credential has been authenticated since. */
   ready: Promise<void>;
 }
 
@@ -51,16 +55,16 @@ export function createCredentialWatch({
   clock: Clock;
   onFault: (fault: unknown) => void;
 }): WatchCredential {
-  /** None of them has ended. */
+  /** The watches that have not ended, by key. */
   const watches = new Map<string, Watch>();
 
-  function begin(name: string, authorization: string, caller: Holder): Watch {
-    const watch: Watch = { name, opened: new Set(), stops: [], isOver: false, ready: Promise.resolve() };
-    watches.set(name, watch);
+  function begin(key: string, authorization: string, caller: Holder): Watch {
+    const watch: Watch = { key, listeners: new Set(), stops: [], hasEnded: false, ready: Promise.resolve() };
+    watches.set(key, watch);
     const end = (error: PaymentError) => {
       forget(watch);
-      for (const each of watch.opened) each.credentialEnded(error);
-      watch.opened.clear();
+      for (const listener of watch.listeners) listener.credentialEnded(error);
+      watch.listeners.clear();
     };
     watch.ready = listen(watch, authorization, caller, end).catch((error: unknown) => {
       if (error instanceof PaymentError) return end(error);
@@ -79,20 +83,20 @@ export function createCredentialWatch({
     const { stops } = watch;
     if (expiresAt)
       stops.push(clock.schedule(expiresAt, () => end(new UnauthenticatedError('This token has expired'))));
-    const revoked = () => end(new UnauthenticatedError('This credential was revoked'));
-    // In the log as it is now a revocation may lie that was not heard.
-    const setBack = () => void authenticateAgain(watch, authorization, end);
+    const onRevoked = () => end(new UnauthenticatedError('This credential was revoked'));
+    // The log as it is now may hold a revocation that was never delivered.
+    const onSetBack = () => void reauthenticate(watch, authorization, end);
     for (const resourceId of endsWith) {
       const topic = { resource: 'credential', resourceId } as const;
-      const stop = await tailer.listen(tenant, topic, revoked, setBack);
-      if (watch.isOver) return stop();
+      const stop = await tailer.listen(tenant, topic, onRevoked, onSetBack);
+      if (watch.hasEnded) return stop();
       stops.push(stop);
     }
-    // Listening first, then looking: a revocation in between is seen by one of the two.
+    // Listens first, then authenticates: a revocation in between is noticed by one of the two.
     await access.authenticate(authorization);
   }
 
-  async function authenticateAgain(
+  async function reauthenticate(
     watch: Watch,
     authorization: string,
     end: (error: PaymentError) => void,
@@ -100,32 +104,32 @@ export function createCredentialWatch({
     try {
       await access.authenticate(authorization);
     } catch (error) {
-      if (watch.isOver) return;
+      if (watch.hasEnded) return;
       if (error instanceof PaymentError) return end(error);
       onFault(error);
-      const retry = () => void authenticateAgain(watch, authorization, end);
+      const retry = () => void reauthenticate(watch, authorization, end);
       watch.stops.push(clock.schedule(plusMs(clock.now(), RETRY_MS), retry));
     }
   }
 
   function forget(watch: Watch): void {
-    if (watches.get(watch.name) === watch) watches.delete(watch.name);
-    watch.isOver = true;
+    if (watches.get(watch.key) === watch) watches.delete(watch.key);
+    watch.hasEnded = true;
     for (const stop of watch.stops.splice(0)) stop();
   }
 
-  function watchOf(authorization: string, caller: Holder): Watch {
-    const name = `${tenantKey(caller.tenant)} ${caller.credential.id} ${caller.expiresAt?.getTime()}`;
-    return watches.get(name) ?? begin(name, authorization, caller);
+  function findOrBegin(authorization: string, caller: Holder): Watch {
+    const key = `${tenantKey(caller.tenant)} ${caller.credential.id} ${caller.expiresAt?.getTime()}`;
+    return watches.get(key) ?? begin(key, authorization, caller);
   }
 
-  return async function watchCredential(authorization, caller, opened) {
-    const watch = watchOf(authorization, caller);
-    watch.opened.add(opened);
+  return async function watchCredential(authorization, caller, listener) {
+    const watch = findOrBegin(authorization, caller);
+    watch.listeners.add(listener);
     await watch.ready;
     return () => {
-      watch.opened.delete(opened);
-      if (watch.opened.size === 0) forget(watch);
+      watch.listeners.delete(listener);
+      if (watch.listeners.size === 0) forget(watch);
     };
   };
 }

@@ -1,20 +1,20 @@
 /**
  * The events of each resource. A slice adds its own in its `events.ts`, by declaration merging: `kind`, `previousStatus`,
- * `snapshot`, and `resourceId` where it is not any text.
+ * `snapshot`, and a narrower type for `resourceId` where it has one.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the slices fill it
 export interface EventTypes {}
 
 export type Resource = keyof EventTypes;
 
-/** An event as a slice writes it. The snapshot is the resource as it was then. */
+/** An event as a slice writes it. The snapshot is the resource as it was at that moment. */
 export type NewEvent = {
   [R in Resource]: { resource: R; resourceId: string } & EventTypes[R];
 }[Resource];
 
 /**
- * An event in its place: `version` counts the tenant's events without a gap. A log that was set back uses versions
- * again, with other events: these have another `mark`. An event of a release before marks has 0.
+ * An event with its place in the log: `version` counts the tenant's events without a gap. A log that was set back reuses
+ * versions for other events, which have another `mark`. An event that was written by a release without marks has 0.
  */
 export type StoredEvent = NewEvent & { version: number; mark: number; occurredAt: Date };
 
@@ -33,8 +33,8 @@ export interface EventRow {
 }
 
 /**
- * A row of the log as the union above. A newer version, which works on the same database during an upgrade, may have added
- * a resource: its events are passed over, since nobody here follows them.
+ * Converts a row of the log into an event. A newer server on the same database, during an upgrade, may have added a
+ * resource: its events get an empty snapshot, since nothing here subscribes to them.
  */
 export function eventFromRow(row: EventRow, snapshots: Snapshots): StoredEvent {
   const resource = row.resource as Resource;

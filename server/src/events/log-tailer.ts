@@ -6,83 +6,89 @@ import type { Snapshots, StoredEvent } from './event.ts';
 import { type Appended, type Position, readAfter, readPosition, type Topic } from './log.ts';
 
 /**
- * The live end of every tenant's log that somebody listens to: one reader a tenant, however many listeners.
- * A wake says only "look"; what is delivered is what the log holds, in order, each version once. Where the log was set back
- * behind what was delivered (an asynchronous standby was promoted), the listeners are notified, and it goes on from the
- * new head.
+ * Delivers the new events of each tenant that has listeners, with one reader a tenant for any number of them: the live end
+ * of its log. A wake says only that there may be more; the log says what is delivered, in order, each version once. Where
+ * the log was set back behind what was delivered (an asynchronous standby was promoted), the listeners are notified, and
+ * delivery continues from the new head.
  */
 export interface LogTailer {
-  /** Parses what is read from the log, here and by a subscriber that has still to catch up. */
+  /** Parses snapshots from the log, here and for a subscriber that still catches up. */
   readonly snapshots: Snapshots;
   /**
-   * Something was committed for this tenant, on another instance, or here: then `appended` is what, and where that
-   * continues what was delivered, nothing is read.
+   * Reports a commit for this tenant. A commit of this instance passes what it has `appended`: where that continues what
+   * was delivered, nothing is read.
    */
   wake(tenant: Tenant, appended?: Appended): void;
   /**
-   * Joins the live end if it stands at `after` or before it, or makes one there; from then on `heard` gets each event
-   * of the topic beyond `after`. Null if the live end has passed `after`: read on in the log first. The last one
-   * that leaves gives the live end up.
+   * Joins the live end if it is at `after` or before it, or creates one there; from then on `onEvent` gets each event of
+   * the topic beyond `after`. Null if the live end has passed `after`: the listener has to read on in the log first. The
+   * live end is removed with its last listener.
    */
   join(tenant: Tenant, listener: Listener): (() => void) | null;
-  /** How many have joined the tenant's live end here. */
-  listening(tenant: Tenant): number;
+  /** The number of listeners at the live end of a tenant, on this instance. */
+  listenerCount(tenant: Tenant): number;
   /**
-   * From now on `heard` gets each event of the topic. `setBack` is called when the log was set back: events before its new
-   * head were not heard, and those heard may be lost; from then on `heard` gets each event behind that head.
+   * Passes each new event of the topic to `onEvent`. Calls `onSetBack` when the log was set back: events before its new
+   * head were not delivered, and delivered ones may be lost; from then on `onEvent` gets each event after that head.
    */
   listen(
     tenant: Tenant,
     topic: Topic,
-    heard: (event: StoredEvent) => void,
-    setBack: () => void,
+    onEvent: (event: StoredEvent) => void,
+    onSetBack: () => void,
   ): Promise<() => void>;
-  /** Begins to hear what other instances commit. */
+  /** Listens for the commits of other instances from now on. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Listener {
   readonly topic: Topic;
-  /** The last event that it has read or heard: it moves on with each. */
+  /** The version of the last event that it has read or received: each delivery moves it on. */
   after: number;
   /** The mark of the event at which it joins. */
   mark: number;
   onEvent(event: StoredEvent): void;
-  /** The log was set back behind what the live end has delivered. The listener stays, at the new head. */
+  /** Called when the log was set back behind what the live end has delivered. The listener stays, at the new head. */
   onSetBack(): void;
-  /** It has joined ahead of the live end, which does not come past the same event. It was removed: read on in the log first. */
+  /**
+   * The listener was removed, and has to read on in the log first: it had joined ahead of the live end, which has not
+   * delivered the same event at that position.
+   */
   onDropped(): void;
 }
 
 /** The channel of the notifications that instances send after a commit: see `announcement`. */
 export const STREAM_CHANNEL = 'psa_stream';
 
-/** The tenant and its newest committed version: an instance that has that version does not read. Without one, it reads. */
+/**
+ * The notification of a commit: the tenant and its newest version. An instance that has delivered that version does not
+ * read. Without a version, each instance reads.
+ */
 export function announcement(tenant: Tenant, version?: number): string {
   return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
 }
 
-/** The key of the tenant that it is about; null for whichever, where some may have been lost. */
-export function announcedTenant(heard: string): string | null {
-  return heard.split(' ')[0] || null;
+/** The key of the tenant that a notification is about; null for any tenant, where notifications may have been lost. */
+export function announcedTenant(payload: string): string | null {
+  return payload.split(' ')[0] || null;
 }
 
-/** Notifications can get lost; then this is how late an event comes. */
+/** The interval of the poll: an event comes this late where its notification was lost. */
 const POLL_MS = 5_000;
 const PAGE = 200;
 
 interface Tail {
   tenant: Tenant;
-  /** Every event up to here has been delivered, or is being delivered, to those who had joined before. */
+  /** The version of the last event that was delivered, or is being delivered, to all who had joined before. */
   position: number;
-  /** The mark of the event there. */
+  /** The mark of the event at `position`. */
   mark: number;
   listeners: Map<string, Set<Listener>>;
-  /** Those that have joined ahead of it, and how they leave: until it comes past the event that they have read. */
+  /** Listeners that joined ahead of `position`, each with its leave function, until the event that they have read comes. */
   ahead: Map<Listener, () => void>;
-  /** How many there are; without any, the live end is no longer in the map. */
-  listening: number;
+  /** The number of listeners; a live end without any is no longer in the map. */
+  listenerCount: number;
   reading: Promise<void> | null;
   rerun: boolean;
 }
@@ -98,60 +104,60 @@ export function createLogTailer({
   snapshots: Snapshots;
   clock: Clock;
   onError: (error: unknown) => void;
-  /** An event has been handed to so many listeners, at least one. Must not throw. */
+  /** Called with each event and the number of its listeners, at least one. Must not throw. */
   onDelivered?: (event: StoredEvent, listeners: number) => void;
 }): LogTailer {
-  const liveEnds = new Map<string, Tail>();
+  const tails = new Map<string, Tail>();
   let closed = false;
   let unlisten: (() => Promise<void>) | undefined;
   let cancelPoll: (() => void) | undefined;
 
-  function read(end: Tail): Promise<void> {
-    if (end.reading !== null) {
-      end.rerun = true;
-      return end.reading;
+  function read(tail: Tail): Promise<void> {
+    if (tail.reading !== null) {
+      tail.rerun = true;
+      return tail.reading;
     }
-    end.reading = (async () => {
+    tail.reading = (async () => {
       try {
         do {
-          end.rerun = false;
-          const ahead = [...end.ahead.keys()];
-          const { events, through, mark, isSetBack } = await readAfter(database.sql, end.tenant, {
+          tail.rerun = false;
+          const ahead = [...tail.ahead.keys()];
+          const { events, through, mark, isSetBack } = await readAfter(database.sql, tail.tenant, {
             snapshots,
-            after: end.position,
-            mark: end.mark,
+            after: tail.position,
+            mark: tail.mark,
             limit: PAGE,
           });
           if (isSetBack) {
-            await restart(end);
+            await restart(tail);
             continue;
           }
-          const delivered = deliverAll(end, events);
+          const delivered = deliverAll(tail, events);
           if (delivered) await delivered;
-          end.position = through;
-          end.mark = mark;
-          if (events.length === PAGE) end.rerun = true;
-          // They had read what lies behind the head that was read after them.
-          else for (const listener of ahead) if (listener.after > through) drop(end, listener);
-        } while (end.rerun && !closed && end.listening > 0);
+          tail.position = through;
+          tail.mark = mark;
+          if (events.length === PAGE) tail.rerun = true;
+          // These had read events beyond the head that was read after that: the log was set back.
+          else for (const listener of ahead) if (listener.after > through) drop(tail, listener);
+        } while (tail.rerun && !closed && tail.listenerCount > 0);
       } catch (error) {
         // The poll reads again from the same position.
         if (!closed) onError(error);
       } finally {
-        end.reading = null;
+        tail.reading = null;
       }
     })();
-    return end.reading;
+    return tail.reading;
   }
 
-  /** Goes on from the log's head as it is now, and notifies all who heard what came before. */
-  async function restart(end: Tail): Promise<void> {
-    const head = await readPosition(database.sql, end.tenant);
-    end.position = head.version;
-    end.mark = head.mark;
-    // Where they have joined may be in the log as it is now: they find out themselves.
-    for (const listener of [...end.ahead.keys()]) drop(end, listener);
-    const listeners = [...end.listeners.values()].flatMap((each) => [...each]);
+  /** Continues from the present head of the log, and notifies all listeners that it was set back. */
+  async function restart(tail: Tail): Promise<void> {
+    const head = await readPosition(database.sql, tail.tenant);
+    tail.position = head.version;
+    tail.mark = head.mark;
+    // Their positions may be in the log as it is now: they check that when they read on.
+    for (const listener of [...tail.ahead.keys()]) drop(tail, listener);
+    const listeners = [...tail.listeners.values()].flatMap((each) => [...each]);
     await inSlices(listeners, (listener) => {
       listener.after = head.version;
       try {
@@ -162,8 +168,8 @@ export function createLogTailer({
     });
   }
 
-  function drop(end: Tail, listener: Listener): void {
-    const leave = end.ahead.get(listener);
+  function drop(tail: Tail, listener: Listener): void {
+    const leave = tail.ahead.get(listener);
     if (!leave) return;
     leave();
     try {
@@ -173,151 +179,151 @@ export function createLogTailer({
     }
   }
 
-  /** In order, and at once where few listen. */
-  function deliverAll(end: Tail, events: readonly StoredEvent[], from = 0): Promise<void> | void {
+  /** Delivers the events in order; synchronously where there are few listeners. */
+  function deliverAll(tail: Tail, events: readonly StoredEvent[], from = 0): Promise<void> | void {
     for (let index = from; index < events.length; index += 1) {
-      const delivered = deliver(end, events[index]!);
-      if (delivered) return delivered.then(() => deliverAll(end, events, index + 1));
+      const delivered = deliver(tail, events[index]!);
+      if (delivered) return delivered.then(() => deliverAll(tail, events, index + 1));
     }
   }
 
-  function deliver(end: Tail, event: StoredEvent): Promise<void> | void {
-    // Who joins from here on has it already, or reads it in the log.
-    end.position = event.version;
-    end.mark = event.mark;
-    if (end.ahead.size > 0) passThoseAhead(end, event);
+  function deliver(tail: Tail, event: StoredEvent): Promise<void> | void {
+    // A listener that joins from here on has the event already, or reads it from the log.
+    tail.position = event.version;
+    tail.mark = event.mark;
+    if (tail.ahead.size > 0) checkAhead(tail, event);
     let listeners = 0;
-    const delivered = inSlices(listenersTo(end, event), (listener) => {
+    const delivered = inSlices(listenersTo(tail, event), (listener) => {
       if (event.version <= listener.after) return;
       listener.after = event.version;
       listeners += 1;
       try {
         listener.onEvent(event);
       } catch (error) {
-        // Its own fault: the others hear what they came for.
+        // A listener that throws must not keep the event from the others.
         onError(error);
       }
     });
-    const tell = () => {
+    const report = () => {
       if (listeners > 0) onDelivered?.(event, listeners);
     };
-    return delivered ? delivered.then(tell) : tell();
+    return delivered ? delivered.then(report) : report();
   }
 
-  function passThoseAhead(end: Tail, event: StoredEvent): void {
-    for (const listener of [...end.ahead.keys()]) {
+  function checkAhead(tail: Tail, event: StoredEvent): void {
+    for (const listener of [...tail.ahead.keys()]) {
       if (listener.after > event.version) continue;
-      if (listener.after === event.version && listener.mark === event.mark) end.ahead.delete(listener);
-      else drop(end, listener);
+      if (listener.after === event.version && listener.mark === event.mark) tail.ahead.delete(listener);
+      else drop(tail, listener);
     }
   }
 
   function poll(): void {
     cancelPoll = clock.schedule(plusMs(clock.now(), POLL_MS), () => {
-      for (const end of liveEnds.values()) void read(end);
+      for (const tail of tails.values()) void read(tail);
       if (!closed) poll();
     });
   }
 
   function wake(tenant: Tenant, { events, previousMark }: Appended = NOTHING): void {
-    const end = liveEnds.get(tenantKey(tenant));
-    if (!end) return;
-    const continues = events[0]?.version === end.position + 1 && previousMark === end.mark;
-    if (end.reading !== null || !continues) return void read(end);
-    const delivered = deliverAll(end, events);
+    const tail = tails.get(tenantKey(tenant));
+    if (!tail) return;
+    const continues = events[0]?.version === tail.position + 1 && previousMark === tail.mark;
+    if (tail.reading !== null || !continues) return void read(tail);
+    const delivered = deliverAll(tail, events);
     if (!delivered) return;
-    end.rerun = false;
-    end.reading = delivered.then(() => {
-      end.reading = null;
-      if (end.rerun && !closed && end.listening > 0) return read(end);
+    tail.rerun = false;
+    tail.reading = delivered.then(() => {
+      tail.reading = null;
+      if (tail.rerun && !closed && tail.listenerCount > 0) return read(tail);
     });
   }
 
-  function hear(said: string): void {
-    if (said === '') {
-      for (const end of liveEnds.values()) void read(end);
+  function onNotify(payload: string): void {
+    if (payload === '') {
+      for (const tail of tails.values()) void read(tail);
       return;
     }
-    const [key = '', version = Number.POSITIVE_INFINITY] = said.split(' ');
-    const end = liveEnds.get(key);
-    if (end && end.position < Number(version)) void read(end);
+    const [key = '', version = Number.POSITIVE_INFINITY] = payload.split(' ');
+    const tail = tails.get(key);
+    if (tail && tail.position < Number(version)) void read(tail);
   }
 
   function join(tenant: Tenant, listener: Listener): (() => void) | null {
     const { after: version, mark } = listener;
-    const end = liveEnds.get(tenantKey(tenant)) ?? createLiveEnd(tenant, { version, mark });
-    if (end.position <= version) return add(end, listener);
+    const tail = tails.get(tenantKey(tenant)) ?? createTail(tenant, { version, mark });
+    if (tail.position <= version) return add(tail, listener);
     // The log may have been set back to where the listener is, and the live end has not noticed yet.
-    void read(end);
+    void read(tail);
     return null;
   }
 
-  function add(end: Tail, listener: Listener): () => void {
-    const name = tenantKey(end.tenant);
-    liveEnds.set(name, end);
+  function add(tail: Tail, listener: Listener): () => void {
+    const name = tenantKey(tail.tenant);
+    tails.set(name, tail);
     const key = topicKey(listener.topic);
-    const listeners = end.listeners.get(key) ?? new Set();
-    end.listeners.set(key, listeners.add(listener));
-    end.listening += 1;
+    const listeners = tail.listeners.get(key) ?? new Set();
+    tail.listeners.set(key, listeners.add(listener));
+    tail.listenerCount += 1;
     const leave = () => {
       if (!listeners.delete(listener)) return;
-      end.ahead.delete(listener);
-      end.listening -= 1;
-      if (listeners.size === 0 && end.listeners.get(key) === listeners) end.listeners.delete(key);
-      if (end.listening === 0 && liveEnds.get(name) === end) liveEnds.delete(name);
+      tail.ahead.delete(listener);
+      tail.listenerCount -= 1;
+      if (listeners.size === 0 && tail.listeners.get(key) === listeners) tail.listeners.delete(key);
+      if (tail.listenerCount === 0 && tails.get(name) === tail) tails.delete(name);
     };
-    if (listener.after > end.position || listener.mark !== end.mark) end.ahead.set(listener, leave);
-    // Something may have been committed since the position was read, and its wake found nobody.
-    void read(end);
+    if (listener.after > tail.position || listener.mark !== tail.mark) tail.ahead.set(listener, leave);
+    // Something may have been committed since the position was read, before there was a listener to wake.
+    void read(tail);
     return leave;
   }
 
   async function listen(
     tenant: Tenant,
     topic: Topic,
-    heard: (event: StoredEvent) => void,
-    setBack: () => void,
+    onEvent: (event: StoredEvent) => void,
+    onSetBack: () => void,
   ): Promise<() => void> {
     const name = tenantKey(tenant);
-    let end = liveEnds.get(name);
-    if (!end) {
+    let tail = tails.get(name);
+    if (!tail) {
       const head = await readPosition(database.sql, tenant);
-      end = liveEnds.get(name) ?? createLiveEnd(tenant, head);
+      tail = tails.get(name) ?? createTail(tenant, head);
     }
-    // Who joins exactly where the live end stands misses nothing from now on, and is not ahead of it.
-    const { position: after, mark } = end;
-    return add(end, { topic, after, mark, onEvent: heard, onSetBack: setBack, onDropped: () => undefined });
+    // A listener that joins exactly at the live end misses nothing from now on, and is not ahead of it.
+    const { position: after, mark } = tail;
+    return add(tail, { topic, after, mark, onEvent, onSetBack, onDropped: () => undefined });
   }
 
   return {
     snapshots,
     wake,
-    listening: (tenant) => liveEnds.get(tenantKey(tenant))?.listening ?? 0,
+    listenerCount: (tenant) => tails.get(tenantKey(tenant))?.listenerCount ?? 0,
     join,
     listen,
     async start() {
-      unlisten = await database.listen(STREAM_CHANNEL, hear);
+      unlisten = await database.listen(STREAM_CHANNEL, onNotify);
       poll();
     },
     async close() {
       closed = true;
       cancelPoll?.();
       await unlisten?.();
-      await Promise.all([...liveEnds.values()].map((end) => end.reading));
+      await Promise.all([...tails.values()].map((tail) => tail.reading));
     },
   };
 }
 
 const NOTHING: Appended = { events: [], previousMark: 0 };
 
-function createLiveEnd(tenant: Tenant, { version, mark }: Position): Tail {
+function createTail(tenant: Tenant, { version, mark }: Position): Tail {
   return {
     tenant,
     position: version,
     mark,
     listeners: new Map(),
     ahead: new Map(),
-    listening: 0,
+    listenerCount: 0,
     reading: null,
     rerun: false,
   };

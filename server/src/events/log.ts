@@ -11,15 +11,15 @@ import {
   type StoredEvent,
 } from './event.ts';
 
-/** The events of one resource, or of one kind of resource; without it, every event of the tenant. */
+/** Selects the events of one resource, or of one kind of resource. Without a topic, every event of the tenant is meant. */
 export interface Topic {
   readonly resource: Resource;
   readonly resourceId?: string;
 }
 
 /**
- * Takes the tenant's lock, held to the end of the transaction, and tells where its log stands. Null, and no lock, for a
- * tenant that nothing has happened to: `openStream`, and again.
+ * Takes the tenant's lock, held to the end of the transaction, and returns the version of the newest event. Null, and no
+ * lock, for a tenant without a log: call `openStream`, then try again.
  */
 export async function lockStream(sql: Sql, { accountId, environment }: Tenant): Promise<number | null> {
   const { rows } = await raw<{ version: number }>`
@@ -29,7 +29,7 @@ export async function lockStream(sql: Sql, { accountId, environment }: Tenant): 
   return rows[0]?.version ?? null;
 }
 
-/** Gives a tenant its log; another instance may just have done so. */
+/** Creates the log of a tenant, unless another instance has just created it. */
 export async function openStream(sql: Sql, tenant: Tenant): Promise<void> {
   await sql
     .insertInto('stream')
@@ -39,16 +39,16 @@ export async function openStream(sql: Sql, tenant: Tenant): Promise<void> {
 }
 
 /**
- * A place in a tenant's log: a version, and the mark of the event there, by which the same log is recognised. Both are 0
- * where nothing has happened. The mark is also 0 where the event is no longer kept.
+ * A position in a tenant's log: a version, and the mark of its event, by which the same log is recognised. Both are 0
+ * before the first event. The mark is also 0 where the event is no longer in the log.
  */
 export interface Position {
   readonly version: number;
   readonly mark: number;
 }
 
-/** Each in its place right behind `head`, all with one new mark: a transaction appends all of them or none. */
-export function numbered(
+/** Assigns the versions right after `head` to events, and one new mark to all: a transaction appends all of them or none. */
+export function assignVersions(
   events: readonly NewEvent[],
   { head, occurredAt }: { head: number; occurredAt: Date },
 ): StoredEvent[] {
@@ -64,7 +64,7 @@ export interface Appended {
   readonly previousMark: number;
 }
 
-/** Appends what `numbered` has given its place, under the lock of `lockStream`. */
+/** Appends the events from `assignVersions`, under the lock of `lockStream`. */
 export async function append(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -99,36 +99,36 @@ export async function append(
   return { events, previousMark: rows[0]?.mark ?? 0 };
 }
 
-/** The version of the newest event, 0 where nothing has happened. */
+/** The version of the newest event; 0 before the first one. */
 export async function readHead(sql: Sql, tenant: Tenant): Promise<number> {
   return (await readPosition(sql, tenant)).version;
 }
 
-/** The place of the newest event. */
+/** The position of the newest event. */
 export async function readPosition(sql: Sql, { accountId, environment }: Tenant): Promise<Position> {
   const { rows } = await raw<{ version: number; mark: number | null }>`
     select stream.version, event.mark from stream left join event using (account_id, environment, version)
     where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
   `.execute(sql);
-  const { version, mark } = rows[0] ?? NOWHERE;
+  const { version, mark } = rows[0] ?? EMPTY_LOG;
   return { version, mark: mark ?? 0 };
 }
 
-const NOWHERE: Position = { version: 0, mark: 0 };
+const EMPTY_LOG: Position = { version: 0, mark: 0 };
 
-/** The mark of the event of a version; 0 where there is none. */
+/** The mark of the event with this version; 0 if there is none. */
 export async function readMark(sql: Sql, tenant: Tenant, version: number): Promise<number> {
-  const row = await ofTenant(sql, tenant).select('mark').where('version', '=', version).executeTakeFirst();
+  const row = await eventsOf(sql, tenant).select('mark').where('version', '=', version).executeTakeFirst();
   return row?.mark ?? 0;
 }
 
-/** The newest event of the topic up to a version; null where there is none. */
+/** The newest event of the topic up to a version; null if there is none. */
 export async function readNewest(
   sql: Sql,
   tenant: Tenant,
   { snapshots, upTo, topic }: { snapshots: Snapshots; upTo: number; topic: Topic },
 ): Promise<StoredEvent | null> {
-  let query = ofTenant(sql, tenant)
+  let query = eventsOf(sql, tenant)
     .selectAll()
     .where('resource', '=', topic.resource)
     .where('version', '<=', upTo);
@@ -140,12 +140,12 @@ export async function readNewest(
 /** A page of the log after a version. */
 export interface LogRead {
   readonly events: StoredEvent[];
-  /** The version up to which that is all of it, and the mark of the event there. */
+  /** The version up to which the page is complete, and the mark of its event. */
   readonly through: number;
   readonly mark: number;
   /**
-   * The log has not reached the version, or holds another event there than the one of the mark: it was set back, and what
-   * it holds after the version does not continue what was read before.
+   * The log has not reached the version, or holds an event with another mark there: it was set back, and what it holds
+   * after the version does not continue what was read before.
    */
   readonly isSetBack: boolean;
 }
@@ -153,7 +153,7 @@ export interface LogRead {
 interface LogReadOptions {
   snapshots: Snapshots;
   after: number;
-  /** The mark of the event there; left out by who has read nothing before. */
+  /** The mark of the event at `after`; left out where nothing was read before. */
   mark?: number;
   topic?: Topic | undefined;
 }
@@ -172,7 +172,7 @@ export function readNewestAfter(sql: Sql, tenant: Tenant, options: LogReadOption
   return readLog(sql, tenant, { ...options, limit: 1, isNewestFirst: true });
 }
 
-/** The head and the events are what one statement sees, so none below the head is still to come. */
+/** Reads the head and the events in one statement, so that no event up to that head can still be missing. */
 async function readLog(
   sql: Sql,
   tenant: Tenant,
@@ -186,12 +186,12 @@ async function readLog(
   }: LogReadOptions & { limit: number; isNewestFirst: boolean },
 ): Promise<LogRead> {
   const { accountId, environment } = tenant;
-  // What every live end reads, always by the same text, is planned once; a topic has an index of its own.
+  // The query of the live ends, which always has the same text, is planned once; a topic has its own index.
   const name = topic ? raw`` : raw`/* read_after */`;
-  const ofResource = topic ? raw`and resource = ${topic.resource}` : raw``;
-  const ofOne = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
+  const whereResource = topic ? raw`and resource = ${topic.resource}` : raw``;
+  const whereId = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
   const order = isNewestFirst ? raw`desc` : raw``;
-  // Of all events, the last that is read is the head. A join, for a subquery would be run for each row.
+  // Without a topic the last event that is read is the head. With one it is joined: a subquery would run for each row.
   const headMark = topic ? raw`head.mark` : raw`null::integer`;
   const joinHead = topic
     ? raw`left join event head on head.account_id = ${accountId}::text and head.environment = ${environment}::text
@@ -211,7 +211,7 @@ async function readLog(
     from stream ${joinHead} left join lateral (
       select * from event
       where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint
-        ${ofResource} ${ofOne}
+        ${whereResource} ${whereId}
       order by version ${order} limit ${limit}::bigint
     ) e on true
     where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
@@ -230,11 +230,11 @@ async function readLog(
 }
 
 /**
- * The place with the mark of its event, where everything after it is still there (versions have no gaps). Null where that
- * is not kept, the log has not reached it, or holds another event there. The mark is 0 where it is not known: then
- * it is not compared.
+ * Completes a position with the mark of its event, if every event after it is still in the log (versions have no gaps).
+ * Null where one is not, where the log has not reached the position, or where it holds another event there. A mark of 0 is
+ * unknown, and not compared.
  */
-export async function findKept(
+export async function findRetained(
   sql: Sql,
   { accountId, environment }: Tenant,
   { version, mark }: Position,
@@ -263,6 +263,6 @@ export async function findKept(
   return { version, mark: found ?? mark };
 }
 
-function ofTenant(sql: Sql, { accountId, environment }: Tenant) {
+function eventsOf(sql: Sql, { accountId, environment }: Tenant) {
   return sql.selectFrom('event').where('account_id', '=', accountId).where('environment', '=', environment);
 }

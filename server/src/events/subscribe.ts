@@ -4,7 +4,7 @@ import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/err
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
 import {
-  findKept,
+  findRetained,
   type LogRead,
   type Position,
   readAfter,
@@ -17,122 +17,128 @@ import type { Listener, LogTailer } from './log-tailer.ts';
 import { type LiveUpdates, SlowConsumerError, type SubscriptionOptions } from './subscription.ts';
 import {
   encodeCursor,
-  groupOf,
-  itemOf,
+  findOrCreateGroup,
+  findOrMakeItem,
   type SubscriptionGroup,
   type SubscriptionGroups,
   updatesCursors,
 } from './subscription-group.ts';
 
-/** Changes that one subscription may lie behind. Beyond what it has not read yet, it reads from the log. */
+/** The most events that wait in the queue of one subscription; one more ends it as too slow. */
 const QUEUE_LIMIT = 256;
 const PAGE = 100;
 
 /**
- * The contract of every subscription: the first state or what came after a cursor, then every change, in order,
- * none missed (but by who coalesces), none twice. It pulls from the log until it has reached the live end, joins it without a
- * gap, and from there on is pushed to. Ends after the event for which `isLast` holds, at an abort, or by a throw:
- * @throws CursorExpiredError, also later, where the log was set back behind what was given; ValidationError (not a cursor of
+ * Subscribes to a topic. The contract of every subscription: the initial state or what came after a cursor, then every
+ * change, in order, none twice, and none missed except where it coalesces. It pulls from the log until it has reached the
+ * live end, joins it without a gap, and is pushed to from there on. Ends after the event for which `isLast` holds, at an
+ * abort, or by a throw:
+ * @throws CursorExpiredError, also later, where the log was set back behind what was delivered; ValidationError (no cursor of
  * these updates), SlowConsumerError
  */
 export async function subscribe<Item>(
   subscription: SubscriptionOptions<Item>,
   groups: SubscriptionGroups = new Map(),
 ): Promise<LiveUpdates<Item>> {
-  const start = await beginningOf(subscription).catch((error: unknown) => {
+  const start = await findStart(subscription).catch((error: unknown) => {
     subscription.onEnd?.(error);
     throw error;
   });
-  return follow(subscription, start, groups);
+  return createSubscription(subscription, start, groups);
 }
 
-/** Where a subscription starts. */
+/** The starting point of a subscription. */
 interface Start<Item> {
-  /** Every event up to here is in the first item. */
+  /** Only later events are delivered: `first` shows the state up to here. */
   position: Position;
   first: Item | null;
-  /** The item that the client has seen last, where that counts. */
-  seen: Item | null;
-  /** The version with which the stream has completed; null while it has not. */
-  overAt: number | null;
+  /** The last item that the client has seen, where items coalesce. */
+  lastSeen: Item | null;
+  /** The version of a state in which the stream has completed; null if it has not. */
+  finalVersion: number | null;
 }
 
-async function beginningOf<Item>(subscription: SubscriptionOptions<Item>): Promise<Start<Item>> {
+async function findStart<Item>(subscription: SubscriptionOptions<Item>): Promise<Start<Item>> {
   const { database, tenant, topic, cursorsFor, after, begin, toItem, coalesce } = subscription;
   const cursors = updatesCursors(cursorsFor, tenant);
   const state = begin ? await begin() : null;
-  const overAt = state?.over ? state.version : null;
+  const finalVersion = state?.isOver ? state.version : null;
   if (after == null) {
     const position = state
       ? { version: state.version, mark: await readMark(database.sql, tenant, state.version) }
       : await readPosition(database.sql, tenant);
     const first = state?.first?.(encodeCursor(cursors, position)) ?? null;
-    return { position, first, seen: coalesce ? first : null, overAt };
+    return { position, first, lastSeen: coalesce ? first : null, finalVersion };
   }
-  const place = cursors.decodeMarked(after);
-  if (place === null)
+  const decoded = cursors.decodeMarked(after);
+  if (decoded === null)
     throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
-  const position = await findKept(database.sql, tenant, { version: place.place, mark: place.mark });
+  const position = await findRetained(database.sql, tenant, { version: decoded.place, mark: decoded.mark });
   if (position === null)
     throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
-  if (!coalesce) return { position, first: null, seen: null, overAt };
+  if (!coalesce) return { position, first: null, lastSeen: null, finalVersion };
   const event = await readNewest(database.sql, tenant, {
     snapshots: subscription.tailer.snapshots,
     upTo: position.version,
     topic,
   });
-  return { position, first: null, seen: event && toItem(event, encodeCursor(cursors, event)), overAt };
+  return {
+    position,
+    first: null,
+    lastSeen: event && toItem(event, encodeCursor(cursors, event)),
+    finalVersion,
+  };
 }
 
-/** A subscription that has begun. Thousands wait here at a time, so it is all in one object, and its functions are shared. */
+/** A running subscription. Thousands exist at a time, so each is a single object, and they share its functions. */
 interface Subscription<Item> extends LiveUpdates<Item>, Listener {
   readonly group: SubscriptionGroup<Item>;
   readonly groups: SubscriptionGroups;
   readonly signal: AbortSignal;
   readonly onEnd: ((failure: unknown) => void) | undefined;
-  readonly overAt: number | null;
+  readonly finalVersion: number | null;
   first: Item | null;
-  seen: Item | null;
-  /** The items that were not taken yet; null for none. */
+  lastSeen: Item | null;
+  /** The events whose items were not taken yet; null if there are none. */
   queue: StoredEvent[] | null;
   leave: (() => void) | null;
   isReading: boolean;
   failure: unknown;
   /** The last pull, which the next one waits for. */
-  turn: Promise<unknown> | null;
+  lastPull: Promise<unknown> | null;
   handleEvent(): void;
 }
 
-function follow<Item>(
+function createSubscription<Item>(
   subscription: SubscriptionOptions<Item>,
-  { position, first, seen, overAt }: Start<Item>,
+  { position, first, lastSeen, finalVersion }: Start<Item>,
   groups: SubscriptionGroups,
 ): LiveUpdates<Item> {
   const { signal, onEnd } = subscription;
-  const group = groupOf(subscription, groups);
+  const group = findOrCreateGroup(subscription, groups);
   group.members += 1;
   const live: Subscription<Item> = {
-    // What each event looks at comes first.
+    // The members that the delivery of an event reads come first.
     after: position.version,
-    onEvent: heard,
+    onEvent,
     group,
     reader: null,
     queue: null,
-    seen,
-    over: false,
+    lastSeen,
+    isOver: false,
     topic: group.topic,
     groups,
     signal,
     onEnd,
-    overAt,
+    finalVersion,
     first,
     leave: null,
     isReading: false,
     failure: null,
-    turn: null,
+    lastPull: null,
     mark: position.mark,
-    onSetBack: setBack,
-    onDropped: dropped,
+    onSetBack,
+    onDropped,
     take,
     end: abort,
     handleEvent: abort,
@@ -149,11 +155,11 @@ function follow<Item>(
 }
 
 function finish<Item>(live: Subscription<Item>): void {
-  if (live.over) return;
+  if (live.isOver) return;
   const { group, groups, signal } = live;
-  // The end of a credential is reported; a client that has left hears nothing.
+  // The end of a credential is reported; a client that has left gets no error.
   if (signal.reason instanceof PaymentError) live.failure = signal.reason;
-  live.over = true;
+  live.isOver = true;
   live.leave?.();
   live.leave = null;
   live.queue = null;
@@ -168,15 +174,15 @@ function abort<Item>(this: Subscription<Item>): void {
   this.reader?.ready();
 }
 
-function heard<Item>(this: Subscription<Item>, event: StoredEvent): void {
+function onEvent<Item>(this: Subscription<Item>, event: StoredEvent): void {
   const { group, queue, reader } = this;
-  if (!group.wants(event)) return;
-  // Who hears it first makes the item where a fault in that ends the subscription; the others are given it here.
+  if (!group.matches(event)) return;
+  // The first subscription of the group makes the item in `take`, where an error ends it. Then the others send that item here.
   if (queue === null && reader !== null && group.newest?.event === event && !group.isLast(event)) {
     const { item } = group.newest;
-    if (isSeen(this, item)) return;
+    if (isRepeated(this, item)) return;
     if (reader.trySend(item)) {
-      if (group.coalesce) this.seen = item;
+      if (group.coalesce) this.lastSeen = item;
       return;
     }
   }
@@ -189,8 +195,8 @@ function heard<Item>(this: Subscription<Item>, event: StoredEvent): void {
   this.reader?.ready();
 }
 
-function setBack<Item>(this: Subscription<Item>): void {
-  // Versions are used again: no later event would be taken for the newest.
+function onSetBack<Item>(this: Subscription<Item>): void {
+  // Versions are reused: otherwise no later event would become the newest.
   this.group.newest = null;
   this.failure = new CursorExpiredError(SET_BACK);
   finish(this);
@@ -200,23 +206,23 @@ function setBack<Item>(this: Subscription<Item>): void {
 const SET_BACK =
   'The log was set back, and what this followed is no longer in it; subscribe again without a cursor';
 
-function dropped<Item>(this: Subscription<Item>): void {
+function onDropped<Item>(this: Subscription<Item>): void {
   this.leave = null;
   this.reader?.ready();
 }
 
 function take<Item>(this: Subscription<Item>): Item | null {
   const { group, first, failure } = this;
-  if (first !== null && !this.over) {
+  if (first !== null && !this.isOver) {
     this.first = null;
-    if (this.overAt !== null) finish(this);
+    if (this.finalVersion !== null) finish(this);
     return first;
   }
   if (failure !== null) {
     this.failure = null;
     throw failure;
   }
-  while (!this.over) {
+  while (!this.isOver) {
     const event = this.queue?.shift();
     if (this.queue?.length === 0) this.queue = null;
     if (!event) {
@@ -224,32 +230,32 @@ function take<Item>(this: Subscription<Item>): Item | null {
       return null;
     }
     if (group.isLast(event)) finish(this);
-    const item = itemOf(group, event);
-    if (isSeen(this, item)) continue;
-    if (group.coalesce) this.seen = item;
+    const item = findOrMakeItem(group, event);
+    if (isRepeated(this, item)) continue;
+    if (group.coalesce) this.lastSeen = item;
     return item;
   }
   return null;
 }
 
-/** It shows what the client has seen last. */
-function isSeen<Item>({ group, seen }: Subscription<Item>, item: Item): boolean {
-  return group.coalesce !== undefined && seen !== null && group.coalesce(seen, item);
+/** Whether the item equals the last one that the client has seen. */
+function isRepeated<Item>({ group, lastSeen }: Subscription<Item>, item: Item): boolean {
+  return group.coalesce !== undefined && lastSeen !== null && group.coalesce(lastSeen, item);
 }
 
-/** Reads on in the log, at the client's own pace; at its end, joins the live end. */
+/** Reads the next events from the log, at the pace of the client; at the head of the log, joins the live end. */
 async function catchUp<Item>(live: Subscription<Item>): Promise<void> {
   live.isReading = true;
   try {
-    const { events, through, mark, isSetBack } = await readOn(live);
-    if (live.over) return;
+    const { events, through, mark, isSetBack } = await readNext(live);
+    if (live.isOver) return;
     if (isSetBack) throw new CursorExpiredError(SET_BACK);
-    const wanted = events.filter(live.group.wants);
-    live.queue = wanted.length > 0 ? wanted : null;
+    const matching = events.filter(live.group.matches);
+    live.queue = matching.length > 0 ? matching : null;
     live.after = through;
     live.mark = mark;
     if (events.length === 0) {
-      if (live.overAt !== null && through >= live.overAt) finish(live);
+      if (live.finalVersion !== null && through >= live.finalVersion) finish(live);
       else live.leave = live.group.tailer.join(live.group.tenant, live);
     }
   } catch (error) {
@@ -261,25 +267,25 @@ async function catchUp<Item>(live: Subscription<Item>): Promise<void> {
   live.reader?.ready();
 }
 
-function readOn<Item>({ group, after, mark }: Subscription<Item>): Promise<LogRead> {
+function readNext<Item>({ group, after, mark }: Subscription<Item>): Promise<LogRead> {
   const { database, tenant, topic } = group;
   const { snapshots } = group.tailer;
   if (group.coalesce) return readNewestAfter(database.sql, tenant, { snapshots, after, mark, topic });
   return readAfter(database.sql, tenant, { snapshots, after, mark, topic, limit: PAGE });
 }
 
-/** A second pull before the last one has resolved waits for it. */
+/** Returns the next item, after those of all earlier calls. */
 function next<Item>(this: Subscription<Item>): Promise<IteratorResult<Item>> {
   const pullNext = () => pull(this);
-  this.turn = this.turn ? this.turn.then(pullNext, pullNext) : pullNext();
-  return this.turn as Promise<IteratorResult<Item>>;
+  this.lastPull = this.lastPull ? this.lastPull.then(pullNext, pullNext) : pullNext();
+  return this.lastPull as Promise<IteratorResult<Item>>;
 }
 
 async function pull<Item>(live: Subscription<Item>): Promise<IteratorResult<Item>> {
   for (;;) {
     const value = live.take();
     if (value !== null) return { value, done: false };
-    if (live.over) return { value: undefined, done: true };
+    if (live.isOver) return { value: undefined, done: true };
     await new Promise<void>((resolve) => {
       live.reader = { trySend: () => false, ready: resolve };
     });
@@ -290,12 +296,12 @@ function self<Iterator>(this: Iterator): Iterator {
   return this;
 }
 
-/** The operations on the log for one caller's subscriptions. */
+/** Subscriptions to the logs of tenants. */
 export interface Updates {
   subscribe<Item>(
     subscription: Omit<SubscriptionOptions<Item>, 'database' | 'tailer' | 'cursorsFor'>,
   ): Promise<LiveUpdates<Item>>;
-  /** Where the tenant's log stands. */
+  /** The cursor of the newest event in the log of a tenant. */
   cursor(tenant: Tenant): Promise<string>;
 }
 
@@ -316,7 +322,7 @@ export function createUpdates({
   };
 }
 
-/** `subscribe` for one caller: its tenant, and the signal that ends with its credential or its connection. */
+/** `subscribe` for one caller: its tenant, and the signal that aborts with its credential or its connection. */
 export type SubscribeTo = <Item>(
   subscription: Omit<
     SubscriptionOptions<Item>,

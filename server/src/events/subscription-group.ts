@@ -6,7 +6,7 @@ import type { Position, Topic } from './log.ts';
 import type { LogTailer } from './log-tailer.ts';
 import type { SubscriptionOptions } from './subscription.ts';
 
-/** The state that subscriptions of one name share. */
+/** The state that subscriptions with the same dedupe key share. */
 export interface SubscriptionGroup<Item> {
   readonly dedupeKey: string | undefined;
   readonly database: Database;
@@ -14,64 +14,65 @@ export interface SubscriptionGroup<Item> {
   readonly cursors: Cursors;
   readonly tenant: Tenant;
   readonly topic: Topic;
-  readonly wants: (event: StoredEvent) => boolean;
+  readonly matches: (event: StoredEvent) => boolean;
   readonly toItem: SubscriptionOptions<Item>['toItem'];
   readonly isLast: SubscriptionOptions<Item>['isLast'];
   readonly coalesce: SubscriptionOptions<Item>['coalesce'];
-  /** How many there are. */
+  /** The number of subscriptions in the group. */
   members: number;
-  /** The item made of an event, while any queue holds it. */
+  /** The item made of an event, while any queue holds the event. */
   readonly items: WeakMap<StoredEvent, Item>;
-  /** The same of the newest, which most are at. */
+  /** The newest event and its item, which most subscriptions deliver next. */
   newest: { event: StoredEvent; item: Item } | null;
 }
 export type SubscriptionGroups = Map<string, SubscriptionGroup<unknown>>;
 
-export function groupOf<Item>(
+export function findOrCreateGroup<Item>(
   subscription: SubscriptionOptions<Item>,
   groups: SubscriptionGroups,
 ): SubscriptionGroup<Item> {
-  const { database, tailer, cursorsFor, tenant, topic, wants = () => true, dedupeKey } = subscription;
+  const { database, tailer, cursorsFor, tenant, topic, matches = () => true, dedupeKey } = subscription;
   const { toItem, isLast, coalesce } = subscription;
-  // The same reference may stand for another resource by now.
-  const name = dedupeKey && `${dedupeKey} ${topic.resourceId}`;
-  const known = name && groups.get(name);
-  if (known) return known as SubscriptionGroup<Item>;
+  // The same request may refer to another resource by now.
+  const key = dedupeKey && `${dedupeKey} ${topic.resourceId}`;
+  const existing = key && groups.get(key);
+  if (existing) return existing as SubscriptionGroup<Item>;
   const cursors = updatesCursors(cursorsFor, tenant);
   const group: SubscriptionGroup<Item> = {
-    ...{ dedupeKey: name, database, tailer, cursors, tenant, topic, wants, toItem, isLast, coalesce },
+    ...{ dedupeKey: key, database, tailer, cursors, tenant, topic, matches, toItem, isLast, coalesce },
     members: 0,
     items: new WeakMap(),
     newest: null,
   };
-  if (name) groups.set(name, group as SubscriptionGroup<unknown>);
+  if (key) groups.set(key, group as SubscriptionGroup<unknown>);
   return group;
 }
 
-export function itemOf<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {
+export function findOrMakeItem<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {
   if (group.newest?.event === event) return group.newest.item;
-  const item = group.items.get(event) ?? make(group, event);
+  const item = group.items.get(event) ?? makeItem(group, event);
   if (event.version >= (group.newest?.event.version ?? 0)) group.newest = { event, item };
   return item;
 }
 
-function make<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {
+function makeItem<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {
   const item = group.toItem(event, encodeCursor(group.cursors, event));
   group.items.set(event, item);
   if (group.dedupeKey === undefined || typeof item !== 'object' || item === null) return item;
-  // An item is executed once: if two groups shared one, a subscriber would read what only the other may see.
-  if (made.has(item)) throw new TypeError('Each kind of subscription makes an item of its own of each event');
-  made.add(item);
+  // A shared item is executed once for all: two groups that shared one would show each what only the other may see.
+  if (madeItems.has(item))
+    throw new TypeError('Each kind of subscription has to make its own item of each event');
+  madeItems.add(item);
   return item;
 }
 
-const made = new WeakSet<object>();
+const madeItems = new WeakSet<object>();
 
 export function encodeCursor(cursors: Cursors, { version, mark }: Position): string {
   return cursors.encode(version, mark);
 }
 
-/** One purpose for all topics: a place in the log is the same one whatever is followed from there. */
+/** The cursors of a tenant's log. All topics share one purpose: a position in the log does not depend on the topic. */
 export function updatesCursors(cursorsFor: CursorsFor, tenant: Tenant): Cursors {
   return cursorsFor(tenant, 'updates');
 }

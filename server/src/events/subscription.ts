@@ -6,8 +6,8 @@ import type { Topic } from './log.ts';
 import type { LogTailer } from './log-tailer.ts';
 
 /**
- * The client reads more slowly than things happen, and its queue is full. It is closed with 1013 and comes back
- * with `after`: it loses nothing, and it has cost the others nothing.
+ * The client reads more slowly than events arrive, and its queue is full. Its socket is closed with 1013, and it resumes
+ * with `after`: it loses nothing, and the other clients were not slowed down.
  */
 export class SlowConsumerError extends Error {
   override readonly name = 'SlowConsumerError';
@@ -16,10 +16,10 @@ export class SlowConsumerError extends Error {
 /** The state of a resource, and the version of the tenant's log that it holds for. */
 export interface InitialState<Item> {
   version: number;
-  /** With the cursor that continues behind it; null where there is no state to tell yet. */
+  /** Makes the first item from the cursor that continues after it; null where there is no state yet. */
   first: ((cursor: string) => Item) | null;
-  /** The stream has completed already: nothing follows this state. */
-  over: boolean;
+  /** Whether the stream has completed: nothing follows this state. */
+  isOver: boolean;
 }
 
 export interface SubscriptionOptions<Item> {
@@ -28,22 +28,22 @@ export interface SubscriptionOptions<Item> {
   cursorsFor: CursorsFor;
   tenant: Tenant;
   topic: Topic;
-  /** Selects events of the topic; all where left out. */
-  wants?: (event: StoredEvent) => boolean;
+  /** Selects events of the topic; all if left out. */
+  matches?: (event: StoredEvent) => boolean;
   after: string | null | undefined;
-  /** The state as it is, and the version that it holds for; left out where a stream has changes only. */
+  /** Reads the current state and the version that it holds for; left out where a stream consists of changes only. */
   begin?: () => Promise<InitialState<Item>>;
-  /** With the cursor that continues behind the event. */
+  /** Makes the item of an event, with the cursor that continues after the event. */
   toItem: (event: StoredEvent, cursor: string) => Item;
   isLast: (event: StoredEvent) => boolean;
   /**
-   * Given where only the newest state counts: a client that has not read one when the next comes gets the next alone, and
-   * is never too slow. It is true where two items show the same: the second is then left out.
+   * Compares two items. Given where only the newest state counts: the next item replaces one that was not read yet, so the
+   * client is never too slow, and an item that equals the last one is left out.
    */
   coalesce?: (left: Item, right: Item) => boolean;
   /**
-   * Subscriptions of one name make the same item of an event, and share it. The caller guarantees that they ask the same
-   * with the same rights.
+   * Subscriptions with the same key share the item of each event. The caller guarantees that they request the same with
+   * the same rights.
    */
   dedupeKey?: string | undefined;
   signal: AbortSignal;
@@ -53,9 +53,9 @@ export interface SubscriptionOptions<Item> {
 
 /** The consumer of one subscription's items. */
 export interface Reader<Item> {
-  /** The item is next, within its event's delivery. False where it cannot be passed on at once: it is to be taken, then. */
+  /** Sends the next item while its event is delivered. False where that is not possible at once: `take` returns it then. */
   trySend(item: Item): boolean;
-  /** There may be something to take. */
+  /** Called when there may be an item to take. */
   ready(): void;
 }
 
@@ -63,11 +63,11 @@ export interface Reader<Item> {
 export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
   reader: Reader<Item> | null;
   /**
-   * The next item, or null where it is still to come. Only what is taken makes room in the queue.
-   * @throws what ended it, once: SlowConsumerError, the end of the credential, a log that cannot be read
+   * Returns the next item, or null where there is none yet. Only a taken item makes room in the queue.
+   * @throws the error that ended it, once: SlowConsumerError, the end of the credential, a log that cannot be read
    */
   take(): Item | null;
-  /** Nothing follows. */
-  over: boolean;
+  /** Whether it has ended: nothing follows. */
+  isOver: boolean;
   end(): void;
 }

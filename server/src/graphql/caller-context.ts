@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
-import type { Opened, WatchCredential } from '../events/credential.ts';
+import type { CredentialListener, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Admission } from '../http/admission.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -45,7 +45,11 @@ export interface ContextFactory {
   ): Context;
   /** Counts a request without a known credential, before any work is done for it. @throws RateLimitError, at once or later */
   admit(presented: PresentedCredential): void | Promise<void>;
-  watch(presented: PresentedCredential, caller: Caller, opened: Opened): ReturnType<WatchCredential>;
+  watch(
+    presented: PresentedCredential,
+    caller: Caller,
+    listener: CredentialListener,
+  ): ReturnType<WatchCredential>;
 }
 
 export function createContextFactory({
@@ -80,8 +84,8 @@ export function createContextFactory({
   /** Counts a subscriber until the returned function is called, with the error that ended the subscription, if any. */
   onSubscriber: (transport: 'ws' | 'sse', topic: string) => (failure: unknown) => void;
 }): ContextFactory {
-  const watch: ContextFactory['watch'] = ({ authorization }, caller, opened) =>
-    watchCredential(authorization ?? '', caller, opened);
+  const watch: ContextFactory['watch'] = ({ authorization }, caller, listener) =>
+    watchCredential(authorization ?? '', caller, listener);
 
   /** Apart from `create`: a subscription keeps this closure, and with it only these three. */
   const freshContextOf =

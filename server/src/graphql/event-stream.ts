@@ -105,7 +105,7 @@ function takeNext(stream: EventStream): SerializedResult | Promise<SerializedRes
   const { updates, resultFor } = stream.subscription;
   const item = updates.take();
   if (item) return resultFor(item);
-  if (updates.over) complete(stream);
+  if (updates.isOver) complete(stream);
   return null;
 }
 

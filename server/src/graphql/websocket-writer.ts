@@ -162,7 +162,7 @@ function takeNext(sending: OutgoingSubscription): SerializedResult | Promise<Ser
   }
   const item = subscription.updates.take();
   if (item) return subscription.resultFor(item);
-  if (subscription.updates.over) sending.completion?.resolve(DONE);
+  if (subscription.updates.isOver) sending.completion?.resolve(DONE);
   return null;
 }
 

@@ -17,7 +17,7 @@ import {
 } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../access/model.ts';
-import type { Opened } from '../events/credential.ts';
+import type { CredentialListener } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscription.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket, isWebSocket } from '../http/upgrade.ts';
@@ -30,7 +30,7 @@ import { createSocketWriter, type SocketWriter, sendResults } from './websocket-
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
 
 /** The state of one connection. Ten thousand idle ones must cost little, so what few of them need is created on demand. */
-interface Connection extends Opened {
+interface Connection extends CredentialListener {
   socket: WebSocket;
   writer: SocketWriter;
   presented: PresentedCredential;

@@ -3,7 +3,7 @@ import type { Cents } from '../kernel/money.ts';
 /** The unit of an account. */
 type Unit = 'cents' | 'litoshi';
 
-/** A tenant's accounts: what each counts in, and on which side of zero it stays. */
+/** The accounts of a tenant, each with its unit and the sign that its balance keeps. */
 const ACCOUNTS = {
   /** The merchant's own money; its subaccounts' is not in it. */
   merchant_balance: { unit: 'cents', sign: 1 },
@@ -15,13 +15,13 @@ const ACCOUNTS = {
   merchant_receivable: { unit: 'cents', sign: -1 },
   /** Debited for a payout whose end is not known yet. */
   payouts_in_transit: { unit: 'cents', sign: 1 },
-  /** Gone out through the bank. */
+  /** Paid out through the bank. */
   paid_out: { unit: 'cents', sign: 1 },
   /** Fees that the service keeps of payouts. */
   platform_fees: { unit: 'cents', sign: 1 },
-  /** The other side of card sales: minus what the acquirer holds. */
+  /** The contra account of card sales: minus what the acquirer holds. */
   acquirer: { unit: 'cents', sign: -1 },
-  /** The other side of what came in by any other way. */
+  /** The contra account of money that came in by any other way. */
   received: { unit: 'cents', sign: -1 },
   /** The amount of the balance that disputes hold: a pair of memo accounts, for the money stays where it is. */
   dispute_hold: { unit: 'cents', sign: 1 },
@@ -34,7 +34,7 @@ const ACCOUNTS = {
 
 export type LedgerAccountName = keyof typeof ACCOUNTS;
 
-/** Each in its account's unit; an account that nothing was ever posted to stands at 0. */
+/** The balance of each account, in its unit; 0 for an account without postings. */
 export type Balances = Record<LedgerAccountName, number>;
 
 export const NO_BALANCES = Object.fromEntries(Object.keys(ACCOUNTS).map((name) => [name, 0])) as Balances;
@@ -46,7 +46,7 @@ export interface Move {
   amount: number;
 }
 
-/** Lines that sum to zero, done once: the id is unique within the tenant, for good. */
+/** Lines that sum to zero, posted once: the id is unique within the tenant, for good. */
 export interface LedgerTransaction {
   readonly id: string;
   readonly lines: readonly { account: LedgerAccountName; amount: number }[];
@@ -55,8 +55,8 @@ export interface LedgerTransaction {
 }
 
 /**
- * Each from one account to another of the same unit, so that it balances by construction. Equal accounts are netted.
- * What touches `merchant_subaccounts` names one subaccount.
+ * Builds a transaction from moves between accounts of the same unit, so that it balances by construction. Lines of equal
+ * accounts are netted. A transaction that touches `merchant_subaccounts` names one subaccount.
  */
 export function ledgerTransaction(
   id: string,
@@ -85,8 +85,8 @@ export function ledgerTransaction(
 }
 
 /**
- * How cents come into the merchant's own balance, whatever for: what it owes is settled first. Or it could spend what
- * comes while it owes, for a debit looks at the balance alone.
+ * Credits cents to the merchant's own balance, whatever for: what the merchant owes is paid first. Otherwise it could
+ * spend them while it owes, since a debit looks at the balance alone.
  */
 export function creditWithRecovery(from: LedgerAccountName, amount: Cents, balances: Balances): Move[] {
   const owed = Math.min(amount, -balances.merchant_receivable);

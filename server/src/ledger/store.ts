@@ -16,16 +16,16 @@ export async function readBalances(sql: Sql, tenant: Tenant): Promise<Balances> 
   return balances;
 }
 
-/** Every balance of a tenant, and the version of its log that they stand for, in one statement and so of one moment. */
+/** Every balance of a tenant, and the version of its log that they hold for, read in one statement and so at one moment. */
 export async function readBalancesAndVersion(
   sql: Sql,
   tenant: Tenant,
 ): Promise<{ balances: Balances; version: number }> {
   const { rows } = await balancesAndVersion(tenant).execute(sql);
-  return sorted(rows);
+  return fromRows(rows);
 }
 
-/** The same, and what its subaccounts sum to at the same moment, each counted. */
+/** Every balance of a tenant, the version that they hold for, and the sum over its subaccounts, read at the same moment. */
 export async function readBalancesAndSubaccounts(
   sql: Sql,
   tenant: Tenant,
@@ -36,7 +36,7 @@ export async function readBalancesAndSubaccounts(
     select 'subaccounts', coalesce(sum(balance_cents), 0)::bigint from subaccount
     where account_id = ${tenant.accountId} and environment = ${tenant.environment}
   `.execute(sql);
-  return sorted(rows);
+  return fromRows(rows);
 }
 
 interface BalanceRow {
@@ -51,14 +51,14 @@ function balancesAndVersion({ accountId, environment }: Tenant) {
     select 'version', version from stream where account_id = ${accountId} and environment = ${environment}`;
 }
 
-function sorted(rows: readonly BalanceRow[]) {
+function fromRows(rows: readonly BalanceRow[]) {
   const balances = { ...NO_BALANCES };
-  // Of a tenant that nothing has happened to there is no row.
-  const beside = { version: 0, subaccounts: 0 };
+  // A tenant without a log has no row for the version.
+  const others = { version: 0, subaccounts: 0 };
   for (const { name, balance } of rows)
-    if (name === 'version' || name === 'subaccounts') beside[name] = balance;
+    if (name === 'version' || name === 'subaccounts') others[name] = balance;
     else balances[name] = balance;
-  return { balances, version: beside.version, subaccountsCents: beside.subaccounts };
+  return { balances, version: others.version, subaccountsCents: others.subaccounts };
 }
 
 /**

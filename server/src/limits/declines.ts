@@ -4,7 +4,7 @@ import type { Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { networkOf } from '../kernel/network.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { addToCounts, addToSeen, type Count, selectCounts, takeFromCounts } from './store.ts';
+import { addIfUnchanged, addToCounts, type Count, selectCounts, takeFromCounts } from './store.ts';
 
 // Card testing: thieves try stolen numbers by the hundred, at any shop that allows it. Declined cards are counted for a
 // network, for a checkout token and for an account. An approved card takes one away: a carrier with one address for
@@ -23,9 +23,9 @@ const MINUTE = 60 * SECOND;
 
 const PACES = {
   calm: { free: 5, firstWaitMs: 2 * SECOND },
-  /** For a token or an account with many declined cards. */
+  /** The pace for a token or an account with many declined cards. */
   hot: { free: 2, firstWaitMs: 15 * SECOND },
-  /** For a token that is paused for its declined cards. */
+  /** The pace for a token that is paused for its declined cards. */
   paused: { free: 1, firstWaitMs: MINUTE },
 } satisfies Record<string, Pace>;
 
@@ -37,12 +37,12 @@ const QUIET_MS = 60 * MINUTE;
 const HOT_TOKEN = 20;
 const HOT_ACCOUNT = 60;
 const PAUSED_TOKEN = 40;
-/** The largest count of a token or an account: so many approved cards undo an attack of any size. */
+/** The largest count of a token or an account: that many approved cards undo an attack of any size. */
 const MAX_COUNT = 120;
 /** The largest count of a network: at it the wait is the longest. */
 const MAX_NETWORK_COUNT = 16;
 
-/** The wait of a network with so many declined cards, from its last card on. */
+/** The wait of a network with this number of declined cards, from its last card on. */
 export function waitMs(declines: number, { free, firstWaitMs }: Pace): number {
   if (declines < free) return 0;
   return Math.min(MAX_WAIT_MS, firstWaitMs * 2 ** (declines - free));
@@ -96,7 +96,7 @@ export function createCardTestingGuard({
       const { seen, retryAt, now } = await assess(attempt);
       if (retryAt || network === null) return retryAt;
       // Another attempt of the network was counted in between: this one reads again.
-      if (await addToSeen(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MAX_NETWORK_COUNT }))
+      if (await addIfUnchanged(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MAX_NETWORK_COUNT }))
         return null;
     }
   }
@@ -106,7 +106,7 @@ export function createCardTestingGuard({
     const keys = [account, ...(token === null ? [] : [token])];
     const counts = await addToCounts(sql, keys, { now: clock.now(), quietMs: QUIET_MS, most: MAX_COUNT });
     if (tokenId === null || token === null || (counts.get(token) ?? 0) < PAUSED_TOKEN) return;
-    // The token is paused again after as many declined cards more, also if the merchant resumes it.
+    // The token is paused again after as many more declined cards, even if the merchant resumes it.
     await takeFromCounts(sql, [{ key: token, by: PAUSED_TOKEN - HOT_TOKEN }]);
     if (await tokens.pauseForDeclines(tenant, tokenId)) meter.onTokenPaused();
   }

@@ -5,7 +5,7 @@ import { createWindows, type WindowState } from './windows.ts';
 /** The limit of the document's section 8, over all `/v1` routes of an account, both environments together. */
 export const REQUESTS_A_MINUTE = 120;
 
-/** Counts one request of an account. Rejects where the database does not answer; the request then fails too. */
+/** Counts one request of an account. Rejects where the database does not respond; the request then fails too. */
 export type TakeRequest = (accountId: string) => Promise<{ admitted: boolean } & WindowState>;
 
 /** Counts exactly over all instances: one statement a request, until the minute is used up. */

@@ -18,7 +18,7 @@ const ADDRESS_LIMIT = 600;
 /** Limits on `/graphql`, counted by root field and over all instances. */
 export interface RootFieldLimits {
   /**
-   * Counts one root field. A promise only where the database is asked; rejects where it does not answer.
+   * Counts one root field. Returns a promise only where the database is queried, which rejects where that does not respond.
    * @throws RateLimitError
    */
   take(caller: Caller, address: string): void | Promise<void>;
@@ -38,7 +38,7 @@ export function createRootFieldLimits({
   sql: Sql;
   clock: Clock;
 }): RootFieldLimits {
-  // A twentieth at a time: a busy key asks the database 20 times a minute, and two idle instances reserve a tenth at most.
+  // A twentieth at a time: a busy key queries the database 20 times a minute, and two idle instances reserve a tenth at most.
   const windowsNamed = (name: string, limit: number) =>
     createWindows({ sql, clock, name, limit, chunk: Math.max(1, Math.floor(limit / 20)) });
   const keys = windowsNamed('key', perKey);

@@ -28,13 +28,13 @@ export async function reserve(
   sql: Sql,
   { key, want, lengthMs, now }: { key: string; want: number; lengthMs: number; now: Date },
 ): Promise<{ endsAt: Date; used: number }> {
-  const over = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * lengthMs)})`;
+  const isOver = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * lengthMs)})`;
   const { rows } = await raw<{ ends_at: Date; used: number }>`
     with swept as (${sweep([key], now)})
     insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, lengthMs)}, ${want})
     on conflict (key) do update set
-      ends_at = case when ${over} then excluded.ends_at else w.ends_at end,
-      used = case when ${over} then excluded.used else w.used + excluded.used end
+      ends_at = case when ${isOver} then excluded.ends_at else w.ends_at end,
+      used = case when ${isOver} then excluded.used else w.used + excluded.used end
     returning ends_at, used
   `.execute(sql);
   const { ends_at: endsAt, used } = rows[0]!;
@@ -81,14 +81,14 @@ export async function selectCounts(
     .selectAll()
     .where('key', 'in', keys)
     .where('ends_at', '>', now)
-    // A later end is from before the clock was set back.
+    // A later end was written before the clock was set back.
     .where('ends_at', '<=', plusMs(now, 2 * quietMs))
     .execute();
   return new Map(rows.map(({ key, used, ends_at: endsAt }) => [key, { used, endsAt }]));
 }
 
-/** Adds one, up to `most`, to a count that is unchanged since it was `seen`. False, without a change, where it is not. */
-export async function addToSeen(
+/** Adds one, up to `most`, to a count that still equals `seen`. Returns false, without a change, where it does not. */
+export async function addIfUnchanged(
   sql: Sql,
   {
     key,
@@ -98,13 +98,13 @@ export async function addToSeen(
     most,
   }: { key: string; seen: Count | null; now: Date; quietMs: number; most: number },
 ): Promise<boolean> {
-  const isAsSeen = seen
+  const isUnchanged = seen
     ? raw<boolean>`w.used = ${seen.used} and w.ends_at = ${seen.endsAt}`
     : raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
   const { rows } = await raw`
     with swept as (${sweep([key], now)})
     insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, quietMs)}, ${Math.min((seen?.used ?? 0) + 1, most)})
-    on conflict (key) do update set ends_at = excluded.ends_at, used = excluded.used where ${isAsSeen}
+    on conflict (key) do update set ends_at = excluded.ends_at, used = excluded.used where ${isUnchanged}
     returning key
   `.execute(sql);
   return rows.length > 0;
@@ -116,7 +116,7 @@ export async function addToCounts(
   keys: readonly string[],
   { now, quietMs, most }: { now: Date; quietMs: number; most: number },
 ): Promise<Map<string, number>> {
-  const over = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
+  const isOver = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
   const { rows } = await raw<{ key: string; used: number }>`
     with swept as (${sweep(keys, now)})
     insert into rate_window as w (key, ends_at, used)
@@ -124,7 +124,7 @@ export async function addToCounts(
     select key, ${plusMs(now, quietMs)}::timestamptz, 1 from unnest(${keys}::text[]) key order by key
     on conflict (key) do update set
       ends_at = excluded.ends_at,
-      used = case when ${over} then 1 else least(w.used + 1, ${most}::bigint) end
+      used = case when ${isOver} then 1 else least(w.used + 1, ${most}::bigint) end
     returning key, used
   `.execute(sql);
   return new Map(rows.map(({ key, used }) => [key, used]));

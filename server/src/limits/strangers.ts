@@ -11,9 +11,9 @@ const FORMS_A_MINUTE = 120;
 
 /** Limits on requests without a known credential, by network and over all instances. */
 export interface StrangerLimits {
-  /** Counts one request. A promise only where the database is asked. @throws RateLimitError, at once or later */
+  /** Counts one request. Returns a promise only where the database is queried. @throws RateLimitError, at once or later */
   take(address: string): void | Promise<void>;
-  /** Takes back the count of a request whose credential was found known later. */
+  /** Takes back the count of a request whose credential turned out to be known. */
   putBack(address: string): void;
   /** Counts one card form. @throws RateLimitError, at once or later */
   takeForm(address: string): void | Promise<void>;
@@ -36,11 +36,11 @@ export function createStrangerLimits({
   const requests = windowsOf('stranger', perMinute ?? REQUESTS_A_MINUTE);
   const forms = windowsOf('form', perMinute ?? FORMS_A_MINUTE);
 
-  function take(windows: Windows, address: string, what: string): void | Promise<void> {
+  function take(windows: Windows, address: string, unit: string): void | Promise<void> {
     const network = networkOf(address);
     const refuse = () => {
       const { limit, resetAt } = windows.peek(network);
-      throw new RateLimitError(`${limit} ${what} a minute`, secondsUntil(resetAt, clock));
+      throw new RateLimitError(`${limit} ${unit} a minute`, secondsUntil(resetAt, clock));
     };
     const admitted = windows.take(network);
     if (admitted === false) refuse();

@@ -2,10 +2,10 @@ import type { Caller } from '../access/model.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 
-/** The parts of a tenant's limit for one key and for one browser token: neither can use the limit up alone. */
-const PART_OF_KEY = 2;
-const PART_OF_TOKEN = 20;
-/** A guess: a client that leaves makes room at once, at a time that is not known. */
+/** The divisors of a tenant's limit for one key and for one browser token: neither can use the limit up alone. */
+const KEY_DIVISOR = 2;
+const TOKEN_DIVISOR = 20;
+/** An estimate: a client that leaves makes room at once, but its time is not known. */
 const RETRY_AFTER_SECONDS = 30;
 
 /** The limit on open subscriptions of this instance, over all transports. */
@@ -20,9 +20,9 @@ export interface OpenSubscriptions {
 /** @param perTenant for each account and environment */
 export function createOpenSubscriptions(perTenant: number): OpenSubscriptions {
   const counts = new Map<string, Count>();
-  const partOf = (part: number) => Math.max(1, Math.floor(perTenant / part));
-  const perKey = partOf(PART_OF_KEY);
-  const perToken = partOf(PART_OF_TOKEN);
+  const divide = (divisor: number) => Math.max(1, Math.floor(perTenant / divisor));
+  const perKey = divide(KEY_DIVISOR);
+  const perToken = divide(TOKEN_DIVISOR);
 
   /** Finds a count with room for one more. @throws RateLimitError */
   function countWithRoom(key: string, limit: number, whose: string): Count {
@@ -56,7 +56,7 @@ export function createOpenSubscriptions(perTenant: number): OpenSubscriptions {
   };
 }
 
-/** A count that the map has while any of its subscriptions is open. Thousands of subscriptions share their two counts. */
+/** A count, which is in the map while any of its subscriptions is open. Thousands of subscriptions share their two counts. */
 interface Count {
   readonly key: string;
   open: number;

@@ -12,25 +12,25 @@ export interface WindowState {
 /** The windows of one limit, one for each key, over all instances of one database. */
 export interface Windows {
   /**
-   * Takes one, and returns whether one was left. A promise where this instance has none reserved and asks the database.
-   * Rejects where the database does not answer: nothing was admitted, nothing was refused.
+   * Takes an admission, and returns whether one was left. Returns a promise where this instance has none reserved and queries
+   * the database; it rejects where the database does not respond: nothing was admitted, nothing was refused.
    */
   take(key: string): boolean | Promise<boolean>;
-  /** Returns one that was taken and not used. */
+  /** Returns an admission that was taken and not used. */
   putBack(key: string): void;
   peek(key: string): WindowState;
-  /** Returns this instance's reservations to the database, when nothing more is taken. */
+  /** Returns this instance's reservations to the database, when it stops. */
   release(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
-/** The most shares of one limit in memory: anybody may send requests from so many networks. */
+/** The most shares of one limit in memory: requests may come from any number of networks. */
 const MAX_SHARES = 50_000;
 
 /** The part of a window that this instance has reserved. */
 interface Share {
   endsAt: number;
-  /** The reservations of all instances when the database was last asked. */
+  /** The reservations of all instances when the database was last queried. */
   used: number;
   /** The rest of this instance's reservation. */
   reserved: number;
@@ -56,9 +56,9 @@ export function createWindows({
   limit: number;
   chunk: number;
 }): Windows {
-  /** In the order of their beginnings. */
+  /** The shares by key, in the order in which they began. */
   const shares = new Map<string, Share>();
-  /** The waiters of each key: a key has one reservation in flight at a time. */
+  /** The callers that wait for a key's reservation: a key has one in flight at a time. */
   const waiting = new Map<string, Waiter[]>();
 
   function currentShare(key: string): Share | null {
@@ -68,7 +68,7 @@ export function createWindows({
       shares.delete(oldest);
     }
     const share = shares.get(key);
-    // The second bound is the one of `reserve`, for a clock that was set back.
+    // The second bound is that of `reserve`, for a clock that was set back.
     return share && share.endsAt > now && share.endsAt <= now + 2 * MINUTE_MS ? share : null;
   }
 

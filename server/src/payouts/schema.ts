@@ -327,7 +327,7 @@ builder.subscriptionFields((t) => ({
         return {
           version,
           first: (cursor: string) => stateUpdate(payout, cursor, now),
-          over: isSettled(payout),
+          isOver: isSettled(payout),
         };
       };
       return context.subscribe({
@@ -349,7 +349,7 @@ builder.subscriptionFields((t) => ({
       assertMay(caller, 'payouts.read');
       return context.subscribe({
         topic: { resource: 'payout' },
-        wants: isOfItself,
+        matches: isOfItself,
         after,
         toItem: eventUpdate,
         isLast: () => false,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList, countListOf, type Period, selectPage } from '../db/lists.ts';
+import { countList, countListInPeriod, type Period, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
@@ -143,7 +143,7 @@ export function countPayouts(
   const filter = { list: 'payout', kind: method, status } as const;
   if (!requestedAfter && !requestedBefore) return countList(sql, tenant, filter);
   const period = { from: requestedAfter, before: requestedBefore };
-  return countListOf(sql, tenant, filter, period, (part) => {
+  return countListInPeriod(sql, tenant, filter, period, (part) => {
     const conditions = [
       ...inPeriod(part),
       ...(status ? [raw`status = any(${[...status]}::text[])`] : []),

@@ -16,15 +16,15 @@ export const products: Collection<ProductRecord> = {
   keyOf: (record) => record.id,
   async save(sql, tenant, records) {
     const added = records.flatMap(({ product }) => product ?? []);
-    const gone = records.filter(({ product }) => product === null).map(({ id }) => id);
-    if (gone.length > 0) await deleteProducts(sql, tenant, gone);
+    const deleted = records.filter(({ product }) => product === null).map(({ id }) => id);
+    if (deleted.length > 0) await deleteProducts(sql, tenant, deleted);
     if (added.length > 0) await insertProducts(sql, tenant, added);
   },
 };
 
 /**
- * The number of products: counted under the tenant's lock, updated by the commands of one group, and derived from the
- * rows.
+ * The number of products: counted under the tenant's lock, and updated in memory by the commands of one group. It is not
+ * saved, since it is derived from the rows.
  */
 export const productCount: Collection<{ count: number }> = {
   name: 'product_count',

@@ -105,28 +105,28 @@ export interface PlacedProduct {
 }
 
 /** The number of positions within one millisecond: with it a position is a safe integer until the year 2248. */
-const PLACES_A_MS = 1_024;
-const LAST_MS = Number.MAX_SAFE_INTEGER / PLACES_A_MS - 1_000;
+const PLACES_PER_MS = 1_024;
+const LAST_MS = Number.MAX_SAFE_INTEGER / PLACES_PER_MS - 1_000;
 
 /**
  * Sorts products, newest first, and gives each a position. Where every product has its time of creation, the position
  * derives from that and stays whatever is created or deleted around it; within one millisecond the end of the id
  * decides. Otherwise it is the rank in the service's own list, newest first as well, counted from the oldest: a later
- * creation moves none.
+ * creation changes no position.
  */
 export function placeProducts(listed: readonly Product[]): PlacedProduct[] {
   const isDated = listed.every(({ createdAt }) => createdAt !== null);
   if (!isDated) return listed.map((product, index) => ({ place: listed.length - index, product }));
-  const wanted = listed
+  const dated = listed
     .map((product) => ({
       place:
-        Math.floor(Math.min(Math.max(0, product.createdAt!.getTime()), LAST_MS)) * PLACES_A_MS +
-        (Number.parseInt(product.id.slice(-3), 16) % PLACES_A_MS),
+        Math.floor(Math.min(Math.max(0, product.createdAt!.getTime()), LAST_MS)) * PLACES_PER_MS +
+        (Number.parseInt(product.id.slice(-3), 16) % PLACES_PER_MS),
       product,
     }))
     .sort((left, right) => left.place - right.place || (left.product.id < right.product.id ? -1 : 1));
   // Two of one millisecond with the same end take consecutive positions.
-  for (const [index, each] of wanted.entries())
-    each.place = Math.max(each.place, (wanted[index - 1]?.place ?? -1) + 1);
-  return wanted.reverse();
+  for (const [index, placed] of dated.entries())
+    placed.place = Math.max(placed.place, (dated[index - 1]?.place ?? -1) + 1);
+  return dated.reverse();
 }

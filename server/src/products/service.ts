@@ -18,10 +18,10 @@ export function createProductService({
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listProducts>>>();
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredProduct | null)[]> {
-    const wanted = ids.map((id) => id.toLowerCase());
-    const found = await selectProducts(database.sql, tenant, [...new Set(wanted)]);
+    const requested = ids.map((id) => id.toLowerCase());
+    const found = await selectProducts(database.sql, tenant, [...new Set(requested)]);
     const byId = new Map(found.map((product) => [product.id, product]));
-    return wanted.map((id) => byId.get(id) ?? null);
+    return requested.map((id) => byId.get(id) ?? null);
   }
 
   return {
@@ -43,8 +43,8 @@ export function createProductService({
       });
     },
 
-    delete(tenant, given) {
-      const id = given.toLowerCase();
+    delete(tenant, productId) {
+      const id = productId.toLowerCase();
       return committer.change({
         tenant,
         read: (reader) => Promise.all([reader.load(products, id), reader.load(productCount, PRODUCT_COUNT)]),

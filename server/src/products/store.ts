@@ -14,7 +14,7 @@ export async function selectProducts(
 ): Promise<StoredProduct[]> {
   const possible = ids.filter((id) => productIdText.safeParse(id).success);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).selectAll().where('id', 'in', possible).execute();
+  const rows = await productsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
   return rows.map(toProduct);
 }
 
@@ -24,7 +24,7 @@ export async function listProducts(
   tenant: Tenant,
   { before, limit, offset = 0 }: { before: number | null; limit: number; offset?: number },
 ): Promise<{ place: number; product: StoredProduct }[]> {
-  let query = ofTenant(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit).offset(offset);
+  let query = productsOf(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit).offset(offset);
   if (before !== null) query = query.where('number', '<', before);
   return (await query.execute()).map((row) => ({ place: row.number, product: toProduct(row) }));
 }
@@ -63,7 +63,7 @@ export async function deleteProducts(sql: Sql, tenant: Tenant, ids: readonly str
     .execute();
 }
 
-function ofTenant(sql: Sql, tenant: Tenant) {
+function productsOf(sql: Sql, tenant: Tenant) {
   return sql
     .selectFrom('product')
     .where('account_id', '=', tenant.accountId)

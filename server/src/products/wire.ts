@@ -27,7 +27,7 @@ export const productWire = z
 
 // ── Read from another service: the document names no fields of a product, but its id has a form ──
 
-/** Reads the product in a response; null where there is none. */
+/** Reads the product in a response; null if there is none. */
 export function productFromWire(body: unknown): Product | null {
   for (const record of readRecords(body)) {
     const id = findMember(record, isObjectId, ['id']);
@@ -43,7 +43,7 @@ export function productFromWire(body: unknown): Product | null {
   return null;
 }
 
-/** Reads a page of the list and the total count. Null: it is none. */
+/** Reads a page of the list and the total count; null if the response is no page. */
 export function productsFromWire(body: unknown): { items: (Product | null)[]; total: number | null } | null {
   const page = readPage(body);
   return page && { items: page.items.map(productFromWire), total: page.total };

@@ -300,7 +300,7 @@ builder.subscriptionFields((t) => ({
         begin: async () => ({
           version,
           first: (cursor: string) => stateUpdate(payout, cursor),
-          over: isSettled(payout),
+          isOver: isSettled(payout),
         }),
         toItem: eventUpdate,
         isLast: (event) => event.resource === 'subaccount_payout' && isSettled(event.snapshot),
@@ -323,7 +323,7 @@ builder.subscriptionFields((t) => ({
         throw new NotFoundError('Subaccount not found');
       return context.subscribe({
         topic: { resource: 'subaccount_payout' },
-        wants: (event) =>
+        matches: (event) =>
           event.resource === 'subaccount_payout' &&
           (subaccountId == null || event.snapshot.subaccountId === subaccountId),
         after,

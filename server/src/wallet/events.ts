@@ -4,8 +4,8 @@ import { isWallet, type Wallet } from './model.ts';
 declare module '../events/event.ts' {
   interface EventTypes {
     /**
-     * Something was posted: the balances after it, one event for all that was posted at once. In front of another service,
-     * the wallet as that service shows it now.
+     * The balances after postings, in one event for all that were posted at once. In front of another service, the wallet as
+     * that service shows it now.
      */
     wallet: {
       kind: 'wallet.changed';
@@ -20,6 +20,6 @@ export const walletSnapshots = { wallet: walletSnapshot };
 
 function walletSnapshot(json: unknown): Balances | Wallet {
   const snapshot = json as Partial<Balances> | Wallet;
-  // A snapshot from before an account existed has nothing in it.
+  // A snapshot lacks the accounts that were added after it was written.
   return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
 }

@@ -24,7 +24,7 @@ export interface OwnWallet {
   receivableCents: Cents;
   /** The subaccounts' sum; null where it could not be computed, and then withdrawable does not subtract it. */
   subaccountsBalanceCents: Cents | null;
-  /** The most that a transfer to a subaccount may take: withdrawable, or null where the sum above is. */
+  /** The most that a transfer to a subaccount may take: withdrawable, or null where `subaccountsBalanceCents` is. */
   assignableCents: Cents | null;
   cryptoBalanceLitoshi: number;
 }
@@ -34,7 +34,7 @@ export type Wallet = Pick<OwnWallet, 'environment'> & {
   [Figure in Exclude<keyof OwnWallet, 'environment'>]: OwnWallet[Figure] | null;
 };
 
-/** Distinguishes a wallet as it was shown from the ledger's balances. */
+/** Distinguishes a wallet that another service showed from the balances of the ledger. */
 export function isWallet(snapshot: Wallet | Partial<Balances>): snapshot is Wallet {
   return 'withdrawableCents' in snapshot;
 }
@@ -62,9 +62,9 @@ export function isDisputeId(text: string): boolean {
 }
 
 /**
- * Changes to a wallet that no client can make: the simulator makes them. They are for live tenants alone, for the
- * balance of the sandbox is made of its test payments. Under one `name` (1 to 128 of the characters of an idempotency
- * key) each is made once.
+ * Changes to a wallet that no client can make: the simulator makes them. They are for live tenants alone, since the balance of
+ * the sandbox is made of its test payments. Each is made once under its `name` (1 to 128 of the characters of an idempotency
+ * key).
  */
 export interface WalletControls {
   /**
@@ -168,8 +168,8 @@ export function ltcText(litoshi: number): string {
   return `${Math.floor(litoshi / LITOSHI_PER_LTC)}.${decimals}`;
 }
 
-/** Whether two wallets show the same. */
-export function sameWallet(left: Wallet, right: Wallet): boolean {
+/** Whether two wallets show the same figures. */
+export function isSameWallet(left: Wallet, right: Wallet): boolean {
   const fields = Object.keys(left) as (keyof Wallet)[];
   return fields.every((field) => left[field] === right[field]);
 }
@@ -189,7 +189,7 @@ const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
  * in other ways.
  * @throws ValidationError, UnavailableError
  */
-function assertCounts(
+function assertCountable(
   path: string,
   amount: number,
   { largest, account, balances }: { largest: number; account: LedgerAccountName; balances: Balances },
@@ -204,7 +204,7 @@ export function decideOpenDispute(
   { amountCents, orderCode }: { amountCents: Cents; orderCode?: string | undefined },
   { id, balances, now }: { id: string; balances: Balances; now: Date },
 ): { dispute: Dispute; transaction: LedgerTransaction } {
-  assertCounts('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'dispute_hold', balances });
+  assertCountable('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'dispute_hold', balances });
   return {
     dispute: {
       id,
@@ -220,7 +220,7 @@ export function decideOpenDispute(
   };
 }
 
-const NEXT: Record<Dispute['status'], readonly Dispute['status'][]> = {
+const TRANSITIONS: Record<Dispute['status'], readonly Dispute['status'][]> = {
   open: ['won', 'lost'],
   lost: ['forgiven'],
   won: [],
@@ -237,7 +237,7 @@ export function decideCloseDispute(
   now: Date,
 ): { dispute: Dispute; transaction: LedgerTransaction | null } | null {
   if (dispute.status === outcome) return null;
-  if (!NEXT[dispute.status].includes(outcome))
+  if (!TRANSITIONS[dispute.status].includes(outcome))
     throw new ValidationError([
       { path: 'outcome', message: `a dispute that is ${dispute.status} never becomes ${outcome}` },
     ]);
@@ -257,7 +257,7 @@ export function decideCredit(
   amountCents: Cents,
   { id, balances }: { id: string; balances: Balances },
 ): LedgerTransaction {
-  assertCounts('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'received', balances });
+  assertCountable('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'received', balances });
   return ledgerTransaction(`credit:${id}`, creditWithRecovery('received', amountCents, balances));
 }
 
@@ -265,7 +265,7 @@ export function decideCreditLtc(
   amountLitoshi: number,
   { id, balances }: { id: string; balances: Balances },
 ): LedgerTransaction {
-  assertCounts('amountLitoshi', amountLitoshi, {
+  assertCountable('amountLitoshi', amountLitoshi, {
     largest: LARGEST_LITOSHI,
     account: 'ltc_received',
     balances,

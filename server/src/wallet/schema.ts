@@ -4,7 +4,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
-import { isWallet, ltcText, sameWallet, type Wallet, walletOf } from './model.ts';
+import { isSameWallet, isWallet, ltcText, type Wallet, walletOf } from './model.ts';
 
 export const WalletRef = builder.objectRef<Wallet>('Wallet');
 
@@ -114,12 +114,12 @@ builder.subscriptionField('walletUpdates', (t) =>
         async begin() {
           const { version, wallet } = await context.services.wallet.readWithVersion(tenant);
           const occurredAt = context.clock.now();
-          return { version, first: (cursor) => ({ cursor, occurredAt, wallet }), over: false };
+          return { version, first: (cursor) => ({ cursor, occurredAt, wallet }), isOver: false };
         },
         toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor),
         isLast: () => false,
         // Many postings change nothing that a wallet shows.
-        coalesce: (left, right) => sameWallet(left.wallet, right.wallet),
+        coalesce: (left, right) => isSameWallet(left.wallet, right.wallet),
       });
     },
     resolve: (update) => update,
@@ -127,7 +127,7 @@ builder.subscriptionField('walletUpdates', (t) =>
 );
 
 /**
- * An update with the wallet at the time of the change: as it was shown, or from the ledger, which holds the
+ * An update with the wallet at the time of the change: as another service showed it, or from the ledger, which holds the
  * subaccounts' sum.
  */
 function eventUpdate(environment: Environment, event: StoredEvent, cursor: string): Update {

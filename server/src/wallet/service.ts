@@ -70,7 +70,7 @@ export function createWalletControls({
   cardPayments: DisputableCollection;
 }): WalletControls {
   /** Makes a change once under its name: a repeated call with the same input gets the id of the first. */
-  async function once(
+  async function changeOnce(
     tenant: Tenant,
     { operation, name, input }: { operation: string; name: string | undefined; input: unknown },
     {
@@ -94,9 +94,9 @@ export function createWalletControls({
         const before = name === undefined ? null : replayed(state, operation, name, inputHash);
         if (before !== null) return { outcome: before };
         const writes = decide(state, newId);
-        const done =
+        const keyRecords =
           name === undefined ? [] : [remember({ operation, key: name, inputHash, resourceId: newId })];
-        return { outcome: newId, writes: { ...writes, records: [...(writes.records ?? []), ...done] } };
+        return { outcome: newId, writes: { ...writes, records: [...(writes.records ?? []), ...keyRecords] } };
       },
     });
   }
@@ -105,7 +105,7 @@ export function createWalletControls({
     async openDispute(tenant, { name, ...input }) {
       assertLive(tenant.environment);
       const { orderCode } = input;
-      return once(
+      return changeOnce(
         tenant,
         { operation: 'openDispute', name, input },
         {
@@ -145,7 +145,7 @@ export function createWalletControls({
 
     async credit(tenant, amountCents, { name } = {}) {
       assertLive(tenant.environment);
-      return once(
+      return changeOnce(
         tenant,
         { operation: 'credit', name, input: { amountCents } },
         {
@@ -157,7 +157,7 @@ export function createWalletControls({
 
     async creditLtc(tenant, amountLitoshi, { name } = {}) {
       assertLive(tenant.environment);
-      return once(
+      return changeOnce(
         tenant,
         { operation: 'creditLtc', name, input: { amountLitoshi } },
         {

@@ -8,13 +8,13 @@ export async function selectDisputes(sql: Sql, tenant: Tenant, ids: readonly str
   // A text that is no id is in no row, and Postgres rejects one with U+0000.
   const possible = ids.filter(isDisputeId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).where('id', 'in', possible).execute();
+  const rows = await disputesOf(sql, tenant).where('id', 'in', possible).execute();
   return rows.map(toDispute);
 }
 
 /** Lists disputes, newest first. */
 export async function listDisputes(sql: Sql, tenant: Tenant, limit: number): Promise<Dispute[]> {
-  const rows = await ofTenant(sql, tenant).orderBy('number', 'desc').limit(limit).execute();
+  const rows = await disputesOf(sql, tenant).orderBy('number', 'desc').limit(limit).execute();
   return rows.map(toDispute);
 }
 
@@ -42,7 +42,7 @@ export async function saveDisputes(sql: Sql, tenant: Tenant, disputes: readonly 
     .execute();
 }
 
-function ofTenant(sql: Sql, tenant: Tenant) {
+function disputesOf(sql: Sql, tenant: Tenant) {
   return sql
     .selectFrom('dispute')
     .selectAll()

@@ -55,8 +55,8 @@ export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
 // ── A wallet of another service ─────────────────────────────────────────────────────────────────
 
 /**
- * Reads a service's wallet by the names of the document, or by the names here where it has none. A figure that is
- * missing or unreadable is null, and only the document's own formula derives one. Null where it is no wallet at all.
+ * Reads a service's wallet by the names of the document, or by the names here where it has none. A figure that is missing or
+ * unreadable is null; only the document's own formula derives one. Returns null where the JSON is no wallet.
  */
 export function readWallet(json: unknown, environment: Environment): Wallet | null {
   const record = readRecord(json);
@@ -67,26 +67,26 @@ export function readWallet(json: unknown, environment: Environment): Wallet | nu
   const wallet = {
     environment,
     balanceCents,
-    disputeBlockedCents: readReais(record.disputeBlocked) ?? inSandbox('disputeBlocked'),
+    disputeBlockedCents: readReais(record.disputeBlocked) ?? zeroInSandbox('disputeBlocked'),
     withdrawableCents,
     pendingReleaseCents: readReais(record.pendingRelease) ?? readCents(record.pendingReleaseCents),
     receivableCents: readCents(record.receivableCents),
-    cryptoBalanceLitoshi: readLitoshi(record.cryptoBalanceLtc) ?? inSandbox('cryptoBalanceLtc'),
+    cryptoBalanceLitoshi: readLitoshi(record.cryptoBalanceLtc) ?? zeroInSandbox('cryptoBalanceLtc'),
   };
   const subaccountsBalanceCents =
-    'subaccountsBalance' in record ? readReais(record.subaccountsBalance) : missingFrom(wallet);
+    'subaccountsBalance' in record ? readReais(record.subaccountsBalance) : deriveSubaccountsBalance(wallet);
   const derived = subaccountsBalanceCents === null ? null : withdrawableCents;
   const assignableCents = 'assignableCents' in record ? readCents(record.assignableCents) : derived;
   return { ...wallet, subaccountsBalanceCents, assignableCents };
 
   /** A figure that is always 0 in the sandbox (2.4), and may be missing. */
-  function inSandbox(name: 'disputeBlocked' | 'cryptoBalanceLtc'): 0 | null {
+  function zeroInSandbox(name: 'disputeBlocked' | 'cryptoBalanceLtc'): 0 | null {
     return environment === 'sandbox' && !(name in record!) ? 0 : null;
   }
 }
 
 /** Whether every figure was read that the document names and does not allow to be null. */
-export function isWhole(wallet: Wallet): wallet is OwnWallet {
+export function isComplete(wallet: Wallet): wallet is OwnWallet {
   const { balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents, cryptoBalanceLitoshi } =
     wallet;
   const figures = [balanceCents, disputeBlockedCents, withdrawableCents, pendingReleaseCents];
@@ -94,17 +94,17 @@ export function isWhole(wallet: Wallet): wallet is OwnWallet {
 }
 
 /**
- * Derives the subaccounts' sum: what else is not withdrawable belongs to them. Where nothing is missing, the sum may
+ * Derives the sum of the subaccounts, which own what is neither blocked nor withdrawable. Where that is nothing, the sum may
  * be 0 or unknown.
  */
-function missingFrom({
+function deriveSubaccountsBalance({
   balanceCents,
   disputeBlockedCents,
   withdrawableCents,
 }: Pick<Wallet, 'balanceCents' | 'disputeBlockedCents' | 'withdrawableCents'>): number | null {
   if (balanceCents === null || disputeBlockedCents === null || withdrawableCents === null) return null;
-  const missing = balanceCents - disputeBlockedCents - withdrawableCents;
-  return missing > 0 ? missing : null;
+  const rest = balanceCents - disputeBlockedCents - withdrawableCents;
+  return rest > 0 ? rest : null;
 }
 
 function readLitoshi(value: unknown): number | null {

@@ -12,16 +12,16 @@ export interface NewTask extends TaskName {
 }
 
 export interface Task extends Tenant, TaskName {
-  /** Counts this one. */
+  /** The number of attempts, this one included. */
   readonly attempts: number;
-  /** As it was scheduled when it was claimed. */
+  /** The revision with which it was claimed: each scheduling counts it up. */
   readonly revision: number;
   readonly lease: string;
 }
 
 /**
- * Adds tasks; one that is there already gets the new instant. Is it being done right now, it stays with who does it
- * and is done again after that: never twice at once.
+ * Adds tasks; one that exists gets the new instant. If it is being done right now, it stays with its holder and is done
+ * again after that: never twice at once.
  */
 export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
   const latest = new Map(tasks.map((task) => [`${task.kind} ${task.key}`, task]));
@@ -41,7 +41,7 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
   `.execute(sql);
 }
 
-/** Takes tasks away again. One that is being done right now ends with who does it. */
+/** Deletes tasks, except those that are being done right now: their holders end them. */
 export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
   if (tasks.length === 0) return;
   await raw`
@@ -55,9 +55,15 @@ export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskNa
   `.execute(sql);
 }
 
+/** Tasks of these kinds, or of all others. */
+export interface KindFilter {
+  readonly kinds: readonly string[];
+  readonly areIncluded: boolean;
+}
+
 /**
- * Takes up to `limit` due tasks until `leasedUntil`; SKIP LOCKED lets instances take different ones at once, and
- * what a dead one held falls due again when its lease ends.
+ * Claims up to `limit` due tasks until `leasedUntil`. With SKIP LOCKED instances can claim different ones at once, and
+ * the tasks of a dead instance fall due again when their leases end.
  */
 export async function claimTasks(
   sql: Sql,
@@ -67,20 +73,19 @@ export async function claimTasks(
     leasedUntil,
     holder = null,
     limit,
-    of = { kinds: [], only: false },
-    passingOver = [],
+    filter = { kinds: [], areIncluded: false },
+    skippedTenants = [],
   }: {
     now: Date;
-    /** Only what has fallen due after this instant. */
+    /** Only tasks that fell due after this instant. */
     since?: Date | null;
     leasedUntil: Date;
-    /** The instance that does them. */
+    /** The instance that claims them. */
     holder?: number | null;
     limit: number;
-    /** Tasks of these kinds only, or of all others only. */
-    of?: { kinds: readonly string[]; only: boolean };
-    /** Tenants, by their keys, whose tasks stay where they are. */
-    passingOver?: readonly string[];
+    filter?: KindFilter;
+    /** The keys of tenants whose tasks are not claimed. */
+    skippedTenants?: readonly string[];
   },
 ): Promise<Task[]> {
   const { rows } = await raw<{
@@ -97,8 +102,8 @@ export async function claimTasks(
     from (
       select kind, account_id, environment, key from task
       where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``} and (leased_until is null or leased_until <= ${now})
-        and (kind = any(${[...of.kinds]}::text[])) = ${of.only}
-        and (account_id || '/' || environment = any(${[...passingOver]}::text[])) = false
+        and (kind = any(${[...filter.kinds]}::text[])) = ${filter.areIncluded}
+        and (account_id || '/' || environment = any(${[...skippedTenants]}::text[])) = false
       order by due_at limit ${limit}
       for update skip locked
     ) due
@@ -110,8 +115,8 @@ export async function claimTasks(
 }
 
 /**
- * Gives free what other instances hold that are no longer there and whose leases end before `endingBy`. Both: one that
- * has lost the connection that shows it to be there renews its leases by others.
+ * Releases the tasks of other instances that are gone and whose leases end before `endingBy`. Both are needed: an instance
+ * that lost only the connection which shows that it is there renews its leases over other connections.
  */
 export async function reclaimTasksOfDead(
   sql: Sql,
@@ -133,8 +138,8 @@ export async function reclaimTasksOfDead(
 }
 
 /**
- * Gives free what this instance holds and does not do: the answer to its claim was lost, or what it wanted to write when
- * it had ended.
+ * Releases the tasks that this instance holds and does not do: the response to its claim was lost, or the statement that
+ * should have completed or postponed them.
  */
 export async function reclaimTasksNotUnderWay(
   sql: Sql,
@@ -152,8 +157,8 @@ export async function reclaimTasksNotUnderWay(
 }
 
 /**
- * Still at it: nobody else takes what these leases hold before `leasedUntil`. What a transaction is just changing keeps
- * its lease as it was until the next time: two that wait for each other's tasks would be a deadlock.
+ * Extends leases to `leasedUntil`. A task that a transaction is just changing keeps its lease as it is until the next
+ * renewal: two that wait for each other's tasks would be a deadlock.
  */
 export async function renewLeases(sql: Sql, leases: readonly string[], leasedUntil: Date): Promise<void> {
   await raw`
@@ -179,7 +184,7 @@ export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   return false;
 }
 
-/** Whether a task under way is still the newest that was asked for: false where it was scheduled again meanwhile. */
+/** Whether a task under way is still the newest that was requested: false where it was scheduled again meanwhile. */
 export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
   const row = await sql
     .selectFrom('task')
@@ -206,7 +211,7 @@ export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void
   ).execute();
 }
 
-/** When the next task can be claimed; null where there is none. Each half has its index. */
+/** The instant at which the next task can be claimed; null if there is none. Each half of the query has an index. */
 export async function nextDue(sql: Sql): Promise<Date | null> {
   const { rows } = await raw<{ at: Date | null }>`
     select least(
@@ -220,7 +225,7 @@ export async function nextDue(sql: Sql): Promise<Date | null> {
 /** Tasks of one kind, of all tenants. */
 export interface Backlog {
   readonly kind: string;
-  /** Due, and nobody is at it. */
+  /** Due, and not under way. */
   readonly due: number;
   readonly underWay: number;
   readonly later: number;
@@ -228,7 +233,7 @@ export interface Backlog {
   readonly oldestDueAt: Date | null;
 }
 
-/** How much waits, for the metrics: a look at the whole table. */
+/** Counts the tasks of each kind, for the metrics: it scans the whole table. */
 export async function selectBacklog(sql: Sql, now: Date): Promise<Backlog[]> {
   const { rows } = await raw<{
     kind: string;

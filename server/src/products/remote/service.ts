@@ -55,7 +55,7 @@ export function createRemoteProducts({
 }: UpstreamDependencies): Pick<RemoteSlice<ProductService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
   /** Whether the service has ever found a product by its id: from then on a 404 is about the product. */
-  let looksUp = false;
+  let supportsLookup = false;
 
   /** @throws PaymentError, UpstreamFault */
   function write(
@@ -75,7 +75,7 @@ export function createRemoteProducts({
   }
 
   /** Reads all products in the order of the service: at most five pages. */
-  async function all({ environment }: Tenant, requester: Requester): Promise<Product[]> {
+  async function readAll({ environment }: Tenant, requester: Requester): Promise<Product[]> {
     const found = new Map<string, Product>();
     for (let page = 0; page < PAGES; page += 1) {
       const offset = page * LARGEST_PAGE;
@@ -102,16 +102,16 @@ export function createRemoteProducts({
     if (answer && isSuccess(answer)) {
       const product = productFromWire(answer.body);
       if (product?.id !== id) throw unreadable();
-      looksUp = true;
+      supportsLookup = true;
       requester.onRead(answer.at, answer.stale);
       return product;
     }
-    if (answer && (answer.status === 400 || (answer.status === 404 && looksUp))) {
+    if (answer && (answer.status === 400 || (answer.status === 404 && supportsLookup))) {
       requester.onRead(answer.at, answer.stale);
       return null;
     }
     if (answer && answer.status !== 404) throw refusalOf(answer);
-    const listed = (await all(tenant, requester)).find((product) => product.id === id) ?? null;
+    const listed = (await readAll(tenant, requester)).find((product) => product.id === id) ?? null;
     // The product exists, and was not found by its id.
     if (listed) endpoints.markMissing(environment, GET);
     return listed;
@@ -122,18 +122,18 @@ export function createRemoteProducts({
     ids: readonly string[],
     requester: Requester,
   ): Promise<(Product | null)[]> {
-    const wanted = ids.map((id) => productIdText.safeParse(id).data ?? null);
-    const possible = [...new Set(wanted)].filter((id) => id !== null);
+    const requested = ids.map((id) => productIdText.safeParse(id).data ?? null);
+    const possible = [...new Set(requested)].filter((id) => id !== null);
     const found =
       possible.length > MAX_SINGLE_LOOKUPS
-        ? await all(tenant, requester)
+        ? await readAll(tenant, requester)
         : await Promise.all(possible.map((id) => findOne(tenant, id, requester)));
     const byId = new Map(found.flatMap((product) => (product ? [[product.id, product] as const] : [])));
-    return wanted.map((id) => (id === null ? null : (byId.get(id) ?? null)));
+    return requested.map((id) => (id === null ? null : (byId.get(id) ?? null)));
   }
 
-  async function placed(tenant: Tenant, requester: Requester): Promise<PlacedProduct[]> {
-    return placeProducts(await withUpstreamErrors(all(tenant, requester)));
+  async function listPlaced(tenant: Tenant, requester: Requester): Promise<PlacedProduct[]> {
+    return placeProducts(await withUpstreamErrors(readAll(tenant, requester)));
   }
 
   return {
@@ -159,8 +159,8 @@ export function createRemoteProducts({
         };
       },
 
-      async delete({ environment }, given) {
-        const id = productIdText.safeParse(given).data;
+      async delete({ environment }, productId) {
+        const id = productIdText.safeParse(productId).data;
         if (id === undefined) throw new NotFoundError('Product not found');
         // A second deletion does no harm.
         const answer = await withUpstreamErrors(
@@ -176,17 +176,17 @@ export function createRemoteProducts({
       findMany: (tenant, ids) => withUpstreamErrors(findMany(tenant, ids, requester)),
 
       async list(tenant, { first, after }) {
-        const behind = (await placed(tenant, requester)).filter(
+        const following = (await listPlaced(tenant, requester)).filter(
           ({ place }) => after === undefined || place < after,
         );
-        return { items: behind.slice(0, first), hasNextPage: behind.length > first };
+        return { items: following.slice(0, first), hasNextPage: following.length > first };
       },
       async listPage(tenant, { limit, offset }) {
-        const products = await placed(tenant, requester);
+        const products = await listPlaced(tenant, requester);
         const items = products.slice(offset, offset + limit).map(({ product }) => product);
         return { items, total: products.length };
       },
-      count: async (tenant) => (await withUpstreamErrors(all(tenant, requester))).length,
+      count: async (tenant) => (await withUpstreamErrors(readAll(tenant, requester))).length,
     }),
   };
 }
@@ -208,6 +208,6 @@ function refusalOfCreation(answer: UpstreamAnswer): PaymentError {
       'LIMIT_REACHED',
       messageOf(answer.body) ?? `An account has at most ${MAX_PRODUCTS} products in each environment`,
     );
-  const isOfInput = answer.status === 400 || answer.status === 422;
-  return isOfInput ? invalidInput(messageOf(answer.body)) : refusalOf(answer);
+  const isInvalidInput = answer.status === 400 || answer.status === 422;
+  return isInvalidInput ? invalidInput(messageOf(answer.body)) : refusalOf(answer);
 }

@@ -26,8 +26,8 @@ import {
   withUpstreamErrors,
 } from '../../upstream/responses.ts';
 import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
-import { sameWallet, type Wallet, type WalletService } from '../model.ts';
-import { isWhole, readWallet } from '../wire.ts';
+import { isSameWallet, type Wallet, type WalletService } from '../model.ts';
+import { isComplete, readWallet } from '../wire.ts';
 
 export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
   /** Reads the wallet from the service, without the cache. @throws RateLimitError, UpstreamError, PermissionError */
@@ -36,9 +36,9 @@ export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceF
 
 /** The life of a cached wallet. */
 const CACHED_MS = 2_000;
-/** The interval of polls while somebody follows the wallet. */
+/** The interval of polls while the wallet has subscribers. */
 const POLL_MS = 10_000;
-/** The shortest interval, where something is known to have changed. */
+/** The interval of polls after a change that is known of, but was not read yet. */
 const CHANGED_MS = 1_000;
 
 const GET = { name: 'GET /v1/wallet', inWords: 'the wallet' };
@@ -57,12 +57,12 @@ export function createRemoteWallet({
   /** Recordings by response: a shared response is recorded once. */
   const recordedReads = new WeakMap<object, Promise<Wallet>>();
   /** Tenants with a known change since their last poll. */
-  const unseen = new Set<string>();
+  const changed = new Set<string>();
   /** Refreshes, coalesced: one is under way, and one more for the changes that arrive meanwhile. */
   const coalescedRefreshes = createCoalescedReads<Wallet>();
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError, PermissionError */
-  async function ask(
+  async function readUpstream(
     tenant: Tenant,
     requestOptions: RequestOptions,
     keepMs: number,
@@ -75,17 +75,17 @@ export function createRemoteWallet({
     const wallet = readWallet(read.body, tenant.environment);
     if (!wallet) throw unreadable();
     const body = read.body as object;
-    const taking = recordedReads.get(body) ?? recordRead(tenant, wallet, read.at);
-    recordedReads.set(body, taking);
-    taking.catch(() => recordedReads.delete(body));
-    return { ...read, wallet: await taking };
+    const recording = recordedReads.get(body) ?? recordRead(tenant, wallet, read.at);
+    recordedReads.set(body, recording);
+    recording.catch(() => recordedReads.delete(body));
+    return { ...read, wallet: await recording };
   }
 
   /** Records a wallet and returns the newest known one: another instance may have read it later. */
   async function recordRead(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
-    if (known && known.observedAt > at) return walletIn(known);
-    if (known && sameWallet(walletIn(known), wallet)) {
+    if (known && known.observedAt > at) return toWallet(known);
+    if (known && isSameWallet(toWallet(known), wallet)) {
       await touchMirrored(database.sql, tenant, 'wallet', { ids: [ID], at });
       return wallet;
     }
@@ -94,8 +94,8 @@ export function createRemoteWallet({
       read: (reader) => reader.load(mirrored.wallet, ID),
       decide(state) {
         const before = state.get(mirrored.wallet, ID);
-        if (before && before.observedAt > at) return { outcome: walletIn(before) };
-        if (before && sameWallet(walletIn(before), wallet)) return { outcome: wallet };
+        if (before && before.observedAt > at) return { outcome: toWallet(before) };
+        if (before && isSameWallet(toWallet(before), wallet)) return { outcome: wallet };
         const record = recordOf(wallet, { version: (before?.version ?? 0) + 1, at });
         return {
           outcome: wallet,
@@ -117,13 +117,13 @@ export function createRemoteWallet({
   }
 
   async function refresh(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet> {
-    const { stale, wallet } = await ask(tenant, requestOptions, 0);
+    const { stale, wallet } = await readUpstream(tenant, requestOptions, 0);
     // The service was not reached, so the refresh is retried.
     if (stale) throw new UpstreamFault('unreachable', 'no');
     return wallet;
   }
 
-  /** Reads the wallet after a change, which neither an earlier read nor one under way may contain. */
+  /** Reads the wallet after a change, which an earlier read and one under way may not show. */
   const refreshNow = (tenant: Tenant, requestOptions: RequestOptions) =>
     coalescedRefreshes(tenantKey(tenant), () => {
       reads.forget(tenant.environment);
@@ -131,25 +131,27 @@ export function createRemoteWallet({
     });
 
   async function read(tenant: Tenant, requester: Requester): Promise<Wallet> {
-    const asked = await ask(tenant, requestOptionsFor(requester), CACHED_MS).catch((error: unknown) => {
-      if (isRetryable(error)) return error;
-      throw error;
-    });
-    if (!(asked instanceof Error) && !asked.stale) {
-      requester.onRead(asked.at, !isWhole(asked.wallet));
-      return asked.wallet;
+    const answer = await readUpstream(tenant, requestOptionsFor(requester), CACHED_MS).catch(
+      (error: unknown) => {
+        if (isRetryable(error)) return error;
+        throw error;
+      },
+    );
+    if (!(answer instanceof Error) && !answer.stale) {
+      requester.onRead(answer.at, !isComplete(answer.wallet));
+      return answer.wallet;
     }
-    // Another instance may have read it later than this one.
+    // Another instance may have read the wallet later than this one.
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
-    if (!known) throw asked;
+    if (!known) throw answer;
     requester.onRead(known.observedAt, true);
-    return walletIn(known);
+    return toWallet(known);
   }
 
-  /** Reads the mirrored wallet, which is polled while it is followed. */
+  /** Reads the mirrored wallet, which is polled while it is subscribed to. */
   async function readMirrored(tenant: Tenant): Promise<{ version: number; wallet: Wallet } | null> {
     const known = await selectMirroredWithHead(database.sql, tenant, 'wallet', ID);
-    return known && { version: known.head, wallet: walletIn(known.observed) };
+    return known && { version: known.head, wallet: toWallet(known.observed) };
   }
 
   return {
@@ -165,11 +167,11 @@ export function createRemoteWallet({
     async poll(tenant, { isChanged }) {
       const now = clock.now();
       const key = tenantKey(tenant);
-      if (isChanged) unseen.add(key);
-      const intervalMs = unseen.has(key) ? CHANGED_MS : POLL_MS;
+      if (isChanged) changed.add(key);
+      const intervalMs = changed.has(key) ? CHANGED_MS : POLL_MS;
       if (!(await claimPoll(database.sql, tenant, { name: ID, now, intervalMs })))
         return plusMs(now, intervalMs);
-      unseen.delete(key);
+      changed.delete(key);
       await refresh(tenant, { priority: 'poll' });
       return plusMs(now, POLL_MS);
     },
@@ -180,7 +182,7 @@ export function createRemoteWallet({
   };
 }
 
-function walletIn({ snapshot }: MirroredRow): Wallet {
+function toWallet({ snapshot }: MirroredRow): Wallet {
   return snapshot as Wallet;
 }
 
