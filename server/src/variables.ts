@@ -292,7 +292,7 @@ function isHeader(name: string, value: string): boolean {
   }
 }
 
-/** Whether a URL is of this machine. So is a server without a configured address. */
+/** Whether a URL is of this machine. Undefined is: a server without PUBLIC_URL is not reached from elsewhere. */
 export function isLoopback(url: string | undefined): boolean {
   return url === undefined || LOOPBACK.has(hostOf(url));
 }

@@ -20,7 +20,7 @@ import { createDoubts } from '../modes/doubts.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
 import { describeDatabaseError } from '../ops/database-errors.ts';
-import { findOperation, inWords, type OperationName } from '../ops/operations.ts';
+import { findOperation, describeRefusal, type OperationName } from '../ops/operations.ts';
 import { type ParsedCommand, parseCommand, UsageError } from './commands.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
 
@@ -47,7 +47,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const { operation, input, json } = command;
   const invalid = findOperation(operation)!.check(input);
-  if (invalid) throw new UsageError(inWords(invalid));
+  if (invalid) throw new UsageError(describeRefusal(invalid));
   config = readConfig();
   const answer = await perform(config, operation, input);
   if (!answer.ok) throw new Refusal(answer.message);
@@ -151,7 +151,7 @@ async function performOnDatabase(config: Config, operation: OperationName, input
     // The result as a server would send it.
     return { ok: true, result: JSON.parse(JSON.stringify(result)) };
   } catch (error) {
-    if (error instanceof PaymentError) return { ok: false, message: inWords(error) };
+    if (error instanceof PaymentError) return { ok: false, message: describeRefusal(error) };
     throw error;
   } finally {
     await database.close();
