@@ -1,6 +1,6 @@
 import { ARCHITECTURE } from '../architecture.mjs';
 
-/** The depth of the deepest folder. Imports are relative, so each rule of the linter is for files of one depth. */
+/** The depth of the deepest folder with rules; files below may import only each other. A rule is for files of one depth. */
 const DEPTH = 3;
 
 // Prints the linter's configuration that enforces the import table: server/biome.jsonc extends it.
