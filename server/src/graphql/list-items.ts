@@ -46,7 +46,7 @@ export function tooManyListItems(operation: Operation): GraphQLError | null {
 }
 
 /**
- * Sums up the sizes of the pages, and the lookups by reference, each of which is a statement. Inside a list both count as
+ * Sums up the sizes of the pages, and the lookups by reference: each is a statement. Inside a list both count as
  * often as the list may have items.
  */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {

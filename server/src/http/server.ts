@@ -38,13 +38,13 @@ const ANSWER_GRACE_MS = 5_000;
 
 /** The times that a client has, in milliseconds. */
 export interface Deadlines {
-  /** To send the head of a request, from its first byte or from the connection on. */
+  /** The time to send the head of a request, from its first byte or from the connection on. */
   headMs: number;
-  /** To send a whole request. */
+  /** The time to send a whole request. */
   requestMs: number;
   /** The interval at which these two are checked. */
   checkMs: number;
-  /** To read any part of a response; an event stream has a comment every 12 seconds. */
+  /** The time to read any part of a response; an event stream has a comment every 12 seconds. */
   stalledMs: number;
 }
 
@@ -173,7 +173,7 @@ export function createHttpServer({
     throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
 
-  /** Has every response close its connection: on a kept one the client's next request would be cut off. */
+  /** Makes every response close its connection: the client's next request on an open one would be cut off. */
   function startClosing(): void {
     closing = true;
     for (const { response } of inFlight.all())
