@@ -8,7 +8,7 @@ import { clearStamp, filesUnder, fingerprint, readStamp, writeStamp } from './st
  * @typedef {object} Part
  * @property {string} name
  * @property {() => string[]} sources files whose content decides whether the part is built again
- * @property {string[]} results files and folders that must be there afterwards
+ * @property {string[]} results files and folders that the build must create
  * @property {() => Promise<{ ok: boolean, output: string }>} build
  */
 
@@ -82,18 +82,18 @@ export async function ensureBuilt() {
 export async function ensureParts(names, { quiet = false } = {}) {
   const due = [];
   for (const part of names.map((name) => PARTS[name])) {
-    const wanted = fingerprint(part.sources(), [process.versions.node]);
-    if (readStamp(stampOf(part)) !== wanted || findMissing(part)) due.push({ part, wanted });
+    const current = fingerprint(part.sources(), [process.versions.node]);
+    if (readStamp(stampOf(part)) !== current || findMissing(part)) due.push({ part, current });
     else if (!quiet) console.log(`✓ ${part.name} unchanged: skipped`);
   }
   if (due.length === 0) return;
   if (!quiet) console.log(`Building: ${due.map(({ part }) => part.name).join(', ')} …`);
-  const failures = await Promise.all(due.map(({ part, wanted }) => build(part, wanted)));
+  const failures = await Promise.all(due.map(({ part, current }) => build(part, current)));
   if (failures.some((failure) => failure !== '')) fail(failures.filter(Boolean).join(' '));
 }
 
-/** Resolves with why the part could not be built, or an empty string. @param {Part} part @param {string} wanted */
-async function build(part, wanted) {
+/** Builds a part. Resolves with the reason of a failure, or an empty string. @param {Part} part @param {string} current */
+async function build(part, current) {
   const started = performance.now();
   clearStamp(stampOf(part));
   const { ok, output } = await part.build();
@@ -103,7 +103,7 @@ async function build(part, wanted) {
   }
   const missing = findMissing(part);
   if (missing) return `${part.name} was built, but ${missing} is not there.`;
-  writeStamp(stampOf(part), wanted);
+  writeStamp(stampOf(part), current);
   console.log(`✓ ${part.name} built in ${since(started)}`);
   return '';
 }

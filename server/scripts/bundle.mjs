@@ -76,7 +76,7 @@ async function bundle() {
       footer: { js: '})' },
       define: {
         'import.meta.url': '__url',
-        // For pg, which looks for Cloudflare by way of `Response` where there is no navigator: Node 20 would load its fetch.
+        // Without a navigator, pg detects Cloudflare through `Response`, for which Node 20 would load its fetch.
         navigator: '{ "userAgent": "Node.js" }',
       },
     }),
@@ -91,16 +91,16 @@ async function bundle() {
   const assets = filesUnder(SOURCES)
     .filter((file) => !/\.m?ts$|\.mjs$/.test(file))
     .map((file) => /** @type {const} */ ([file.slice(SOURCES.length + 1), readFileSync(join(root, file))]));
-  // The programs last: they name the content of the bundle.
+  // The loaders come last: they name the content of the bundles.
   const files = [...outputs, ...assets, ...Object.entries(PROGRAMS), ...outputs.flatMap(loaderOf)];
   for (const [name, contents] of files) write(`${DIST}/${name}`, contents);
   removeOthers(files.map(([name]) => `${DIST}/${name}`));
 }
 
 /**
- * `server.js`, which loads `server.bundle.js` and has its exports.
+ * The loader of a bundle: `server.js` loads `server.bundle.js` and has its exports.
  *
- * @param {readonly [name: string, code: string]} made @returns {[name: string, code: string][]}
+ * @param {readonly [name: string, code: string]} output @returns {[name: string, code: string][]}
  */
 function loaderOf([bundle, code]) {
   const [, name] = /^(.*)\.bundle\.js$/.exec(bundle) ?? [];
@@ -112,8 +112,8 @@ function loaderOf([bundle, code]) {
 }
 
 /**
- * load.ts reads a bundle as Latin-1, which takes half of the time and of the memory. esbuild leaves other characters in
- * regular expressions and in comments alone.
+ * Escapes non-ASCII characters: load.ts reads a bundle as Latin-1, in half the time and memory. esbuild leaves them only in
+ * regular expressions and in comments.
  *
  * @param {string} code
  */
@@ -124,7 +124,7 @@ function toAscii(code) {
   );
 }
 
-/** Whole or not at all: a server may start at this moment. @param {string} file @param {string | Buffer} contents */
+/** Writes a file atomically: a server may start at this moment. @param {string} file @param {string | Buffer} contents */
 function write(file, contents) {
   const path = join(root, file);
   mkdirSync(dirname(path), { recursive: true });

@@ -23,9 +23,9 @@ While it runs: r and Enter, or SIGHUP, restarts the instances one after the othe
 kill -9 one of them to see the others take over what it did. Ctrl-C ends all.
 `;
 
-/** Loading, migrating, and a busy machine. */
+/** The time to load and migrate on a busy machine. */
 const START_MS = 60_000;
-/** A little more than main.js gives itself, without the time for draining. */
+/** A little more than the limit of main.js on a stop, without the time for draining. */
 const STOP_MS = 15_000;
 /** The default of PSA_DRAIN_SECONDS. */
 const DRAIN_SECONDS = 3;
@@ -64,7 +64,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
     const child = fork(fileURLToPath(new URL('./instance.mjs', import.meta.url)), {
       cwd: root,
       execArgv: [],
-      // Ctrl-C is for the cluster, which then ends them.
+      // Only the cluster receives Ctrl-C, and then ends the instances.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
@@ -145,7 +145,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
 }
 
 /**
- * Ports that are free: consecutive ones, or without a first one any.
+ * Finds free ports: consecutive ones from `first`, or any.
  *
  * @param {number} count @param {number} [first] @throws where one is in use
  */
@@ -172,25 +172,25 @@ function readArguments(args) {
     const [count = '3', ...others] = positionals;
     if (others.length === 0 && /^[1-9]$/.test(count)) return { ...values, count: Number(count) };
   } catch {
-    // As below.
+    // Refused below.
   }
   return fail('Say how many instances, from 1 to 9, as in npm run cluster -- 3; npm run cluster -- --help');
 }
 
-/** @param {string | undefined} wanted @returns {import('./proxy.mjs').ProxyName | undefined} */
-function chooseProxy(wanted) {
-  if (wanted === 'none') return undefined;
+/** @param {string | undefined} requested @returns {import('./proxy.mjs').ProxyName | undefined} */
+function chooseProxy(requested) {
+  if (requested === 'none') return undefined;
   const installed = installedProxies();
-  if (wanted === undefined) return installed[0];
+  if (requested === undefined) return installed[0];
   return (
-    installed.find((name) => name === wanted) ??
-    fail(`--proxy ${wanted} is not installed: ${['none', ...installed].join(' or ')}`)
+    installed.find((name) => name === requested) ??
+    fail(`--proxy ${requested} is not installed: ${['none', ...installed].join(' or ')}`)
   );
 }
 
 async function main() {
-  const { count, upstream, proxy: wanted } = readArguments(process.argv.slice(2));
-  const proxy = chooseProxy(wanted);
+  const { count, upstream, proxy: requestedProxy } = readArguments(process.argv.slice(2));
+  const proxy = chooseProxy(requestedProxy);
   endWithNpm();
   await ensureInstalled();
   await ensureParts([...RUNNABLE]);
@@ -239,7 +239,7 @@ async function main() {
   createInterface({ input: process.stdin }).on('line', (line) => line.trim() === 'r' && restart());
 }
 
-/** A PostgreSQL of the development packages, which ends with this process. */
+/** Starts a PostgreSQL of the development packages, which ends with this process. */
 async function startOwnPostgres() {
   const { tsImport } = await import('tsx/esm/api');
   const { startPostgres } = await tsImport('../../test/support/postgres.ts', import.meta.url);

@@ -11,8 +11,8 @@ const LICENCES = new Set([
 ]);
 
 /**
- * Packages with another licence that are allowed by name: tools, which are used unchanged, and a typeface. The licence of
- * spawndamnit, which is MIT's, is in a file alone.
+ * Packages with another licence that are allowed by name: tools, which are used unchanged, and a typeface. spawndamnit has
+ * the MIT licence, but only in a file.
  * @type {Record<string, RegExp>}
  */
 const BY_NAME = {
@@ -55,15 +55,15 @@ function isFree(licence) {
   return licence.split(' OR ').some((side) => side.split(' AND ').every((name) => LICENCES.has(name.trim())));
 }
 
-/** The packages whose install scripts pnpm has not run for want of a decision. @returns {string[]} */
+/** The packages whose install scripts pnpm has not run, because pnpm-workspace.yaml does not name them. @returns {string[]} */
 function ignoredScripts() {
-  // Written as JSON, which is YAML too.
+  // pnpm writes this YAML file as JSON.
   return JSON.parse(readFileSync(join(root, 'node_modules/.modules.yaml'), 'utf8')).ignoredBuilds ?? [];
 }
 
 /**
- * The advisories of npm. pnpm 10 queries a route that the registry has retired, so npm audits a lock file of its own kind in
- * which each package has a made-up place. A registry that does not answer is reported and is no failure.
+ * Finds advisories of npm. pnpm 10 queries a route that the registry has retired, so npm audits a lock file of its own
+ * kind, in which each package has a made-up place. A registry that does not answer is reported and is no failure.
  *
  * @param {Installed[]} installed @returns {Promise<string[]>}
  */
@@ -73,10 +73,10 @@ async function findVulnerabilities(installed) {
     const packages = installed.flatMap(({ name, versions }) =>
       versions.map((version) => ({ name, version })),
     );
-    const places = packages.map((each, index) => [`node_modules/p${index}`, each]);
-    const wanted = packages.map(({ name, version }, index) => [`p${index}`, `npm:${name}@${version}`]);
-    const own = { name: 'installed', version: '0.0.0', dependencies: Object.fromEntries(wanted) };
-    const lock = { ...own, lockfileVersion: 3, packages: { '': own, ...Object.fromEntries(places) } };
+    const lockEntries = packages.map((each, index) => [`node_modules/p${index}`, each]);
+    const aliases = packages.map(({ name, version }, index) => [`p${index}`, `npm:${name}@${version}`]);
+    const own = { name: 'installed', version: '0.0.0', dependencies: Object.fromEntries(aliases) };
+    const lock = { ...own, lockfileVersion: 3, packages: { '': own, ...Object.fromEntries(lockEntries) } };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(own));
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
     const { output } = await run('npm', ['audit', '--package-lock-only', '--audit-level=high', '--json'], {

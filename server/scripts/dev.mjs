@@ -7,7 +7,7 @@ import { clearStamp } from './stamp.mjs';
 endWithNpm();
 await ensureInstalled();
 await ensureParts([...RUNNABLE]);
-// The watchers write over what the stamp describes.
+// The watchers overwrite the build that the stamp describes.
 clearStamp('built-widget');
 
 const WATCHERS = [
@@ -17,10 +17,10 @@ const WATCHERS = [
 const children = WATCHERS.map((args) =>
   spawn(process.execPath, args, {
     cwd: root,
-    // Out of reach of Ctrl-C: tsx kills the server at the second signal.
+    // Detached from Ctrl-C, because tsx kills the server at the second signal.
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
-    // Each change of a file starts the server again.
+    // Each change of a file restarts the server.
     env: { PSA_DRAIN_SECONDS: '0', ...process.env },
   }),
 );

@@ -14,7 +14,7 @@ export const gates = {
   'format and lint': () =>
     runNode('node_modules/@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.'], { quiet: true }),
   types: () => types(['test', 'test/widget', 'widget']),
-  // The program of the tests includes the same files, and there they may use the DOM.
+  // The program of the tests includes the server's files too, but with the DOM's types.
   'types without the DOM': () => types(['.']),
   'generated files': generatedFiles,
   interfaces,
@@ -54,7 +54,7 @@ async function types(folders) {
       '--tsBuildInfoFile',
       buildInfo,
     ];
-    // It collects garbage less often: a quarter of its CPU time for a hundred megabytes.
+    // Less garbage collection saves a quarter of the CPU time, for a hundred megabytes.
     const env = { GOGC: '400' };
     output += (await runNode('node_modules/typescript/bin/tsc', args, { quiet: true, env })).output;
   }

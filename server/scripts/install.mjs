@@ -13,17 +13,17 @@ const SOURCES = [
 ];
 
 /**
- * The reason why this version of Node does not suit, or undefined. Vite and Vitest refuse 21, 23 and the first ones of 22.
+ * The reason why this version of Node does not suit, or undefined. Vite and Vitest refuse 21, 23 and early versions of 22.
  * @param {string} version
  */
 export function unsuitableNode(version) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const suits = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major >= 24;
-  return suits ? undefined : `Node 20.19, 22.12, 24 or newer is needed; this is Node ${version}.`;
+  const isSuitable = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major >= 24;
+  return isSuitable ? undefined : `Node 20.19, 22.12, 24 or newer is needed; this is Node ${version}.`;
 }
 
 /**
- * Installs the dependencies where they have changed since the last time. Ends the process where that fails.
+ * Installs the dependencies if they have changed since the last install. Ends the process where that fails.
  *
  * @param {{ quiet?: boolean }} [options] with `quiet`, the output of pnpm is printed only where it fails
  */
@@ -31,8 +31,8 @@ export async function ensureInstalled({ quiet = false } = {}) {
   const unsuitable = unsuitableNode(process.versions.node);
   if (unsuitable) fail(unsuitable);
 
-  const wanted = fingerprint(SOURCES, [process.platform, process.arch]);
-  if (readStamp('installed') === wanted) return;
+  const current = fingerprint(SOURCES, [process.platform, process.arch]);
+  if (readStamp('installed') === current) return;
   clearStamp('installed');
 
   console.log(`Installing the dependencies with ${PNPM} …`);
@@ -48,7 +48,7 @@ export async function ensureInstalled({ quiet = false } = {}) {
       'The dependencies could not be installed (see above). The npm registry must be reachable; then run this again.',
     );
   }
-  writeStamp('installed', wanted);
+  writeStamp('installed', current);
   console.log(`✓ dependencies installed in ${since(started)}`);
 }
 

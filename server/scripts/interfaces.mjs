@@ -24,16 +24,16 @@ export async function interfaces() {
     ...(await findBreakingSchemaChanges(/** @type {string} */ (schema), read('schema.graphql'))),
     ...findBreakingRestChanges(JSON.parse(/** @type {string} */ (openapi)), JSON.parse(description.output)),
   ];
-  const noted = await majorChangesets();
-  const unnoted = changes.filter(({ name }) => !noted.some((text) => text.includes(`\`${name}\``)));
-  const lines = unnoted.map(({ name, message }) => `\`${name}\`: ${message}`);
+  const majorTexts = await majorChangesets();
+  const unnamed = changes.filter(({ name }) => !majorTexts.some((text) => text.includes(`\`${name}\``)));
+  const lines = unnamed.map(({ name, message }) => `\`${name}\`: ${message}`);
   return {
-    ok: unnoted.length === 0,
+    ok: unnamed.length === 0,
     output: `${lines.join('\n')}\nThese break a client of the last release (${BASELINE}). Keep the old form beside the new one, or name each as it stands here in a changeset of type major: npm run changeset`,
   };
 }
 
-/** Writes the interfaces of today as those of the release. @returns {Promise<{ ok: boolean, output: string }>} */
+/** Writes the current interfaces as those of the release. @returns {Promise<{ ok: boolean, output: string }>} */
 export async function writeBaseline() {
   const description = await printDescription();
   if (!description.ok) return description;
@@ -55,7 +55,7 @@ export async function findBreakingSchemaChanges(before, after) {
     .map(({ path, type, message }) => ({ name: path ?? type, message }));
 }
 
-/** The texts of the changesets by which the server's next version is a major one. @returns {Promise<string[]>} */
+/** Reads the changesets that make the server's next version a major one. @returns {Promise<string[]>} */
 async function majorChangesets() {
   if (!existsSync(join(root, CHANGESETS))) return [];
   const { default: parse } = await import('@changesets/parse');
@@ -66,7 +66,7 @@ async function majorChangesets() {
     .map(({ summary }) => summary);
 }
 
-/** The OpenAPI description of the REST interface. */
+/** Prints the OpenAPI description of the REST interface. */
 function printDescription() {
   return runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-openapi.ts'], { quiet: true });
 }

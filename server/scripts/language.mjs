@@ -26,9 +26,9 @@ const WORDS = new RegExp(
 const OPENING = /\/\*\*[\s*]+(What|Of|By|Who|Whom|Whose)\b/g;
 
 const TEXTS = /\.(ts|tsx|mjs|js|css|html|md|graphql|ya?ml)$/;
-/** The places where texts lie. */
-const PLACES = ['.changeset', '.github', 'README.md', 'schema.graphql', 'server', 'test', 'widget'];
-/** Texts that are not ours to change: what has been released, what a tool writes, and the list of these words. */
+/** The files and folders that are searched. */
+const SEARCHED = ['.changeset', '.github', 'README.md', 'schema.graphql', 'server', 'test', 'widget'];
+/** Texts that must not change: released ones, generated ones, and the list of these words. */
 const EXEMPT = [
   /^server\/src\/db\/migrations\//,
   /^server\/released\//,
@@ -55,9 +55,9 @@ export function findBannedLanguage(text) {
     .sort((left, right) => left.line - right.line);
 }
 
-/** Looks through every text of the repository that is no generated one. Needs no git: a copy of the sources may have none. */
+/** Searches every text of the repository that is not exempt. Works without git, which a copy of the sources may lack. */
 export async function language() {
-  const files = PLACES.flatMap(filesUnder).filter(
+  const files = SEARCHED.flatMap(filesUnder).filter(
     (file) => TEXTS.test(file) && !EXEMPT.some((exempt) => exempt.test(file)) && existsSync(join(root, file)),
   );
   const output = files.flatMap((file) =>

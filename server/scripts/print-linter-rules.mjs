@@ -1,6 +1,6 @@
 import { ARCHITECTURE } from '../architecture.mjs';
 
-/** An import is relative, so a rule of the linter is for files of one depth. Deeper files may import only each other. */
+/** The depth of the deepest folder with rules; files below may import only each other. A rule is for files of one depth. */
 const DEPTH = 3;
 
 // Prints the linter's configuration that enforces the import table: server/biome.jsonc extends it.
@@ -11,17 +11,17 @@ const rules = [
 console.log('// Made from server/architecture.mjs by: npm run regenerate');
 console.log(`{\n  "overrides": [\n${rules.map((each) => `    ${JSON.stringify(each)}`).join(',\n')}\n  ]\n}`);
 
-/** One rule for each depth at which the row has files. @param {import('../architecture.mjs').Row} row */
+/** Creates one rule for each depth at which the row has files. @param {import('../architecture.mjs').Row} row */
 function rulesOf(row) {
   const others = row.others.length === 0 ? 'nothing of others' : `of others ${row.others.join(' ')}`;
   const message = `${row.files.join(' and ')} may import ${others}. The table is server/architecture.mjs.`;
   return row.files.flatMap((files) =>
-    placesOf(files.split('/')).map((path) => rule(path, groupOf(row, path.slice(0, -1)), message)),
+    expand(files.split('/')).map((path) => rule(path, groupOf(row, path.slice(0, -1)), message)),
   );
 }
 
 /**
- * Prints the rules for a file. The linter takes the last rule for a file; in it the last pattern that fits an import decides,
+ * Creates the rule for a file. The linter takes the last rule for a file; in it the last pattern that fits an import decides,
  * and one with `!` allows it.
  *
  * @param {string[]} path
@@ -36,8 +36,8 @@ function rule(path, group, message) {
   };
 }
 
-/** The pattern with each number of folders in place of `**`. @param {string[]} pattern @returns {string[][]} */
-function placesOf(pattern) {
+/** Expands `**` in a pattern to each possible number of folders. @param {string[]} pattern @returns {string[][]} */
+function expand(pattern) {
   const at = pattern.indexOf('**');
   if (at < 0) return [pattern];
   const isLast = at === pattern.length - 1;
@@ -47,8 +47,8 @@ function placesOf(pattern) {
 }
 
 /**
- * The patterns for what a file in these folders writes after `from`: all of ours is forbidden; then, from the nearest folder
- * to the top, what the table grants there.
+ * Creates the patterns of a file's imports: all of our files are forbidden; then, from the nearest folder to the top, those
+ * that the table grants there are allowed.
  *
  * @param {import('../architecture.mjs').Row} row
  * @param {string[]} folders
@@ -60,7 +60,7 @@ function groupOf({ own, others }, folders) {
     const isTop = up === folders.length;
     const granted = [
       ...(isTop ? [] : own.flatMap((path) => within(path, folders.slice(1, folders.length - up)))),
-      // Beside a file of src itself lie files; what lies in folders is not its own.
+      // A file directly in src owns the files beside it, and not those in folders.
       ...(isTop && up === 0 ? [...own, ...others.map((path) => (path === '**' ? '*/**' : path))] : []),
       ...(isTop && up > 0 ? others : []),
     ];
@@ -71,7 +71,7 @@ function groupOf({ own, others }, folders) {
   return group;
 }
 
-/** The rests of a pattern behind these folders: none where it leads elsewhere. @param {string} path @param {string[]} folders @returns {string[]} */
+/** The rests of a pattern below these folders; none where it does not match them. @param {string} path @param {string[]} folders @returns {string[]} */
 function within(path, folders) {
   if (path.startsWith('!')) return within(path.slice(1), folders).map((rest) => `!${rest}`);
   const [folder, ...deeper] = folders;

@@ -1,6 +1,6 @@
 import { METHODS } from '../src/payouts/methods/registry.ts';
 
-// The payout methods as the widget's table names them.
+// Prints the labels of the payout methods for the widget.
 
 const labels = Object.values(METHODS).map(({ graphql, label }) => `  ${graphql.name}: '${label}',\n`);
 

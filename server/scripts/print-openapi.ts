@@ -7,7 +7,7 @@ import { createSubaccountRoutes } from '../src/subaccounts/routes.ts';
 import { createWalletRoutes } from '../src/wallet/routes.ts';
 
 const publicUrl = 'http://localhost';
-// A description calls no service.
+// Describing the operations calls no service.
 const unused = {} as never;
 const operations = [
   ...createWalletRoutes({ wallet: unused }),

@@ -17,7 +17,7 @@ const groups = [...new Set(variables.map(({ group }) => group))].map((name) => (
 const files = { [DOCUMENT]: document(), 'server/scripts/variables.txt': help() };
 process.stdout.write(JSON.stringify(files));
 
-/** The document, with a table for each group between its two marks. */
+/** Returns the document with a table for each group between its two marks. */
 function document(): string {
   const text = readFileSync(new URL(`../../${DOCUMENT}`, import.meta.url), 'utf8');
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
@@ -38,7 +38,7 @@ function document(): string {
   return `${text.slice(0, begin)}${BEGIN}\n\n${tables.join('\n\n')}\n\n${text.slice(end)}`;
 }
 
-/** A Markdown table with columns of equal width, as the formatter writes one. */
+/** Formats a Markdown table as the formatter does: all cells of a column have the same width. */
 function table(rows: string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (cells: string[], fill: string) =>
@@ -54,7 +54,7 @@ function table(rows: string[][]): string {
   ].join('\n');
 }
 
-/** The same as a terminal shows it. */
+/** Formats the variables for the help on a terminal. */
 function help(): string {
   const indent = Math.max(...variables.map(({ name }) => name.length)) + 4;
   return groups

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const POLL_MS = 50;
-/** A request that waits longer fails, and the next one asks again. */
+/** The limit on one request; the next one follows after it. */
 const ANSWER_MS = 5_000;
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */

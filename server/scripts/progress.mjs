@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The repository's folder, with a slash at its end. */
+/** The repository's folder, with a trailing slash. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Ends the process with one line, for a problem that the user can solve. @param {string} message @returns {never} */
@@ -48,7 +48,7 @@ export function runNode(file, args, options) {
 }
 
 /**
- * Runs a step and prints its result in one line, after the output of a step that has failed.
+ * Runs a step and prints its result in one line. The output is printed before it, and only if the step has failed.
  *
  * @param {string} name
  * @param {() => Promise<{ ok: boolean, output: string }>} work
@@ -78,7 +78,7 @@ export function childrenCpuMs() {
 
 /**
  * Sends this process a SIGTERM when npm has ended. A signal to `npm start` ends npm and the shell between them, which does
- * not pass it on: the server would go on and hold its port and its data.
+ * not pass it on: the server would keep running, with its port and its data.
  */
 export function endWithNpm() {
   if (!process.env.npm_lifecycle_event) return;

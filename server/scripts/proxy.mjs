@@ -9,7 +9,7 @@ import { root } from './progress.mjs';
 const START_MS = 30_000;
 const STOP_MS = 5_000;
 
-/** Debian installs nginx where only root's PATH leads. */
+/** The PATH of the user, and the folders of root's where Debian installs nginx. */
 const PATH = [process.env.PATH, '/usr/local/sbin', '/usr/sbin'].join(delimiter);
 
 /**
@@ -17,7 +17,7 @@ const PATH = [process.env.PATH, '/usr/local/sbin', '/usr/sbin'].join(delimiter);
  * @typedef {{ port: number, ports: number[] }} Ports the proxy's own and those of the instances, all on 127.0.0.1
  */
 
-/** In the order of preference: Caddy asks the instances whether they are ready, nginx does not. */
+/** The arguments that print the version, in the order of preference: Caddy checks whether the instances are ready. */
 const VERSION_ARGUMENTS = { caddy: 'version', nginx: '-v' };
 
 /** The proxies of this machine, the preferred one first. @returns {ProxyName[]} */
@@ -38,7 +38,7 @@ export function installedProxies() {
  */
 export async function startProxy(name, ports) {
   const folder = mkdtempSync(join(tmpdir(), 'psa-proxy-'));
-  // Where root starts nginx, its workers run as another user.
+  // If root starts nginx, its workers run as another user.
   chmodSync(folder, 0o755);
   const { args, env, noticeMs } = { caddy, nginx }[name](folder, ports);
   const child = spawn(name, args, {
@@ -47,7 +47,7 @@ export async function startProxy(name, ports) {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  // A start that succeeds is not worth a line.
+  // The output of a successful start is not printed.
   let startLog = '';
   let started = false;
   child.stderr.setEncoding('utf8').on('data', (text) => {
@@ -71,7 +71,7 @@ export async function startProxy(name, ports) {
   }
   started = true;
   return {
-    /** The time until it sends requests to an instance that is ready again. */
+    /** The time until the proxy sends requests to an instance that is ready again. */
     noticeMs,
     close,
   };
@@ -90,14 +90,14 @@ function caddy(folder, { port, ports }) {
       XDG_DATA_HOME: folder,
       XDG_CONFIG_HOME: folder,
     },
-    // It asks for /readyz once a second.
+    // Caddy requests /readyz once a second.
     noticeMs: 2_000,
   };
 }
 
 /**
- * nginx does not ask for /readyz: an instance that stops refuses connections after PSA_DRAIN_SECONDS, and nginx then sends
- * the request to the next one.
+ * Configures nginx. It does not check /readyz: a stopping instance refuses connections after PSA_DRAIN_SECONDS, and nginx
+ * then sends the request to the next one.
  *
  * @param {string} folder @param {Ports} ports
  */

@@ -4,7 +4,7 @@ import { endWithNpm, isMain } from './progress.mjs';
 
 if (isMain(import.meta.url)) {
   endWithNpm();
-  // Programs read stdout: it holds nothing but the answer of the command.
+  // Programs read stdout, so only the command's result is written there.
   console.log = console.error;
   await ensureInstalled({ quiet: true });
   await ensureParts(['server'], { quiet: true });

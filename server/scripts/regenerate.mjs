@@ -81,14 +81,14 @@ function runTypeScript(script) {
 /** @type {ReturnType<typeof runNode> | undefined} */
 let variables;
 
-/** The documentation of the variables; both files are made by one process. @param {string} file */
+/** Prints the documentation of the variables; one process prints both files. @param {string} file */
 async function printVariables(file) {
   variables ??= runTypeScript('server/scripts/print-variables.ts');
   const made = await variables;
   return made.ok ? { ok: true, output: JSON.parse(made.output)[file] } : made;
 }
 
-/** The types of the schema, by which the compiler checks the widget's operations. */
+/** Prints the types of the schema, with which the compiler checks the widget's operations. */
 async function printTypes() {
   const folder = mkdtempSync(join(tmpdir(), 'psa-types-'));
   try {

@@ -4,15 +4,15 @@ import { ensureInstalled } from './install.mjs';
 import { interfaces, writeBaseline } from './interfaces.mjs';
 import { fail, root, runNode, step } from './progress.mjs';
 
-// Writes what a release changes: the versions and changelogs out of the changesets, the interfaces that the next changes are
-// compared with, and the migrations that stay as they are from now on.
+// Writes the files of a release: the versions and changelogs from the changesets, the interfaces that the next changes are
+// compared with, and the migrations that must not change from now on.
 await ensureInstalled();
 if (!readdirSync(join(root, '.changeset')).some((file) => file.endsWith('.md')))
   fail('There is no changeset, and so nothing to release.');
 
 /** @type {[string, () => Promise<{ ok: boolean, output: string }>][]} */
 const steps = [
-  // What breaks a client would be part of the baseline afterwards, and no gate would find it any more.
+  // Checked first: a breaking change in the baseline would not be found by any gate.
   ['interfaces', interfaces],
   [
     'versions and changelogs',

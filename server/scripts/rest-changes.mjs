@@ -17,9 +17,9 @@
  * @property {string} message
  */
 
-/** Keywords for people. */
+/** Keywords without an effect on validation. */
 const ANNOTATIONS = new Set(['title', 'description', 'example', 'examples', 'deprecated']);
-/** A larger value admits less. */
+/** Keywords whose larger value admits less. */
 const LOWER_BOUNDS = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
 const UPPER_BOUNDS = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
 /** Keywords that `compareSchemas` reads itself. */
@@ -29,17 +29,17 @@ const STRUCTURE = new Set([
 ]);
 
 /**
- * Lists what breaks a client of `before` that meets `after`. A server has to accept all that it accepted, and to answer
- * within what it answered. A member, an operation, a status of a refusal or a value of an answer's enum may be added, as in
- * GraphQL. A keyword that is not known here breaks where it differs.
+ * Lists the changes that break a client of `before` when the server has `after`. A server has to accept all that it
+ * accepted, and to answer within what it answered. A member, an operation, a status of a refusal or a value of an answer's
+ * enum may be added, as in GraphQL. A keyword that is not known here breaks where it differs.
  *
- * The packages of the registry do not do it: openapi-diff 0.24 refuses OpenAPI 3.1, and api-smart-diff 1.0 lets the removal
- * of an answer's member pass.
+ * No package does this: openapi-diff 0.24 refuses OpenAPI 3.1, and api-smart-diff 1.0 lets the removal of an answer's
+ * member pass.
  *
  * @param {Description} before @param {Description} after @returns {Change[]}
  */
 export function findBreakingRestChanges(before, after) {
-  /** @type {Map<string, Change>} by what it says: many operations share a schema */
+  /** @type {Map<string, Change>} by name and message: many operations share a schema */
   const found = new Map();
   /** @param {string} name @param {string} message */
   const report = (name, message) => found.set(`${name} ${message}`, { name, message });
@@ -126,7 +126,7 @@ function schemaChanges(context, name, old, schema) {
     return schemaChanges(inside, shared ?? name, resolveSchema(before, old), resolveSchema(after, schema));
   }
 
-  // Whatever the narrow one admits, the wide one has to admit as well.
+  // Every value that the narrow schema admits must be admitted by the wide one too.
   const [narrow, wide] = side === 'request' ? [old, schema] : [schema, old];
   if (narrow.anyOf ?? narrow.oneOf ?? wide.anyOf ?? wide.oneOf) {
     return alternatives(narrow).flatMap((one) => {
@@ -210,7 +210,7 @@ function valuesOf(schema) {
 /** @param {string} keyword @param {Schema} narrow @param {Schema} wide @param {Side} side */
 function isTighter(keyword, narrow, wide, side) {
   const [has, limit] = [narrow[keyword], wide[keyword]];
-  // A client of the request leaves it out, and gets another value than before.
+  // A client that leaves the member out gets another value than before.
   if (keyword === 'default') return side === 'request' && differs(has, limit);
   if (limit === undefined) return false;
   if (LOWER_BOUNDS.has(keyword)) return has === undefined || Number(has) < Number(limit);

@@ -6,7 +6,7 @@ import { root } from './progress.mjs';
 /** The names of files and folders that an install or a build creates among the sources. */
 const GENERATED = ['node_modules', 'dist', 'custom-elements.json'];
 
-// Without node_modules everything is installed and built again.
+// In node_modules, so that everything is installed and built again once that is removed.
 const folder = join(root, 'node_modules', '.psa');
 
 /**
@@ -60,7 +60,7 @@ function readOrEmpty(path) {
   }
 }
 
-/** The text that was last written under a name, or an empty string. @param {string} name */
+/** Reads the stamp of a name; an empty string where there is none. @param {string} name */
 export function readStamp(name) {
   return readOrEmpty(join(folder, name)).toString();
 }

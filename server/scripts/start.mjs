@@ -14,7 +14,7 @@ Environment variables, with their defaults
 ${readFileSync(new URL('variables.txt', import.meta.url), 'utf8')}`;
 
 /**
- * The address of the service in `--upstream URL` or `--upstream=URL`. Ends the process at any other argument.
+ * Reads the address of the service from `--upstream URL` or `--upstream=URL`. Ends the process at any other argument.
  *
  * @param {string[]} args @returns {string | undefined}
  */

@@ -1,18 +1,18 @@
 import { isMain, root, run } from './progress.mjs';
 
-/** An area or several, and what changed. */
+/** The form of a subject: one or more areas, and the change. */
 const SUBJECT = /^[a-z][a-z0-9-]*(?:, [a-z][a-z0-9-]*)*: \S/;
-const LONGEST = 72;
+const MAX_LENGTH = 72;
 
 /** The reason why a text cannot be the subject of a commit; undefined where it can. @param {string} subject */
 export function subjectFault(subject) {
   if (!SUBJECT.test(subject)) return 'is not `area: what changed`';
   const length = [...subject].length;
-  return length > LONGEST ? `has ${length} characters, and may have ${LONGEST}` : undefined;
+  return length > MAX_LENGTH ? `has ${length} characters, and may have ${MAX_LENGTH}` : undefined;
 }
 
 /**
- * Checks the subjects of commits, but for merges. `range` is what `git log` takes.
+ * Checks the subjects of commits other than merges. `range` is what `git log` takes.
  *
  * @param {string} range @param {string} [cwd] @returns {Promise<{ ok: boolean, output: string }>}
  */

@@ -24,7 +24,7 @@ await createApp({
 }).catch((error) => {
   if (!(error instanceof NoDatabaseError)) throw error;
 });
-// A start loads it when the database is open.
+// A start loads this module once the database is open.
 await modules['modes/embedded']();
 
 // The loader writes the caches when the process ends.

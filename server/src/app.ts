@@ -45,65 +45,65 @@ import { webhookOutbox } from './webhooks/outbox.ts';
 import { type ConcurrencyPool, createWorkQueue, type WorkQueue } from './work/queue.ts';
 import { nextDue, selectBacklog } from './work/store.ts';
 
-/** Up to this many listeners of a tenant are served in less time than the notification of other instances takes. */
-const FEW = 20;
+/** Serving this many listeners of a tenant takes less time than the notification of the other instances. */
+const FEW_LISTENERS = 20;
 
 export interface App {
   readonly url: string;
-  /** Where it listens, which `url` does not tell behind a proxy. */
+  /** The port that the server listens on; behind a proxy, `url` has another one. */
   readonly port: number;
   readonly demo: boolean;
-  /** The first account's keys, where this start has made it; they are shown this once. */
+  /** The keys of the first account, where this start created it; they are shown only once. */
   readonly firstKeys: { live: string; sandbox: string } | null;
   readonly work: WorkQueue;
   readonly database: Database;
-  /** The port that the GraphQL layer speaks to. */
+  /** Creates the services that the GraphQL layer calls. */
   readonly servicesFor: ServicesFor;
-  /** How many queries were answered in front of Yoga. */
+  /** The number of queries that the fast path has answered. */
   fastAnswers(): number;
-  /** Operations that no client has; null in front of another service. */
+  /** Operations of the embedded service that no client can call; null in remote mode. */
   readonly embedded: EmbeddedServices | null;
   /**
-   * Says that it is not ready, and serves on until its proxies have had time to hear that; then takes no more
-   * connections, until proxies have let go of those that rest. `close` follows.
+   * Reports that the server is not ready, and serves on until the proxies have noticed; then accepts no more connections,
+   * and waits until the proxies have closed their idle ones. `close` follows.
    */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A proxy that keeps connections closes an idle one before this is over, as `server/docs/operate.md` sets it up. */
-const LET_GO_MS = 2_500;
+/** A proxy closes its idle connections within this time, if it is configured as in `server/docs/operate.md`. */
+const PROXY_IDLE_MS = 2_500;
 
 const WEBHOOK_POOL: ConcurrencyPool = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
 
-/** Parts and limits that a test or a benchmark replaces. The server itself is started without any. */
+/** Parts and limits that a test or a benchmark replaces. In production there are none. */
 export interface Testing {
-  /** A database that is already open. */
+  /** Opens the database; a test may return one that is open already. */
   open?: typeof openDatabase;
-  /** In place of the simulated one; a benchmark gives one that keeps no books in our database. */
+  /** Replaces the simulated bank, which keeps its records in the database of the server. */
   bank?: Bank;
-  /** How long a WebSocket may take until its first message; a test does not wait that long. */
+  /** The time that a WebSocket client has for its first message. */
   initTimeoutMs?: number;
-  /** And how long to answer when it is closed. */
+  /** The time that a WebSocket client has to answer the closing handshake. */
   closeTimeoutMs?: number;
-  /** How long an HTTP client may take. */
+  /** The times that an HTTP client has. */
   deadlines?: Partial<Deadlines>;
-  /** Requests a minute on `/v1`, in place of the document's: a test or a benchmark of what asks fast needs more. */
+  /** The limit of requests a minute on `/v1`, in place of the document's, which fast tests and benchmarks exceed. */
   restLimit?: number;
-  /** Requests without a known credential, and card forms, a minute of one network. */
+  /** The limit of requests without a known credential, and of card forms, a minute from one network. */
   strangerLimit?: number | undefined;
-  /** How often a query is answered before it is compiled. */
+  /** The number of answers to a query before it is compiled. */
   compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
-  /** A folder in place of this version's own: a test's next version. */
+  /** The folder of the migrations; a test of an upgrade has one of a later version. */
   migrations?: string | undefined;
 }
 
 /**
- * The whole server: opens the database, brings it up to date, and wires what the configuration asks for: the service
- * itself, or a facade in front of another. It listens when it can answer, for a proxy sends requests to whatever listens;
- * at once where the port is any that is free, which nobody knows yet.
- * @throws what keeps it from running: the address, the data folder, the database, a migration
+ * Starts the whole server: opens and migrates the database, and wires the configured mode: the embedded service, or a
+ * facade in front of another. It listens only when it can answer, because a proxy sends requests to every open port; with
+ * port 0 it listens at once, because nobody knows the port yet.
+ * @throws the error that keeps it from running: of the address, the data folder, the database or a migration
  */
 export async function createApp({
   config,
@@ -117,7 +117,7 @@ export async function createApp({
   clock: Clock;
   log: Log;
   onFatal: (error: Error) => void;
-  /** The time that all instances go by. Left out, `clock` goes by itself: a test moves it. */
+  /** Reads the time that all instances share. Without it `clock` is not adjusted, and a test can move it. */
   databaseTime?: ((sql: Sql) => Promise<Date>) | undefined;
   testing?: Testing;
 }): Promise<App> {
@@ -135,13 +135,13 @@ export async function createApp({
     deadlines: testing.deadlines,
   });
   const listensEarly = config.port === 0;
-  // Before a first start makes keys that it would not get to show.
+  // Checked before a first start creates keys that it could not show.
   if (!listensEarly) await assertAvailable(config.port, config.host);
   const port = listensEarly ? await http.listen(config.port, config.host) : config.port;
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
-  let draining = false;
+  const draining = false;
   const closing: (() => Promise<unknown>)[] = [];
-  // Last opened, first closed: who is connected, then the work under way, then the data.
+  // In reverse order of opening: the connections, then the work in flight, then the data.
   const close = async () => {
     for (const step of closing.splice(0).reverse()) await step();
   };
@@ -151,13 +151,13 @@ export async function createApp({
     const knownMigration = newestMigration(migrations);
     const database = await open({ ...config, clock, log, onFatal, meter: metrics, knownMigration });
     closing.push(() => database.close());
-    // PGlite has this machine's.
+    // PGlite runs in this process, so its time is the machine's.
     if (databaseTime && database.engine === 'postgres') {
       const readTime = () => databaseTime(database.sql);
       closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
     }
     let callers: RecentCallers | undefined;
-    // Before the tables are looked at: from now on no newer version takes away what this one works on.
+    // Listening takes the lock that keeps newer versions from dropping what this one uses, so it precedes the migration.
     closing.push(
       await database.listen(STREAM_CHANNEL, (payload) => callers?.changed(announcedTenant(payload))),
     );
@@ -178,18 +178,18 @@ export async function createApp({
     const committer = createCommitter({
       database,
       clock,
-      // In front of another service it is that service which announces.
+      // In remote mode the service behind sends the webhooks.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onGroup: metrics.onGroup,
       onCommit(tenant, { tasks, ...appended }) {
         const last = appended.events.at(-1);
         if (last) {
           callers?.changed(tenantKey(tenant));
-          // The shorter one first: few listeners take less time than the notification of the other instances.
-          const few = tailer.listenerCount(tenant) <= FEW;
-          if (few) tailer.wake(tenant, appended);
+          // The shorter step first: see FEW_LISTENERS.
+          const isFew = tailer.listenerCount(tenant) <= FEW_LISTENERS;
+          if (isFew) tailer.wake(tenant, appended);
           announcer.announce(tenant, last.version);
-          if (!few) tailer.wake(tenant, appended);
+          if (!isFew) tailer.wake(tenant, appended);
         }
         for (const task of tasks) work?.wake(task.at);
       },
@@ -221,7 +221,7 @@ export async function createApp({
       handlers: runtime.tasks,
       pool: WEBHOOK_POOL,
       onError(error, task) {
-        // A lease is a random UUID, as a PIX key may be, and says nothing to a reader.
+        // A lease is a random UUID, which could be taken for a PIX key, and means nothing to a reader.
         const { lease: _, ...shown } = task ?? {};
         logFault(error, { task: task && shown }, 'work failed; it will be done again');
       },
@@ -248,8 +248,8 @@ export async function createApp({
       upstream: runtime.upstream ?? undefined,
       onRootField: fields.onRootField,
       onSubscriber(transport, topic) {
-        const leave = metrics.onSubscriber(transport, topic);
-        return (failure) => leave(failure instanceof SlowConsumerError);
+        const onEnd = metrics.onSubscriber(transport, topic);
+        return (failure) => onEnd(failure instanceof SlowConsumerError);
       },
     });
     const graphql = createGraphQLServer({
@@ -267,7 +267,7 @@ export async function createApp({
       closeTimeoutMs,
     });
 
-    // Only this process has PGlite's folder; the psa command asks it to manage keys or to take a backup.
+    // Only this process can open PGlite's folder, so the psa command sends it its operations and backups.
     const { dataDir } = config;
     if (database.engine === 'pglite' && dataDir !== 'memory')
       closing.push(
@@ -324,7 +324,7 @@ export async function createApp({
         draining = true;
         await wait(givenClock, config.drainMs);
         await http.stopListening();
-        await wait(givenClock, LET_GO_MS);
+        await wait(givenClock, PROXY_IDLE_MS);
       },
       close,
     };
@@ -336,28 +336,28 @@ export async function createApp({
 }
 
 /**
- * One NOTIFY at a time: what is committed while one is under way, by whichever tenant, is covered by the next. Each is
+ * Sends one NOTIFY at a time: the next one covers all commits since, of every tenant. Each NOTIFY is
  * a transaction with a flush of its own.
  */
 function createAnnouncer(database: Database, onError: (error: unknown) => void) {
-  /** The newest version of each tenant. */
+  /** The announcement of the newest version of each tenant. */
   const waiting = new Map<string, string>();
-  let underWay: Promise<void> | null = null;
+  let inFlight: Promise<void> | null = null;
   async function announceAll() {
     while (waiting.size > 0) {
       const announcements = [...waiting.values()];
       waiting.clear();
       await database.notify(STREAM_CHANNEL, ...announcements).catch(onError);
     }
-    underWay = null;
+    inFlight = null;
   }
   return {
     announce(tenant: Tenant, version: number) {
       waiting.set(tenantKey(tenant), announcement(tenant, version));
-      underWay ??= announceAll();
+      inFlight ??= announceAll();
     },
     /** Resolves when every notification has been sent. */
-    idle: async () => underWay,
+    idle: async () => inFlight,
   };
 }
 

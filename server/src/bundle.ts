@@ -1,4 +1,4 @@
-// The entry of the server's bundle. What it imports is evaluated when it is first asked for.
+// The entry of the server's bundle. Each module is evaluated at its first use.
 
 /** Runs the server as the environment configures it. */
 export function serve(): Promise<unknown> {
@@ -23,7 +23,7 @@ export const modules = {
   'modes/embedded': () => import('./modes/embedded.ts'),
   'ops/log': () => import('./ops/log.ts'),
   'wallet/routes': () => import('./wallet/routes.ts'),
-  // Of these a program must use the bundle's own copy.
+  // A program must use the bundle's own copies of these packages.
   kysely: () => import('kysely'),
   pg: () => import('pg'),
 };

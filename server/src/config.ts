@@ -3,35 +3,35 @@ import { environment, isLoopback, LOOPBACK, REQUESTS_PER_MINUTE } from './variab
 
 /** The service that a server in remote mode stands in front of, and the merchant's account there. */
 export interface UpstreamConfig {
-  /** Without `/v1` and without a slash at its end: a path of the document's can be put behind it. */
+  /** The base URL, without `/v1` and without a trailing slash: the document's paths are appended to it. */
   url: string;
   /** The merchant's keys at the service, one of them at least; they are this server's own keys too. */
   keys: { live?: string; sandbox?: string };
-  /** Several while rotating. None: no webhook is believed. */
+  /** Several during a rotation; without any, every webhook is refused. */
   webhookSecrets: string[];
   /** The limit of requests to the service in any 60 seconds, over both environments and all instances. */
   requestsPerMinute: number;
-  /** Those 60 seconds; a test takes fewer. */
+  /** The length of that window: 60 seconds, or less in a test. */
   windowMs: number;
 }
 
-/** Where traces go, over OTLP/HTTP. */
+/** The export of traces over OTLP/HTTP. */
 export interface TracesConfig {
-  /** The collector's address, without `/v1/traces` and without a slash at its end. */
+  /** The collector's address, without `/v1/traces` and without a trailing slash. */
   endpoint: string;
   headers: Record<string, string>;
   serviceName: string;
-  /** The share, from 0 to 1, of the traces that begin here; a caller that sends a traceparent has decided already. */
+  /** The share, from 0 to 1, of the traces that begin here. A request with a traceparent follows its caller's decision. */
   share: number;
 }
 
 /** The configuration of the environment, checked and complete. */
 export interface Config {
-  /** Null: embedded mode, the service itself. */
+  /** Null in embedded mode. */
   upstream: UpstreamConfig | null;
   port: number;
   host: string;
-  /** The origin of links; null: `http://localhost` and the port. */
+  /** The base URL of links; null for `http://localhost` and the port. */
   publicUrl: string | null;
   databaseUrl: string | undefined;
   dataDir: string;
@@ -43,15 +43,15 @@ export interface Config {
   demo: boolean;
   /** Whether webhooks may go to private addresses, and without TLS. */
   webhookPrivateAddresses: boolean;
-  /** Null: none are written. */
+  /** Null where no traces are written. */
   traces: TracesConfig | null;
-  /** How long it serves on after a SIGTERM, while it says that it is not ready; 0: it stops at once. */
+  /** The time to serve on after a SIGTERM while reporting that the server is not ready; 0 to stop at once. */
   drainMs: number;
-  /** An answer that took this many milliseconds gets a line in the log; 0: each one does. */
+  /** The duration from which a request is logged; 0 to log each one. */
   logSlowMs: number;
   /**
-   * Whether queries that were answered before, and the updates of subscriptions, run compiled. The responses are the same
-   * without: it shows whether a fault lies in the compiled ones.
+   * Whether repeated queries and the updates of subscriptions run compiled. The responses are the same without, so
+   * switching it off shows whether a fault lies in the compiled code.
    */
   fastPath: boolean;
 }
@@ -60,36 +60,36 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Where the command was typed, and what names in it are relative to: npm itself goes to the package's folder. */
+/** The folder in which the user typed the command, for relative paths: npm changes to the package's folder. */
 export function invocationDir(env: NodeJS.ProcessEnv = process.env): string {
   return env.INIT_CWD || process.cwd();
 }
 
-/** The only reader of the environment. @throws ConfigError naming each variable that is wrong, never its value */
+/** Reads the environment; nothing else does. @throws ConfigError naming each wrong variable, never its value */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   // `VARIABLE=` in a shell or an .env file means that it is not set.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { success, data, error } = environment.safeParse(given);
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { success, data, error } = environment.safeParse(nonEmpty);
   if (!success)
     throw new ConfigError(
-      firstOfEach(error.issues)
+      firstPerVariable(error.issues)
         .map(({ path, message }) => `${path.join('.')} ${message}`)
         .join('; '),
     );
-  const mistakes = modeMistakes(data);
+  const mistakes = findModeMistakes(data);
   if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
   const isLocal = LOOPBACK.has(data.HOST);
-  // Its pages hand out tokens of the merchant's real account to every visitor.
+  // The demo's pages give every visitor tokens of the merchant's real account.
   if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && !(isLocal && isLoopback(data.PUBLIC_URL)))
     throw new ConfigError('PSA_DEMO must be off with PSA_UPSTREAM_URL where others reach this server');
   if (data.PSA_UPSTREAM_URL && data.PSA_DEMO && data.PSA_UPSTREAM_LIVE_KEY === undefined)
     throw new ConfigError(
       'PSA_DEMO must be off without PSA_UPSTREAM_LIVE_KEY: there are cards with a live key alone',
     );
-  // A merchant names a webhook's URL, and could make such a server call into its own network.
+  // A merchant chooses a webhook's URL, and could make the server send requests into its own network.
   if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
-  const upstream = upstreamOf(data);
+  const upstream = toUpstreamConfig(data);
   const demo = data.PSA_DEMO ?? (isLocal && !upstream);
   return {
     upstream,
@@ -103,7 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     subscriptionLimit: data.PSA_SUBSCRIPTION_LIMIT,
     trustedProxies: data.PSA_TRUSTED_PROXIES,
     demo,
-    // With a public address of its own, or a service elsewhere, it is nobody's own machine.
+    // A server with a public address, or in front of a service elsewhere, is not on a developer's machine.
     webhookPrivateAddresses:
       data.PSA_WEBHOOK_PRIVATE_ADDRESSES ??
       (isLocal && (upstream ? isLoopback(upstream.url) : demo) && isLoopback(data.PUBLIC_URL)),
@@ -123,8 +123,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 type Environment = z.output<typeof environment>;
 
-/** Refuses variables of the one mode in the other: they would be ignored silently, and are most likely meant. */
-function modeMistakes(data: Environment): string[] {
+/** Finds variables of the other mode: they would be ignored silently, and the user most likely means them. */
+function findModeMistakes(data: Environment): string[] {
   if (data.PSA_UPSTREAM_URL === undefined)
     return UPSTREAM_ONLY.filter((name) => data[name] !== undefined).map(
       (name) => `${name} is for the remote mode: set PSA_UPSTREAM_URL as well, or unset it`,
@@ -147,7 +147,7 @@ const UPSTREAM_ONLY = [
 ] as const;
 const EMBEDDED_ONLY = ['PSA_BOOTSTRAP_LIVE_KEY', 'PSA_BOOTSTRAP_TEST_KEY'] as const;
 
-function upstreamOf(data: Environment): UpstreamConfig | null {
+function toUpstreamConfig(data: Environment): UpstreamConfig | null {
   if (data.PSA_UPSTREAM_URL === undefined) return null;
   return {
     url: data.PSA_UPSTREAM_URL,
@@ -161,7 +161,7 @@ function upstreamOf(data: Environment): UpstreamConfig | null {
   };
 }
 
-/** The first that is wrong of each variable explains the others. */
-function firstOfEach<Issue extends { path: PropertyKey[] }>(issues: readonly Issue[]): Issue[] {
+/** Selects the first issue of each variable, which explains its others. */
+function firstPerVariable<Issue extends { path: PropertyKey[] }>(issues: readonly Issue[]): Issue[] {
   return issues.filter((issue, index) => issues.findIndex(({ path }) => path[0] === issue.path[0]) === index);
 }

@@ -7,13 +7,13 @@ import { Script } from 'node:vm';
 import { threadId } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 
-// Loads a bundle of the build with V8's code cache: compiling the server costs 0.1 s of CPU, reading what was compiled
-// before a third of that. Node's own cache of modules needs Node 22.
+// Loads a bundle of the build with V8's code cache: compiling the server costs 0.1 s of CPU, and reading its compiled
+// code a third of that. Node's own compile cache needs Node 22.
 
-/** Time for what a start compiles, which the cache then holds. */
+/** The delay before the cache is written, so that it holds the functions that a start compiles. */
 const SAVE_AFTER_MS = 3_000;
-/** The checksum of the cached code. */
-const HEAD_BYTES = 4;
+/** The size of the checksum in front of the cached code. */
+const CHECKSUM_BYTES = 4;
 
 type Wrapper = (
   exports: object,
@@ -25,8 +25,8 @@ type Wrapper = (
 ) => void;
 
 /**
- * The exports of a bundle, whose content has the name `id`. A code cache that is missing or damaged costs time and
- * nothing else: the bundle is compiled, and the cache is written after the start, or when the process ends before.
+ * Loads a bundle and returns its exports; `id` identifies its content. A code cache that is missing or damaged costs only
+ * time: the bundle is compiled, and the cache is written after the start, or at the end of a process that ends earlier.
  */
 export function load(file: string, id: string): object {
   const cache = file.replace(/js$/, `${id}-${engineId()}.cache`);
@@ -34,7 +34,7 @@ export function load(file: string, id: string): object {
   const source = readFileSync(file, 'latin1');
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
   if (!cachedData || script.cachedDataRejected) saveOnce(() => writeCache(cache, script));
-  mapStacks(file);
+  mapStackTraces(file);
   const module = { exports: {} };
   const run = script.runInThisContext() as Wrapper;
   run(module.exports, createFastRequire(file), module, file, dirname(file), pathToFileURL(file).href);
@@ -42,8 +42,8 @@ export function load(file: string, id: string): object {
 }
 
 /**
- * A name of this program of Node and of its flags. V8's own tag is the same for Node 20.19 and 20.20, and the first dies
- * of a cache that the second has written; of two bundles V8 compares the lengths alone.
+ * Identifies this build of Node and its flags. V8's own tag is the same for Node 20.19 and 20.20, and the first crashes
+ * with a cache that the second has written; of a bundle, V8 checks only the length.
  */
 function engineId(): string {
   const { size, mtimeMs } = statSync(process.execPath, { throwIfNoEntry: false }) ?? {};
@@ -51,7 +51,7 @@ function engineId(): string {
   return crc32(parts.join()).toString(16);
 }
 
-/** Node's `require` resolves a built-in module each time: there are 200 such calls in a start, which take 10 ms. */
+/** Skips Node's resolution for built-in modules: a start requires them 200 times, which would take 10 ms. */
 function createFastRequire(file: string): NodeJS.Require {
   const require = createRequire(file);
   const fast = (id: string) => process.getBuiltinModule(id) ?? require(id);
@@ -61,35 +61,35 @@ function createFastRequire(file: string): NodeJS.Require {
 function readCache(cache: string): Buffer | undefined {
   try {
     const bytes = readFileSync(cache);
-    const data = bytes.subarray(HEAD_BYTES);
-    // V8 does not look for damage in every version.
+    const data = bytes.subarray(CHECKSUM_BYTES);
+    // Not every version of V8 detects a damaged cache.
     if (bytes.readUInt32LE(0) === crc32(data)) return data;
   } catch {
-    // It is missing, or shorter than its head.
+    // The file is missing, or shorter than the checksum.
   }
   return undefined;
 }
 
-/** Another process may read the file, or write it, at the same time. */
+/** Writes the cache atomically: another process may read or write the file at the same time. */
 function writeCache(cache: string, script: Script): void {
   const data = script.createCachedData();
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(crc32(data));
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32LE(crc32(data));
   const unfinished = `${cache}.${process.pid}.${threadId}`;
   try {
-    writeFileSync(unfinished, Buffer.concat([head, data]));
+    writeFileSync(unfinished, Buffer.concat([checksum, data]));
     renameSync(unfinished, cache);
   } catch {
     // The folder is read-only, or the disk is full: the next start compiles again.
-    removeIfThere(unfinished);
+    removeIfPresent(unfinished);
   }
 }
 
-function removeIfThere(file: string): void {
+function removeIfPresent(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // In a read-only folder it was never there.
+    // In a read-only folder the file was never written.
   }
 }
 
@@ -104,21 +104,22 @@ function saveOnce(save: () => void): void {
   process.once('exit', once);
 }
 
-const bundles = new Map<string, SourceMap | null>();
+/** The source map of each loaded bundle; null until it is read. */
+const sourceMaps = new Map<string, SourceMap | null>();
 
 /**
- * Stacks name the sources. Node's own support reads each source map when a program starts; this one reads it with the
- * first stack that is looked at.
+ * Makes stacks name the sources. Node's own support reads each source map when a program starts; this one reads it for the
+ * first stack that is read.
  */
-function mapStacks(file: string): void {
-  const first = bundles.size === 0;
-  bundles.set(file, null);
-  if (!first) return;
+function mapStackTraces(file: string): void {
+  const isFirst = sourceMaps.size === 0;
+  sourceMaps.set(file, null);
+  if (!isFirst) return;
   Error.prepareStackTrace = (error, frames) =>
-    [headOf(error), ...frames.map((frame) => `    at ${mapped(frame)}`)].join('\n');
+    [messageOf(error), ...frames.map((frame) => `    at ${describeFrame(frame)}`)].join('\n');
 }
 
-function headOf(error: Error): string {
+function messageOf(error: Error): string {
   try {
     return Error.prototype.toString.call(error);
   } catch {
@@ -126,14 +127,14 @@ function headOf(error: Error): string {
   }
 }
 
-function mapped(frame: NodeJS.CallSite): string {
+function describeFrame(frame: NodeJS.CallSite): string {
   const text = String(frame);
   const file = frame.getFileName();
   const line = frame.getLineNumber();
   const column = frame.getColumnNumber();
-  if (!file || !line || !column || !bundles.has(file)) return text;
-  const found = mapOf(file)?.findEntry(line - 1, column - 1);
-  // The map holds our sources alone. A package's frame stays one of the bundle, which can be read.
+  if (!file || !line || !column || !sourceMaps.has(file)) return text;
+  const found = sourceMapOf(file)?.findEntry(line - 1, column - 1);
+  // The map holds only our sources. A package's frame keeps its place in the bundle, which is readable.
   if (!found || !('originalSource' in found) || /(^|\/)unmapped$/.test(found.originalSource ?? 'unmapped'))
     return text;
   const source = resolve(dirname(file), found.originalSource);
@@ -143,15 +144,15 @@ function mapped(frame: NodeJS.CallSite): string {
   );
 }
 
-function mapOf(file: string): SourceMap | null {
-  const known = bundles.get(file);
+function sourceMapOf(file: string): SourceMap | null {
+  const known = sourceMaps.get(file);
   if (known) return known;
   try {
     const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
-    bundles.set(file, map);
+    sourceMaps.set(file, map);
     return map;
   } catch {
-    // A stack without sources is better than none.
+    // A stack without source locations is better than none.
     return null;
   }
 }

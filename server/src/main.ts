@@ -13,7 +13,7 @@ const log = createLog();
 
 let config: Config | undefined;
 
-/** A stop that takes longer, beyond the wait for proxies, is one that hangs. */
+/** The limit on a stop, without the wait for proxies: one that takes longer hangs. */
 const STOP_MS = 12_500;
 
 async function main(): Promise<void> {
@@ -32,24 +32,24 @@ async function main(): Promise<void> {
   closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'stopping after a fault');
     else process.stdout.write('\nStopping…\n');
-    // Ctrl-C is for one's own machine, where no proxy is.
+    // Ctrl-C comes from a terminal: there is no proxy to drain for.
     if (signal === 'SIGTERM') await app.drain();
-    await inTime(app.close());
+    await waitWithLimit(app.close());
   });
   process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));
 }
 
-/** Less than the process is given to end by itself. What was acknowledged is committed by then. */
+/** The limit on closing, which is shorter than STOP_MS. What was acknowledged is committed already. */
 const CLOSE_MS = 8_000;
 
-/** A database that does not answer must not keep the process. */
-async function inTime(closing: Promise<void>): Promise<void> {
+/** Waits for the end of closing, or for CLOSE_MS: a database that does not answer must not keep the process. */
+async function waitWithLimit(closing: Promise<void>): Promise<void> {
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, CLOSE_MS, 'late').unref());
   if ((await Promise.race([closing, late])) === 'late')
     log.warn({}, 'ended before everything had been closed: something, perhaps the database, does not answer');
 }
 
-/** Where to click. */
+/** The greeting of an embedded server, with the addresses of its pages. */
 function greeting({ url, demo, firstKeys }: App): string {
   const lines = ['', `PSA is running at ${url}`, ''];
   if (demo)
@@ -74,7 +74,7 @@ function greeting({ url, demo, firstKeys }: App): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The greeting of a server in front of a service; the person who starts it has the keys. */
+/** The greeting of a server in front of a service. It shows no keys: the user has configured them. */
 function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: UpstreamConfig): string {
   const lines = ['', `PSA is running at ${url}, in front of ${new URL(service).origin}`, ''];
   if (demo) lines.push(`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`);
@@ -94,7 +94,7 @@ function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: Up
   return `${lines.join('\n')}\n`;
 }
 
-/** An error that a person can correct is one line; any other comes with its stack. */
+/** Explains in one line an error that the user can correct; null for any other, which is printed with its stack. */
 function explain(error: unknown): string | null {
   if (error instanceof ConfigError || error instanceof DataDirLockedError || error instanceof ModeError)
     return error.message;
@@ -115,6 +115,6 @@ main().catch((error: unknown) => {
   const line = explain(error);
   process.stderr.write(`${line ?? (error instanceof Error ? error.stack : String(error))}\n`);
   process.exitCode = 1;
-  // Whatever was opened before the fault must not keep the process.
+  // Resources that were opened before the error must not keep the process.
   setTimeout(() => process.exit(1), 1_000).unref();
 });

@@ -4,19 +4,19 @@ import { isNetwork } from './kernel/network.ts';
 
 export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** The document's section 8. */
+/** The document's limit on requests of an account (section 8). */
 export const REQUESTS_PER_MINUTE = 120;
 
-/** The values that a schema accepts, in words. */
+/** The documented format of the values that a schema accepts. */
 const formats = z.registry<{ format: string }>();
 
-/** Links are made by putting a path behind it. */
+/** A URL to which paths are appended. */
 const baseUrl = z
   .string()
   .refine(isBaseUrl, 'must be an http or https URL without user, query and fragment')
   .register(formats, { format: 'http or https URL' });
 
-/** Keys and money go there. */
+/** The URL of the payments service. It must use TLS, because keys are sent there. */
 const upstreamUrl = z
   .string()
   .refine(isBaseUrl, 'must be an https URL without user, query and fragment')
@@ -33,7 +33,7 @@ const upstreamUrl = z
 const postgresUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
-  // An empty host behind a user means a Unix socket, which only PostgreSQL's own URLs know.
+  // An empty host behind a user means a Unix socket, in PostgreSQL's URLs only.
   .refine((text) => URL.canParse(text.replace('@/', '@localhost/')), 'must be a PostgreSQL URL')
   .register(formats, { format: 'postgres:// URL' });
 
@@ -46,7 +46,7 @@ const key = (prefix: string) =>
     )
     .register(formats, { format: `${prefix} and at least 16 characters` });
 
-/** The service made it, so nothing is asked of it but that it can stand in a header. */
+/** A key that the service issued: it only has to fit into a header. */
 const upstreamKey = (prefix: string) =>
   z
     .string()
@@ -79,7 +79,7 @@ const onOrOff = z
   .transform((text) => ['on', '1', 'true'].includes(text))
   .register(formats, { format: 'on or off' });
 
-/** A prefix of 0 would be everyone: then anyone chooses what address is counted. */
+/** Trusted networks. A prefix of 0 is refused: every client could then choose the address that is counted. */
 const networks = z
   .string()
   .transform((text) => text.split(',').map((each) => each.trim()))
@@ -89,7 +89,7 @@ const networks = z
   )
   .register(formats, { format: 'addresses and networks, separated by commas' });
 
-/** `name=value` pairs, percent-encoded, as OpenTelemetry's specification has them. */
+/** `name=value` pairs, percent-encoded, as OpenTelemetry specifies them. */
 const otlpHeaders = z
   .string()
   .transform((text) => text.split(',').map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair)))
@@ -125,7 +125,7 @@ const otlpProtocol = z
 interface Documentation {
   group: 'Address and data' | 'Clients' | 'Remote mode' | 'Logs and traces';
   meaning: string;
-  /** The value where the variable is not set, for a default that the schema does not have. */
+  /** The behaviour where the variable is not set, if the schema has no default for it. */
   unset?: string;
 }
 
@@ -231,7 +231,7 @@ export const environment = z.object({
       'compiled answers to repeated queries; off gives the same responses without them, to find the place of a fault',
     unset: 'on',
   }),
-  // OpenTelemetry's own names, so that what is set for other programs of a machine holds for this one.
+  // OpenTelemetry's standard names, so that a machine's settings for other programs apply to this one too.
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional().register(documentation, {
     group: 'Logs and traces',
     meaning: 'the collector of traces over OTLP/HTTP, such as http://127.0.0.1:4318',
@@ -256,13 +256,13 @@ export const environment = z.object({
   }),
 });
 
-/** A variable as the documents and the help of `npm start` show it. */
+/** The documentation of a variable in the documents and in the help of `npm start`. */
 interface DocumentedVariable {
   name: string;
   group: string;
   meaning: string;
   format: string;
-  /** Empty where the variable has no value unless it is set. */
+  /** Empty where the variable has no default. */
   unset: string;
 }
 
@@ -272,9 +272,9 @@ export function describeVariables(): DocumentedVariable[] {
     const described = documentation.get(schema);
     const format = formats.get(schema.unwrap())?.format;
     if (!described || !format) throw new Error(`${name} is not documented`);
-    const byDefault = schema instanceof z.ZodDefault ? [schema.parse(undefined)].flat() : [];
-    const given = byDefault.filter((value) => typeof value !== 'object').join();
-    return { name, format, unset: given, ...described };
+    const defaults = schema instanceof z.ZodDefault ? [schema.parse(undefined)].flat() : [];
+    const unset = defaults.filter((value) => typeof value !== 'object').join();
+    return { name, format, unset, ...described };
   });
 }
 
@@ -292,7 +292,7 @@ function isHeader(name: string, value: string): boolean {
   }
 }
 
-/** So is a server whose address is not said. */
+/** Whether a URL is of this machine. Undefined is: a server without PUBLIC_URL is not reached from elsewhere. */
 export function isLoopback(url: string | undefined): boolean {
   return url === undefined || LOOPBACK.has(hostOf(url));
 }

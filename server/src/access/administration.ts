@@ -39,12 +39,12 @@ export function createAdministration({
     createKey({ accountId, environment, permissions, name }) {
       const key = secret(KEY_PREFIX[environment]);
       return database.transaction(async (sql) => {
-        await assertKeysAreOurs(sql);
+        await assertKeysManagedHere(sql);
         const account = accountId ?? (await onlyAccount(sql));
         // The tenant's lock covers one environment and the limit covers both, so the account itself is locked.
         if (!(await lockAccount(sql, account))) throw noAccount(account);
         assertMayHaveAnotherKey(await countActiveKeys(sql, account));
-        const made: ApiKey = {
+        const created: ApiKey = {
           id: `key_${objectId()}`,
           accountId: account,
           environment,
@@ -54,8 +54,8 @@ export function createAdministration({
           createdAt: clock.now(),
           revokedAt: null,
         };
-        await insertApiKey(sql, made, { ...made, secretHash: hashSecret(key) });
-        return { key: made, secret: key };
+        await insertApiKey(sql, created, { ...created, secretHash: hashSecret(key) });
+        return { key: created, secret: key };
       });
     },
 
@@ -65,7 +65,7 @@ export function createAdministration({
     },
 
     async revokeKey({ id }) {
-      await assertKeysAreOurs(database.sql);
+      await assertKeysManagedHere(database.sql);
       const [found] = await selectApiKeys(database.sql, [id]);
       if (!found) throw new NotFoundError(`API key ${id} not found`);
       return committer.change({
@@ -84,13 +84,13 @@ export function createAdministration({
     },
 
     async createAccount({ name, payoutFeesCents, ...settings }) {
-      await assertAccountsAreOurs(database.sql);
+      await assertAccountsManagedHere(database.sql);
       const id = `acc_${objectId()}`;
-      const given = withoutUndefined(settings);
+      const chosen = withoutUndefined(settings);
       const fees = { ...DEFAULT_SETTINGS.payoutFeesCents, ...withoutUndefined(payoutFeesCents ?? {}) };
       await insertAccount(
         database.sql,
-        { id, name, ...DEFAULT_SETTINGS, ...given, payoutFeesCents: fees },
+        { id, name, ...DEFAULT_SETTINGS, ...chosen, payoutFeesCents: fees },
         clock.now(),
       );
       return { account: await findAccount(database.sql, id) };
@@ -101,7 +101,7 @@ export function createAdministration({
     },
 
     async updateAccount({ id, ...changes }) {
-      await assertAccountsAreOurs(database.sql);
+      await assertAccountsManagedHere(database.sql);
       if (!(await updateAccount(database.sql, id, changes))) throw noAccount(id);
       return { account: await findAccount(database.sql, id) };
     },
@@ -109,10 +109,9 @@ export function createAdministration({
 }
 
 /**
- * Prepares the database of a server in remote mode at each start, in place of `bootstrap`: it becomes that of one
- * merchant at one service, and its keys are exactly the configured ones. A key that is no longer configured is
- * revoked, which ends its tokens and everything that they hold open on any instance; `committer` announces it. No
- * account or key is made up.
+ * Prepares the database of a server in remote mode at each start, in place of `bootstrap`: binds it to one merchant at
+ * one service, and makes its keys exactly the configured ones. A key that is no longer configured is revoked, which ends
+ * its tokens and everything that they hold open on any instance; `committer` announces it. No key is generated.
  * @throws ModeError where the database is of another mode or service
  */
 export async function bootstrapRemote({
@@ -126,7 +125,7 @@ export async function bootstrapRemote({
   clock: Clock;
   upstream: { url: string; keys: { live?: string; sandbox?: string } };
 }): Promise<{ cursorKey: Uint8Array; accountId: string }> {
-  const { gone, ...started } = await database.transaction(async (sql) => {
+  const { unconfigured, ...started } = await database.transaction(async (sql) => {
     const cursorKey = await prepareDatabase(sql, {
       kind: 'remote',
       upstreamOrigin: new URL(upstream.url).origin,
@@ -147,11 +146,11 @@ export async function bootstrapRemote({
       configured.add(row.id);
     }
     const active = await listApiKeys(sql, { accountId, revokedToo: false });
-    return { cursorKey, accountId, gone: active.filter(({ id }) => !configured.has(id)) };
+    return { cursorKey, accountId, unconfigured: active.filter(({ id }) => !configured.has(id)) };
   });
-  // Each revocation is a change of its tenant, with its event. Should the process end in between, the next start
-  // continues here; this one serves nobody before.
-  for (const { id, accountId, environment } of gone)
+  // Each revocation is a change of its tenant, with its event. If the process ends in between, the next start
+  // continues here; no request is served before that.
+  for (const { id, accountId, environment } of unconfigured)
     await committer.change({
       tenant: { accountId, environment },
       read: (reader) => reader.load(apiKeys, id),
@@ -169,7 +168,7 @@ export async function bootstrapRemote({
   return started;
 }
 
-/** The name in a list of accounts. Payers see the name that the service shows them. */
+/** The account's name in the operator's lists. Payers see the name that the service shows them. */
 const ACCOUNT_NAME = 'Minha loja';
 
 /**
@@ -206,7 +205,7 @@ function revocationOf(id: string): NewEvent {
 }
 
 /** @throws PermissionError in remote mode */
-async function assertKeysAreOurs(sql: Sql): Promise<void> {
+async function assertKeysManagedHere(sql: Sql): Promise<void> {
   if (await isRemote(sql))
     throw new PermissionError(
       'This server stands in front of the service, and its keys come from the configuration: change PSA_UPSTREAM_LIVE_KEY or PSA_UPSTREAM_TEST_KEY and restart it',
@@ -214,7 +213,7 @@ async function assertKeysAreOurs(sql: Sql): Promise<void> {
 }
 
 /** @throws PermissionError in remote mode */
-async function assertAccountsAreOurs(sql: Sql): Promise<void> {
+async function assertAccountsManagedHere(sql: Sql): Promise<void> {
   if (await isRemote(sql))
     throw new PermissionError(
       'This server stands in front of the service, for one account that is kept there: nothing about accounts can be changed here',

@@ -8,7 +8,7 @@ import { type AccountSettings, PERMISSIONS, type Permission } from './model.ts';
 /** The limit of active keys of an account, both environments together (the document's sections 5.4 and 8). */
 export const MAX_ACTIVE_KEYS = 10;
 
-/** A key as it can be shown. Its text is stored nowhere. */
+/** An API key without its text, which is stored nowhere. */
 export interface ApiKey {
   id: string;
   accountId: string;
@@ -16,7 +16,7 @@ export interface ApiKey {
   name: string | null;
   /** Empty for an unrestricted key. */
   permissions: readonly Permission[];
-  /** Its last four characters, where they were stored. */
+  /** The last four characters of the key, where they were stored. */
   hint: string | null;
   createdAt: Date;
   revokedAt: Date | null;
@@ -87,11 +87,11 @@ export interface Administration {
    *   ambiguous)
    */
   createKey(input: z.output<typeof createKeyInput>): Promise<{ key: ApiKey; secret: string }>;
-  /** Lists keys, oldest first; those of all accounts where none is named. @throws NotFoundError */
+  /** Lists keys, oldest first; the keys of all accounts where none is named. @throws NotFoundError */
   listKeys(input: z.output<typeof listKeysInput>): Promise<{ keys: ApiKey[] }>;
   /** Ends a key, the tokens that it minted and what they hold open, at once. @throws NotFoundError */
   revokeKey(input: z.output<typeof revokeKeyInput>): Promise<{ key: ApiKey }>;
-  /** Creates an account without keys; those are created separately. */
+  /** Creates an account without keys. */
   createAccount(input: z.output<typeof createAccountInput>): Promise<{ account: Account }>;
   /** Lists accounts, oldest first. */
   listAccounts(): Promise<{ accounts: Account[] }>;

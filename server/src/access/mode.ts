@@ -10,18 +10,18 @@ export class ModeError extends Error {
  * Refuses to mix the ledger of one service with what another service reported.
  * @throws ModeError where a database of one mode, or of one service, is started as another's
  */
-export function assertSameMode(held: Mode, wanted: Mode): void {
-  if (held.kind === 'embedded') {
-    if (wanted.kind === 'embedded') return;
+export function assertSameMode(stored: Mode, configured: Mode): void {
+  if (stored.kind === 'embedded') {
+    if (configured.kind === 'embedded') return;
     throw new ModeError(
       `The database holds an embedded service's own books: with PSA_UPSTREAM_URL ${ANOTHER}, or unset PSA_UPSTREAM_URL`,
     );
   }
-  const service = `The database is of a server in front of ${held.upstreamOrigin}`;
-  if (wanted.kind === 'embedded')
+  const service = `The database is of a server in front of ${stored.upstreamOrigin}`;
+  if (configured.kind === 'embedded')
     throw new ModeError(`${service}: set PSA_UPSTREAM_URL as well, or, for a service of its own, ${ANOTHER}`);
-  if (wanted.upstreamOrigin !== held.upstreamOrigin)
-    throw new ModeError(`${service}, and PSA_UPSTREAM_URL names ${wanted.upstreamOrigin}: ${ANOTHER}`);
+  if (configured.upstreamOrigin !== stored.upstreamOrigin)
+    throw new ModeError(`${service}, and PSA_UPSTREAM_URL names ${configured.upstreamOrigin}: ${ANOTHER}`);
 }
 
 const ANOTHER = 'choose another PSA_DATA_DIR or DATABASE_URL';

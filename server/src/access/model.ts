@@ -90,7 +90,7 @@ export interface Caller {
   readonly endsWith: readonly string[];
 }
 
-/** Prefixes of keys, which are the document's. Those of tokens below are this server's own. */
+/** The prefixes of API keys, from the document. The token prefixes below are this server's own. */
 export const KEY_PREFIX: Record<Environment, string> = { live: 'ps_live_', sandbox: 'ps_test_' };
 export const TOKEN_PREFIX = {
   checkout: 'ps_checkout_',
@@ -105,7 +105,7 @@ export const DASHBOARD_TOKEN_SECONDS = 3_600;
 
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Origins that may use a token, as a caller names them. */
+/** The origins that may use a new token. */
 export const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
 
 export const createDashboardTokenInput = z.object({
@@ -126,7 +126,7 @@ export type CreateDashboardTokenInput = z.infer<typeof createDashboardTokenInput
 /** A token to mint for a tenant. */
 export interface NewToken {
   kind: 'checkout' | 'payment' | 'dashboard';
-  /** Its rights, as they are stored. */
+  /** The rights of the token, as they are stored. */
   grant: unknown;
   /** The API key whose revocation ends the token; null where no key has minted it. */
   mintedBy: string | null;
@@ -162,13 +162,13 @@ export interface AccessService {
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Origins in the form of a browser's `Origin` header. */
+/** Converts origins to the form of a browser's `Origin` header. */
 export function normalizeOrigins(origins: readonly string[] | null | undefined): string[] {
   return (origins ?? []).map((origin) => new URL(origin).origin);
 }
 
 /**
- * The syntax of a `Bearer` credential (RFC 6750). This server's own use a part of it; the document does not show the
+ * The syntax of a `Bearer` credential (RFC 6750). This server's own tokens use a subset; the document does not show the
  * form of the service's keys.
  */
 export const TOKEN_TEXT = '[A-Za-z0-9._~+/-]+=*';
@@ -222,7 +222,7 @@ export function assertMayFollowAccount(caller: Caller): void {
   if (isPayer(caller)) throw new PermissionError('This token does not follow the account');
 }
 
-/** Whether the caller may read a card payment. To a payment token every other payment does not exist. */
+/** Whether the caller may read a card payment. For a payment token, no other payment exists. @throws PermissionError */
 export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
   if (caller.credential.kind === 'payment_token') return caller.credential.orderCode === orderCode;
   assertMay(caller, 'card_payments.read');
@@ -235,14 +235,14 @@ export function seesSubaccount({ credential }: Caller): boolean {
 }
 
 /**
- * Customer and metadata are the merchant's, and hidden from the payer's page: its checkout token may be public, and
+ * Whether the caller sees customer and metadata. The payer's page does not: its checkout token may be public, and
  * starting a payment with it yields a payment token.
  */
 export function seesCustomer(caller: Caller): boolean {
   return !isPayer(caller);
 }
 
-/** Whether permissions of a key grant a right. Null: the service that made the key refuses by itself. */
+/** Whether a key's permissions grant a right. They are null where the service that issued the key enforces them. */
 function grants(permissions: readonly Permission[] | null, right: Right): boolean {
   return !permissions?.length || permissionsFor(right).some((permission) => permissions.includes(permission));
 }
@@ -251,23 +251,23 @@ function isPayer({ credential }: Caller): boolean {
   return credential.kind === 'checkout_token' || credential.kind === 'payment_token';
 }
 
-/** Whether a page of this origin may use the credential. No origin: not a browser. */
+/** Whether a page of this origin may use the credential. A request without an origin is not from a browser. */
 export function allowsOrigin(caller: Caller, origin: string | null | undefined): boolean {
   return caller.allowedOrigins.length === 0 || (origin != null && caller.allowedOrigins.includes(origin));
 }
 
 /**
- * A key of everything that the rules above and `viewer` look at: two callers with the same one see the same of
- * everything. Payers share it with nobody, for each token has its own share of the calls to a service behind a facade.
+ * A key made of everything that the rules above and `viewer` depend on: two callers with the same key see the same
+ * data. A payer's key is unique, because each token has its own share of the calls to the service behind a facade.
  */
 export function rightsOf(caller: Caller): string {
   const { tenant, credential, allowedOrigins } = caller;
   const { id, ...granted } = credential;
-  const names = 'scopes' in granted ? { ...granted, scopes: [...granted.scopes].sort() } : granted;
+  const sortedGrant = 'scopes' in granted ? { ...granted, scopes: [...granted.scopes].sort() } : granted;
   return JSON.stringify([
     tenant.accountId,
     tenant.environment,
-    names,
+    sortedGrant,
     allowedOrigins,
     isPayer(caller) ? id : null,
   ]);

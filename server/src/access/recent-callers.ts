@@ -6,23 +6,23 @@ import { tenantKey } from '../kernel/tenant.ts';
 import type { AccessService, Caller } from './model.ts';
 
 /** The life of a cache entry: a revocation goes unnoticed for at most this time where its notification was lost. */
-const REMEMBERED_MS = 1_000;
+const CACHE_MS = 1_000;
 /** The size of the cache of callers: ten thousand. */
-const REMEMBERED_BYTES = 11_000_000;
+const CALLER_CACHE_BYTES = 11_000_000;
 const CALLER_BYTES = 800;
 /**
  * The size of the cache of refusals: two thousand, so that a repeated wrong credential does not reach the database
  * each time.
  */
-const REFUSED_BYTES = 1_000_000;
+const REFUSAL_CACHE_BYTES = 1_000_000;
 const REFUSAL_BYTES = 100;
-const MOST_TENANTS = 10_000;
+const MAX_TENANTS = 10_000;
 
 export interface RecentCallers {
   /**
    * Authenticates a credential, at once where it is cached. A credential that is repeated on the same `connection` is
    * not hashed again.
-   * @throws as `AccessService.authenticate`, later
+   * @throws UnauthenticatedError, at once or later
    */
   authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   /**
@@ -55,78 +55,78 @@ export function createRecentCallers({
   clock: Clock;
 }): RecentCallers {
   /** Messages of refusals: an error itself would retain its stack, and with it its request. */
-  const refused = createLRUCache<{ message: string; at: number }>(REFUSED_BYTES, () => REFUSAL_BYTES);
-  const remembered = createLRUCache<Remembered>(REMEMBERED_BYTES, () => CALLER_BYTES);
+  const refusals = createLRUCache<{ message: string; at: number }>(REFUSAL_CACHE_BYTES, () => REFUSAL_BYTES);
+  const cachedCallers = createLRUCache<CachedCaller>(CALLER_CACHE_BYTES, () => CALLER_BYTES);
   /** The validity of each tenant's entries, until the tenant changes. */
-  const tenants = new Map<string, Unchanged>();
-  /** The tenants that have changed during each lookup under way, whose result may be older than the change. */
-  const asking = new Set<Set<string | null>>();
+  const tenants = new Map<string, Validity>();
+  /** The tenants that changed during each lookup in flight: its result may be older than the change. */
+  const lookups = new Set<Set<string | null>>();
 
-  function unchangedOf(key: string): Unchanged {
-    const before = tenants.get(key);
-    if (before) return before;
-    if (tenants.size >= MOST_TENANTS) forgetAll();
-    const unchanged = { holds: true };
-    tenants.set(key, unchanged);
-    return unchanged;
+  function validityOf(key: string): Validity {
+    const known = tenants.get(key);
+    if (known) return known;
+    if (tenants.size >= MAX_TENANTS) invalidateAll();
+    const validity = { isValid: true };
+    tenants.set(key, validity);
+    return validity;
   }
 
   /** The last credential of each connection, which is dropped with the connection. */
-  const presented = new WeakMap<object, { authorization: string; hash: string }>();
+  const lastCredentials = new WeakMap<object, { authorization: string; hash: string }>();
 
   function hashOf(authorization: string, connection: object | undefined): string {
-    const before = connection && presented.get(connection);
-    if (before?.authorization === authorization) return before.hash;
+    const known = connection && lastCredentials.get(connection);
+    if (known?.authorization === authorization) return known.hash;
     const hash = hashSecret(authorization);
-    if (connection) presented.set(connection, { authorization, hash });
+    if (connection) lastCredentials.set(connection, { authorization, hash });
     return hash;
   }
 
-  function forgetAll(): void {
-    for (const unchanged of tenants.values()) unchanged.holds = false;
+  function invalidateAll(): void {
+    for (const validity of tenants.values()) validity.isValid = false;
     tenants.clear();
   }
 
-  async function ask(authorization: string | null | undefined, hash: string): Promise<Caller> {
+  async function lookUp(authorization: string | null | undefined, hash: string): Promise<Caller> {
     const changed = new Set<string | null>();
-    asking.add(changed);
+    lookups.add(changed);
     try {
       const at = clock.ms();
       const caller = await access.authenticate(authorization);
       const key = tenantKey(caller.tenant);
       if (!changed.has(key) && !changed.has(null))
-        remembered.set(hash, { caller, at, unchanged: unchangedOf(key) });
+        cachedCallers.set(hash, { caller, at, validity: validityOf(key) });
       return caller;
     } catch (error) {
       if (error instanceof UnauthenticatedError)
-        refused.set(hash, { message: error.message, at: clock.ms() });
+        refusals.set(hash, { message: error.message, at: clock.ms() });
       throw error;
     } finally {
-      asking.delete(changed);
+      lookups.delete(changed);
     }
   }
 
-  /** Whether a result of an instant is still valid. The instant lies ahead where the clock was set back. */
-  const isFresh = (at: number, now: number) => at <= now && now < at + REMEMBERED_MS;
+  /** Whether a result of the instant `at` is still valid. `at` lies ahead of `now` where the clock was set back. */
+  const isFresh = (at: number, now: number) => at <= now && now < at + CACHE_MS;
 
   function authenticate(
     authorization: string | null | undefined,
     connection?: object,
   ): Caller | Promise<Caller> {
     const hash = hashOf(authorization ?? '', connection);
-    const known = remembered.get(hash);
+    const known = cachedCallers.get(hash);
     const now = clock.ms();
-    if (known?.unchanged.holds) {
+    if (known?.validity.isValid) {
       const { caller, at } = known;
       if (isFresh(at, now) && (caller.expiresAt === null || now < caller.expiresAt.getTime())) return caller;
     }
-    const refusal = refused.get(hash);
+    const refusal = refusals.get(hash);
     if (refusal && isFresh(refusal.at, now)) throw new UnauthenticatedError(refusal.message);
-    return ask(authorization, hash);
+    return lookUp(authorization, hash);
   }
 
-  /** Returns the request to the limit of its network once its credential has proved valid. */
-  async function introduce(authorization: string, address: string, connection?: object): Promise<void> {
+  /** Takes back the count of a request against the limit of its network, unless its credential is refused. */
+  async function putBackIfValid(authorization: string, address: string, connection?: object): Promise<void> {
     try {
       await authenticate(authorization, connection);
     } catch (error) {
@@ -141,29 +141,29 @@ export function createRecentCallers({
     admit(authorization, address, connection) {
       if (!authorization) return strangers.take(address);
       const hash = hashOf(authorization, connection);
-      const refusal = refused.get(hash);
-      if (remembered.get(hash) && !(refusal && isFresh(refusal.at, clock.ms()))) return;
+      const refusal = refusals.get(hash);
+      if (cachedCallers.get(hash) && !(refusal && isFresh(refusal.at, clock.ms()))) return;
       const taken = strangers.take(address);
       return taken
-        ? taken.then(() => introduce(authorization, address, connection))
-        : introduce(authorization, address, connection);
+        ? taken.then(() => putBackIfValid(authorization, address, connection))
+        : putBackIfValid(authorization, address, connection);
     },
     changed(key) {
-      for (const changed of asking) changed.add(key);
-      if (key === null) return forgetAll();
-      const unchanged = tenants.get(key);
-      if (unchanged) unchanged.holds = false;
+      for (const changed of lookups) changed.add(key);
+      if (key === null) return invalidateAll();
+      const validity = tenants.get(key);
+      if (validity) validity.isValid = false;
       tenants.delete(key);
     },
   };
 }
 
-interface Remembered {
+interface CachedCaller {
   caller: Caller;
   at: number;
-  unchanged: Unchanged;
+  validity: Validity;
 }
 
-interface Unchanged {
-  holds: boolean;
+interface Validity {
+  isValid: boolean;
 }

@@ -54,8 +54,8 @@ export function createAccessService({
 }): AccessService {
   // Every request reads its credential from the database, so that a revocation takes effect at once; concurrent reads
   // of one credential are coalesced.
-  const sharedKeys = createCoalescedReads<Awaited<ReturnType<typeof selectApiKey>>>();
-  const sharedTokens = createCoalescedReads<TokenRow | null>();
+  const coalesceKey = createCoalescedReads<Awaited<ReturnType<typeof selectApiKey>>>();
+  const coalesceToken = createCoalescedReads<TokenRow | null>();
 
   const mint = createTokenMint({ database, clock });
 
@@ -121,7 +121,7 @@ export function createAccessService({
 
   async function callerOfKey(presented: string, environment: Environment): Promise<Caller> {
     const secretHash = hashSecret(presented);
-    const key = await sharedKeys(secretHash, () => selectApiKey(database.sql, secretHash));
+    const key = await coalesceKey(secretHash, () => selectApiKey(database.sql, secretHash));
     if (!key || key.environment !== environment) throw new UnauthenticatedError('Invalid API key');
     return {
       tenant: { accountId: key.accountId, environment },
@@ -134,7 +134,7 @@ export function createAccessService({
 
   async function callerOfToken(presented: string): Promise<Caller> {
     const secretHash = hashSecret(presented);
-    const row = await sharedTokens(secretHash, () => selectToken(database.sql, secretHash));
+    const row = await coalesceToken(secretHash, () => selectToken(database.sql, secretHash));
     if (!row || (configuredKeys && configuredKeys[row.environment] === undefined))
       throw new UnauthenticatedError('Invalid or revoked token');
     if (row.expiresAt && row.expiresAt <= clock.now())
@@ -166,7 +166,7 @@ export function createTokenMint({ database, clock }: { database: Database; clock
   };
 }
 
-/** Compares with every key, in constant time. */
+/** Whether a text is one of the keys. Compares it with every one, in constant time. */
 function isOneOf(presented: string, keys: readonly string[]): boolean {
   return keys.filter((key) => equalSecrets(presented, key)).length > 0;
 }
@@ -183,8 +183,8 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
 }
 
 /**
- * Creates what every instance needs, on the first start of any of them: the key that cursors are made with, and the
- * first account. `firstKeys` is null where there is an account already.
+ * Creates what every instance needs, on the first start of any of them: the key that encrypts cursors, and the
+ * first account. `firstKeys` is null where an account exists already.
  * @throws ModeError where the database is a remote server's
  */
 export async function bootstrap({
@@ -204,25 +204,25 @@ export async function bootstrap({
       cursorKey: await prepareDatabase(sql, { kind: 'embedded' }),
       firstKeys: (await anyAccountExists(sql))
         ? null
-        : await makeFirstAccount(sql, clock.now(), { name, keys }),
+        : await createFirstAccount(sql, clock.now(), { name, keys }),
     };
   });
 }
 
 /**
  * Records the mode on the first start and compares it on each later one. Other instances that start at the same time
- * wait until this transaction ends. Returns the key that cursors are made with.
+ * wait until this transaction ends. Returns the key that encrypts cursors.
  * @throws ModeError
  */
-export async function prepareDatabase(sql: Sql, wanted: Mode): Promise<Uint8Array> {
+export async function prepareDatabase(sql: Sql, configured: Mode): Promise<Uint8Array> {
   await lockAccounts(sql);
-  const held = await selectMode(sql);
-  if (held) assertSameMode(held, wanted);
-  else await insertMode(sql, wanted);
-  return (await selectCursorKey(sql)) ?? (await makeCursorKey(sql));
+  const stored = await selectMode(sql);
+  if (stored) assertSameMode(stored, configured);
+  else await insertMode(sql, configured);
+  return (await selectCursorKey(sql)) ?? (await createCursorKey(sql));
 }
 
-async function makeCursorKey(sql: Sql): Promise<Uint8Array> {
+async function createCursorKey(sql: Sql): Promise<Uint8Array> {
   const key = newCursorKey();
   await insertCursorKey(sql, key);
   return key;
@@ -235,7 +235,7 @@ interface FirstKeys {
 }
 
 /** Creates the first account with one key for each environment: the given ones, or new ones. */
-async function makeFirstAccount(
+async function createFirstAccount(
   sql: Sql,
   now: Date,
   { name, keys }: { name: string; keys: { live?: string | undefined; sandbox?: string | undefined } },

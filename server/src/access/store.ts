@@ -33,7 +33,7 @@ export async function oldestAccount(sql: Sql): Promise<string> {
   return row.id;
 }
 
-/** Reads the key that cursors are made with; null before the first start. */
+/** Reads the key that encrypts cursors; null before the first start. */
 export async function selectCursorKey(sql: Sql): Promise<Uint8Array | null> {
   return (await sql.selectFrom('cursor_key').select('key').executeTakeFirst())?.key ?? null;
 }
@@ -98,8 +98,8 @@ export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   let query = sql
     .selectFrom('account')
     .selectAll()
-    .select((of) =>
-      of
+    .select((builder) =>
+      builder
         .selectFrom('api_key')
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .whereRef('api_key.account_id', '=', 'account.id')
@@ -116,7 +116,7 @@ export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
 }
 
 /**
- * Locks an account against other lockers, but not against rows that refer to it. False where there is no such
+ * Locks an account against other lockers, but not against rows that refer to it. Returns false where there is no such
  * account.
  */
 export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
@@ -129,7 +129,7 @@ export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Sets the given columns in one statement. False where there is no such account. */
+/** Sets the given columns in one statement. Returns false where there is no such account. */
 export async function updateAccount(
   sql: Sql,
   id: string,
@@ -192,7 +192,7 @@ export async function insertApiKey(
     .execute();
 }
 
-/** Inserts a configured key. A revoked one is valid again: it was removed from the configuration and has returned. */
+/** Inserts a configured key, or restores a revoked one that is back in the configuration. */
 export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: string): Promise<void> {
   await sql
     .insertInto('api_key')
@@ -304,7 +304,7 @@ export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): 
     .execute();
 }
 
-/** Finds a token that is not revoked, nor is the key that minted it. It may have expired. */
+/** Finds a token that is not revoked, and whose minting key is not either. It may have expired. */
 export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRow | null> {
   const row = await sql
     .selectFrom('token')

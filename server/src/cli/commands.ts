@@ -2,10 +2,10 @@ import { Command, CommanderError, Option } from 'commander';
 import type { OperationName } from '../ops/operations.ts';
 import { METHODS } from '../payouts/methods/registry.ts';
 
-/** A mistake in what was typed, explained in one line. */
+/** An error in the arguments, explained in one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-  /** The command whose help says more: `keys create`; empty where no command was recognized. */
+  /** The command whose help explains more, such as `keys create`; empty where no command was recognized. */
   readonly command: string;
   constructor(message: string, command = '') {
     super(message);
@@ -74,11 +74,16 @@ then nothing has changed.`,
   );
   const define = (group: Command, name: string, description: string, example: string) =>
     group.command(name).description(description).addHelpText('after', `\nFor example: ${RUN} ${example}`);
-  /** The action of a command that performs an operation on what its arguments and options name. */
+  /** Creates the action of a command: it performs an operation, whose input is made from the arguments and options. */
   const perform = (operation: OperationName, toInput: (options: Options, argument: string) => object) =>
     function (this: Command) {
       const { json = false, ...options } = this.opts();
-      onParsed({ kind: 'operation', operation, input: defined(toInput(options, this.args[0]!)), json });
+      onParsed({
+        kind: 'operation',
+        operation,
+        input: withoutUndefined(toInput(options, this.args[0]!)),
+        json,
+      });
     };
 
   const keys = program.command('keys');
@@ -227,7 +232,7 @@ then nothing has changed.`,
 /** The options of a command by their names in camel case. */
 type Options = ReturnType<Command['opts']>;
 
-/** An option whose value `read` converts; it returns undefined for a value that is not as `expected`. */
+/** Creates an option whose value `read` converts; `read` returns undefined for a value that is not as `expected`. */
 function createOption<Value>(
   flags: string,
   description: string,
@@ -257,14 +262,14 @@ function addSettings(command: Command): Command {
         (text) => (/^\d{1,3}$/.test(text) && Number(text) <= 365 ? Number(text) : undefined),
       ),
     );
-  for (const { option } of payoutFees()) command.addOption(option);
+  for (const { option } of createPayoutFeeOptions()) command.addOption(option);
   return command.addOption(
     createAmount('--subaccount-markup', 'what the account keeps of each payout of its subaccounts'),
   );
 }
 
-/** The option for the fee of each payout method. The first shows how an amount is written. */
-function payoutFees(): { method: string; option: Option }[] {
+/** Creates the option for the fee of each payout method. The help of the first one has an example of an amount. */
+function createPayoutFeeOptions(): { method: string; option: Option }[] {
   return Object.entries(METHODS).map(([method, { cli }], index) => ({
     method,
     option: createAmount(
@@ -279,8 +284,11 @@ function createAmount(flags: string, description: string): Option {
 }
 
 function toSettings(options: Options): object {
-  const given = payoutFees().map(({ method, option }) => [method, options[option.attributeName()]]);
-  const fees = defined(Object.fromEntries(given));
+  const feesByMethod = createPayoutFeeOptions().map(({ method, option }) => [
+    method,
+    options[option.attributeName()],
+  ]);
+  const fees = withoutUndefined(Object.fromEntries(feesByMethod));
   return {
     name: options.name,
     cardPaymentsEnabled: options.cardPayments,
@@ -296,7 +304,7 @@ function readCents(text: string): number | undefined {
   return reais === undefined || amount > 100_000 ? undefined : amount;
 }
 
-function defined(members: object): object {
+function withoutUndefined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
@@ -326,7 +334,7 @@ function rejectMisreadings(command: Command, args: readonly string[]): void {
     command.on(`option:${option.name()}`, (value: string | undefined) => {
       if (given.has(option) && !option.variadic) throw new UsageError(`${option.long} is given twice`);
       given.add(option);
-      // `--name=-x` is a name.
+      // `--name=-x` gives a value that begins with a hyphen.
       if (
         value?.startsWith('-') &&
         args.some((arg, index) => arg === option.long && args[index + 1] === value)
@@ -352,7 +360,7 @@ function findCommand(command: Command, [name, ...rest]: readonly string[]): Comm
   return found ? findCommand(found, rest) : command;
 }
 
-/** `keys create`; empty for psa itself. */
+/** The words that name a command, such as `keys create`; empty for psa itself. */
 function pathOf(command: Command): string {
   const { parent } = command;
   return parent === null ? '' : `${pathOf(parent)} ${command.name()}`.trim();

@@ -13,7 +13,7 @@ export function formatResult(operation: OperationName, result: unknown): string 
   switch (operation) {
     case 'keys.create': {
       const { key, secret } = result as { key: Json<ApiKey>; secret: string };
-      return `The ${key.environment} API key of account ${key.accountId}, ${rightsOf(key)}:
+      return `The ${key.environment} API key of account ${key.accountId}, ${describePermissions(key)}:
 
   ${secret}
 
@@ -21,15 +21,15 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
 `;
     }
     case 'keys.list':
-      return table((result as { keys: Json<ApiKey>[] }).keys, 'There are none.', {
+      return formatTable((result as { keys: Json<ApiKey>[] }).keys, 'There are none.', {
         id: (key) => key.id,
         account: (key) => key.accountId,
         key: (key) => `${key.environment === 'live' ? 'ps_live_' : 'ps_test_'}…${key.hint ?? ''}`,
         name: (key) => key.name ?? '',
-        rights: rightsOf,
-        created: (key) => instant(key.createdAt),
+        rights: describePermissions,
+        created: (key) => formatInstant(key.createdAt),
         ...((result as { keys: Json<ApiKey>[] }).keys.some(({ revokedAt }) => revokedAt !== null) && {
-          revoked: (key: Json<ApiKey>) => instant(key.revokedAt),
+          revoked: (key: Json<ApiKey>) => formatInstant(key.revokedAt),
         }),
       });
     case 'keys.revoke': {
@@ -38,18 +38,18 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     }
     case 'accounts.create': {
       const { account } = result as { account: Json<Account> };
-      return `${accountTable([account])}\nIt has no keys yet: npm run psa -- keys create --live --account ${account.id}\n`;
+      return `${formatAccounts([account])}\nIt has no keys yet: npm run psa -- keys create --live --account ${account.id}\n`;
     }
     case 'accounts.set':
-      return accountTable([(result as { account: Json<Account> }).account]);
+      return formatAccounts([(result as { account: Json<Account> }).account]);
     case 'doubts.list':
-      return table((result as { doubts: Json<UnresolvedDoubt>[] }).doubts, 'There are none.', {
+      return formatTable((result as { doubts: Json<UnresolvedDoubt>[] }).doubts, 'There are none.', {
         id: ({ id }) => id,
         account: ({ accountId, environment }) => `${accountId} ${environment}`,
         operation: ({ operation }) => operation,
         key: ({ key }) => key,
-        reais: ({ amountCents }) => (amountCents === null ? '' : reais(amountCents)),
-        requested: ({ requestedAt }) => instant(requestedAt),
+        reais: ({ amountCents }) => (amountCents === null ? '' : formatReais(amountCents)),
+        requested: ({ requestedAt }) => formatInstant(requestedAt),
         lookups: ({ lookups }) => String(lookups),
         finding: ({ finding }) => finding ?? '',
       });
@@ -58,27 +58,27 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
       return made === null ? `${doubt.id} has made nothing.\n` : `${doubt.id} has made ${made}.\n`;
     }
     case 'accounts.list':
-      return accountTable((result as { accounts: Json<Account>[] }).accounts);
+      return formatAccounts((result as { accounts: Json<Account>[] }).accounts);
     case 'tokens.pause': {
       const { tokenId, pausedUntil } = (result as { token: Json<PausedToken> }).token;
-      const until = pausedUntil === null ? 'until it is resumed' : `until ${instant(pausedUntil)}`;
+      const until = pausedUntil === null ? 'until it is resumed' : `until ${formatInstant(pausedUntil)}`;
       return `The checkout token ${tokenId} is paused ${until}. To end it: npm run psa -- tokens resume ${tokenId}\n`;
     }
     case 'tokens.resume':
       return `The checkout token ${(result as { tokenId: string }).tokenId} is not paused.\n`;
     case 'tokens.list':
-      return table((result as { tokens: Json<PausedToken>[] }).tokens, 'None is paused.', {
+      return formatTable((result as { tokens: Json<PausedToken>[] }).tokens, 'None is paused.', {
         id: ({ tokenId }) => tokenId,
         reason: ({ reason }) => (reason === 'merchant' ? 'paused by hand' : 'declined cards'),
-        since: ({ pausedAt }) => instant(pausedAt),
-        until: ({ pausedUntil }) => (pausedUntil === null ? 'resumed' : instant(pausedUntil)),
+        since: ({ pausedAt }) => formatInstant(pausedAt),
+        until: ({ pausedUntil }) => (pausedUntil === null ? 'resumed' : formatInstant(pausedUntil)),
       });
   }
 }
 
 /** Formats the summary of a backup. */
 export function formatBackup({ file, bytes, ...saved }: Saved): string {
-  return `${file}: ${contentsOf(saved)}, ${(bytes / 1_000_000).toFixed(1)} MB.
+  return `${file}: ${describeContents(saved)}, ${(bytes / 1_000_000).toFixed(1)} MB.
 
 It holds secrets: anyone who has it can sign webhooks and follow payments. To read it back:
 
@@ -93,55 +93,55 @@ function shellQuoted(file: string): string {
 
 /** Formats the summary of a restored backup. */
 export function formatRestored({ takenAt, ...saved }: Saved): string {
-  return `Restored: ${contentsOf(saved)}, as it was at ${instant(takenAt)}. What came after that is not in it.
+  return `Restored: ${describeContents(saved)}, as it was at ${formatInstant(takenAt)}. What came after that is not in it.
 `;
 }
 
-function contentsOf({ rows, schema }: Pick<Saved, 'rows' | 'schema'>): string {
+function describeContents({ rows, schema }: Pick<Saved, 'rows' | 'schema'>): string {
   const tables = Object.values(rows);
   return `${tables.reduce((sum, many) => sum + many, 0)} rows of ${tables.length} tables (${schema})`;
 }
 
-function accountTable(accounts: readonly Json<Account>[]): string {
-  return table(accounts, 'There are none.', {
+function formatAccounts(accounts: readonly Json<Account>[]): string {
+  return formatTable(accounts, 'There are none.', {
     id: ({ id }) => id,
     name: ({ name }) => name,
     keys: ({ activeKeys }) => String(activeKeys),
     cards: ({ cardPaymentsEnabled }) => (cardPaymentsEnabled ? 'on' : 'off'),
     'release days': ({ cardReleaseDays }) => String(cardReleaseDays),
     ...feeColumns(),
-    markup: ({ subaccountMarkupCents }) => reais(subaccountMarkupCents),
-    created: ({ createdAt }) => instant(createdAt),
+    markup: ({ subaccountMarkupCents }) => formatReais(subaccountMarkupCents),
+    created: ({ createdAt }) => formatInstant(createdAt),
   });
 }
 
-/** The fee of each payout method. The first column says what all of them are. */
+/** Creates a column for the fee of each payout method. The name of the first one says that they are fees. */
 function feeColumns(): Record<string, (account: Json<Account>) => string> {
   const columns = METHOD_NAMES.map((method, index) => {
     const { column } = METHODS[method].cli;
     const name = index === 0 ? `fee ${column}` : column;
-    return [name, ({ payoutFeesCents }: Json<Account>) => reais(payoutFeesCents[method])] as const;
+    return [name, ({ payoutFeesCents }: Json<Account>) => formatReais(payoutFeesCents[method])] as const;
   });
   return Object.fromEntries(columns);
 }
 
 const METHOD_NAMES = Object.keys(METHODS) as PayoutMethod[];
 
-function rightsOf({ permissions }: Pick<ApiKey, 'permissions'>): string {
+function describePermissions({ permissions }: Pick<ApiKey, 'permissions'>): string {
   return permissions.length === 0 ? 'unrestricted' : permissions.join(' and ');
 }
 
-function reais(cents: number): string {
+function formatReais(cents: number): string {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 }
 
 /** Formats a date to the second, in UTC. */
-function instant(text: string | null): string {
+function formatInstant(text: string | null): string {
   return text === null ? '' : text.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
 }
 
 /** Formats one line per row. A column is as wide as its widest cell. */
-function table<Row>(
+function formatTable<Row>(
   rows: readonly Row[],
   empty: string,
   columns: Record<string, (row: Row) => string>,

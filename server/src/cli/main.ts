@@ -20,7 +20,7 @@ import { createDoubts } from '../modes/doubts.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
 import { describeDatabaseError } from '../ops/database-errors.ts';
-import { findOperation, inWords, type OperationName } from '../ops/operations.ts';
+import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
 import { type ParsedCommand, parseCommand, UsageError } from './commands.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
 
@@ -47,7 +47,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const { operation, input, json } = command;
   const invalid = findOperation(operation)!.check(input);
-  if (invalid) throw new UsageError(inWords(invalid));
+  if (invalid) throw new UsageError(describeRefusal(invalid));
   config = readConfig();
   const answer = await perform(config, operation, input);
   if (!answer.ok) throw new Refusal(answer.message);
@@ -59,7 +59,8 @@ async function main(args: readonly string[]): Promise<void> {
 async function backupOrRestore({ kind, file, json }: Extract<ParsedCommand, { kind: 'backup' | 'restore' }>) {
   config = readConfig();
   const clock = createSystemClock();
-  const open: OpenDatabase = (where) => openDatabase({ ...where, clock, log: quiet, onFatal: stop });
+  const open: OpenDatabase = (where) =>
+    openDatabase({ ...where, clock, log: silentLog, onFatal: exitOnFatal });
   const path = resolve(invocationDir(), file ?? backupName(clock.now()));
   const progress = createProgress(process.stderr);
   // Unfinished files are removed when the process exits.
@@ -107,12 +108,12 @@ async function perform(config: Config, operation: OperationName, input: object):
       'PSA_DATA_DIR is memory: such a server keeps its data to itself, where this command cannot reach them. Choose its keys with PSA_BOOTSTRAP_LIVE_KEY and PSA_BOOTSTRAP_TEST_KEY, or give it a folder',
     );
   const folder = resolve(config.dataDir);
-  if (!existsSync(folder)) throw new Refusal(neverStarted(folder));
+  if (!existsSync(folder)) throw new Refusal(neverStartedMessage(folder));
   for (const until = Date.now() + LOCK_WAIT_MS; ; ) {
     const answer = await callAdminSocket(folder, operation, input);
     if (answer) return answer;
     try {
-      if (!existsSync(join(folder, 'pgdata'))) throw new Refusal(neverStarted(folder));
+      if (!existsSync(join(folder, 'pgdata'))) throw new Refusal(neverStartedMessage(folder));
       return await performOnDatabase(config, operation, input);
     } catch (error) {
       if (!(error instanceof DataDirLockedError)) throw error;
@@ -127,10 +128,10 @@ async function perform(config: Config, operation: OperationName, input: object):
 
 async function performOnDatabase(config: Config, operation: OperationName, input: object): Promise<Answer> {
   const clock = createSystemClock();
-  const database = await openDatabase({ ...config, clock, log: quiet, onFatal: stop });
+  const database = await openDatabase({ ...config, clock, log: silentLog, onFatal: exitOnFatal });
   try {
     if (!(await hasAccount(database)))
-      throw new Refusal(neverStarted(config.databaseUrl ? 'the database' : resolve(config.dataDir)));
+      throw new Refusal(neverStartedMessage(config.databaseUrl ? 'the database' : resolve(config.dataDir)));
     await migrate(database);
     // Servers on this database close the connections of a revoked key when they are notified.
     const notifications: Promise<void>[] = [];
@@ -146,19 +147,19 @@ async function performOnDatabase(config: Config, operation: OperationName, input
       ...createDoubts(parts),
     };
     const result = await findOperation(operation)!.perform(administration, input);
-    // Without a notification they find the change a little later.
+    // A server that misses the notification sees the change a little later.
     await Promise.allSettled(notifications);
     // The result as a server would send it.
     return { ok: true, result: JSON.parse(JSON.stringify(result)) };
   } catch (error) {
-    if (error instanceof PaymentError) return { ok: false, message: inWords(error) };
+    if (error instanceof PaymentError) return { ok: false, message: describeRefusal(error) };
     throw error;
   } finally {
     await database.close();
   }
 }
 
-/** The first start of a server creates the first account; before that there is nothing to manage. */
+/** Whether a server has started on this database: its first start creates the first account. */
 async function hasAccount({ sql }: Database): Promise<boolean> {
   const { rows } = await raw<{ there: boolean }>`select to_regclass('account') is not null as there`.execute(
     sql,
@@ -167,13 +168,13 @@ async function hasAccount({ sql }: Database): Promise<boolean> {
   return (await sql.selectFrom('account').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-function neverStarted(where: string): string {
+function neverStartedMessage(where: string): string {
   return `No server has run on ${where} yet. Start it once, with npm start: that makes the first account, and shows its keys`;
 }
 
-const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-function stop(error: Error): never {
+function exitOnFatal(error: Error): never {
   process.stderr.write(`The database cannot go on: ${error.message}\n`);
   process.exit(1);
 }

@@ -92,7 +92,7 @@ interface GlobalId {
   id: string;
 }
 
-/** @throws ValidationError for a text that is not an id of this server */
+/** Decodes an id. @throws ValidationError for a text that is not an id of this server */
 export function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   const text = Buffer.from(String(globalId), 'base64').toString('utf8');
   const { typename, id } = /^(?<typename>[A-Z][A-Za-z]*):(?<id>.+)$/.exec(text)?.groups ?? {};
@@ -100,7 +100,7 @@ export function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   return { typename, id };
 }
 
-/** @throws ValidationError for a type whose objects have no ids */
+/** Refuses an id of another type than a node's. @throws ValidationError for a type whose objects have no ids */
 function assertNode({ typename }: GlobalId, path: string, { schema }: GraphQLResolveInfo): void {
   const type = schema.getType(typename);
   if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === 'Node')) throw notAnId(path);

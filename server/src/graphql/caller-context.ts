@@ -87,7 +87,7 @@ export function createContextFactory({
   const watch: ContextFactory['watch'] = ({ authorization }, caller, listener) =>
     watchCredential(authorization ?? '', caller, listener);
 
-  /** Apart from `create`: a subscription keeps this closure, and with it only these three. */
+  /** Separate from `create`, because a subscription holds this closure: it captures only these three values. */
   const freshContextOf =
     (...[presented, caller, transport]: Parameters<ContextFactory['create']>) =>
     () =>
@@ -123,10 +123,10 @@ export function createContextFactory({
           const options = { ...subscription, tenant, dedupeKey: sharedKey };
           const release = subscriptionLimits.open(subscriber);
           if ('connection' in transport) {
-            const onLeave = onSubscriber('ws', resource);
+            const onSubscriberEnd = onSubscriber('ws', resource);
             const onEnd = (failure: unknown) => {
               release();
-              onLeave(failure);
+              onSubscriberEnd(failure);
             };
             return updates.subscribe({ ...options, signal: transport.connection(), onEnd });
           }
@@ -139,11 +139,11 @@ export function createContextFactory({
             throw error;
           });
           const signal = AbortSignal.any([credential.signal, transport.gone()]);
-          const onLeave = onSubscriber('sse', resource);
+          const onSubscriberEnd = onSubscriber('sse', resource);
           const onEnd = (failure: unknown) => {
             release();
             stopWatching();
-            onLeave(failure);
+            onSubscriberEnd(failure);
           };
           return updates.subscribe({ ...options, signal, onEnd });
         },
@@ -157,7 +157,7 @@ export function createContextFactory({
         freshContext: freshContextOf(presented, caller, transport),
         updatesCursor() {
           const cursor = updates.cursor(callerOf({ caller }).tenant);
-          // The fields after it are read later: what they show is not before the cursor.
+          // The fields after it are read later, so their data is not older than the cursor.
           sequencer.hold(cursor);
           return cursor;
         },
@@ -173,23 +173,23 @@ export function createContextFactory({
   return contexts;
 }
 
-/** @throws PermissionError for a token of other pages */
+/** Refuses a token on a page that may not use it. @throws PermissionError */
 function assertOrigin(caller: Caller, origin: string | null): Caller {
   if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
   return caller;
 }
 
 /**
- * The services of one context, created at their first use: thousands of subscriptions keep a context, and few of them ever
+ * The services of one context, created at their first use: thousands of subscriptions hold a context, and few of them ever
  * read anything. All contexts share the getters through a prototype: getters of its own would give each a hidden class,
  * which V8 keeps until a full collection.
  */
 function lazyServices(servicesFor: ServicesFor, requester: Requester): PaymentsService {
-  return { __proto__: SERVICES, servicesFor, requester, made: null } as unknown as PaymentsService;
+  return { __proto__: SERVICES, servicesFor, requester, created: null } as unknown as PaymentsService;
 }
 
 const SERVICES = Object.create(null);
-const NAMES: Record<keyof PaymentsService, true> = {
+const SERVICE_NAMES: Record<keyof PaymentsService, true> = {
   access: true,
   cardPayments: true,
   checkoutTokens: true,
@@ -201,11 +201,11 @@ const NAMES: Record<keyof PaymentsService, true> = {
   wallet: true,
   webhooks: true,
 };
-for (const name of Object.keys(NAMES) as (keyof PaymentsService)[])
+for (const name of Object.keys(SERVICE_NAMES) as (keyof PaymentsService)[])
   Object.defineProperty(SERVICES, name, {
-    get(this: { servicesFor: ServicesFor; requester: Requester; made: PaymentsService | null }) {
-      this.made ??= this.servicesFor(this.requester);
-      return this.made[name];
+    get(this: { servicesFor: ServicesFor; requester: Requester; created: PaymentsService | null }) {
+      this.created ??= this.servicesFor(this.requester);
+      return this.created[name];
     },
   });
 
@@ -261,7 +261,7 @@ function createSequencer() {
       });
       return running;
     },
-    /** Has steps that have not begun wait until the promise has settled. */
+    /** Delays steps that have not begun until the promise has settled. */
     hold(promise: Promise<unknown>): void {
       const own = settled(promise);
       held = own;

@@ -77,8 +77,8 @@ export interface Context {
   /** Subscribes to a topic until the client leaves or the credential ends. */
   readonly subscribe: SubscribeTo;
   /**
-   * Shares the subscription of this context with others that have the same operation and the same rights: all are given the
-   * same items. Returns the key of the two.
+   * Shares the subscription of this context with others of the same operation and the same rights, which receive the same
+   * items. Returns the key of the operation and the rights.
    */
   dedupeKey(operation: string): string;
   /** Creates a context for one update of a subscription, with empty loaders. */
@@ -117,7 +117,7 @@ interface Loader<Value> {
 }
 
 export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
-  return { __proto__: LOADERS, caller, services, made: null } as unknown as Loaders;
+  return { __proto__: LOADERS, caller, services, created: null } as unknown as Loaders;
 }
 
 const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
@@ -142,11 +142,11 @@ for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unkno
     get(this: {
       caller: Caller | null;
       services: PaymentsService;
-      made: Record<string, DataLoader<string, unknown>> | null;
+      created: Record<string, DataLoader<string, unknown>> | null;
     }) {
-      this.made ??= {};
-      this.made[name] ??= new DataLoader(async (keys) => read(this.services, callerOf(this).tenant, keys));
-      return this.made[name];
+      this.created ??= {};
+      this.created[name] ??= new DataLoader(async (keys) => read(this.services, callerOf(this).tenant, keys));
+      return this.created[name];
     },
   });
 

@@ -23,8 +23,8 @@ export function bytesOf(document: DocumentNode): number {
 }
 
 /**
- * Parses and validates documents of anybody. A valid document is cached. An invalid one is parsed and refused each time: an
- * error keeps its stack, and with it the whole request that it was made for.
+ * Parses and validates the documents of any client. A valid document is cached. An invalid one is parsed and refused each
+ * time: an error retains its stack, and with it its whole request.
  */
 export function documentsPlugin(): Plugin {
   const allowed = createLRUCache<DocumentNode>(CACHE_BYTES, bytesOf);

@@ -3,9 +3,9 @@
  * Node would copy and frame for each.
  */
 export interface EventChunk {
-  /** With the framing. */
+  /** The chunk with the framing. */
   readonly framed: Buffer;
-  /** Without the framing. */
+  /** The chunk without the framing. */
   readonly bytes: Buffer;
 }
 

@@ -10,7 +10,7 @@ import {
   type SharedSubscription,
 } from './shared-execution.ts';
 
-/** Some proxies and browsers hold a response back until its first bytes, and many close a connection that is silent. */
+/** A comment for proxies and browsers: some delay a response until its first bytes, and many close a silent connection. */
 const COMMENT = eventChunk(':\n\n');
 const COMPLETE = eventChunk('event: complete\ndata:\n\n');
 const COMMENT_MS = 12_000;
@@ -18,25 +18,25 @@ const COMMENT_MS = 12_000;
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
-  // A proxy that compresses the stream holds events back.
+  // A proxy that compresses the stream delays events.
   'content-encoding': 'none',
 };
 
-/** A subscription whose results one event stream is sent. One object, because thousands are open at a time. */
+/** A subscription whose results are sent as one event stream. One object, because thousands are open at a time. */
 interface EventStream extends Reader<object>, ResultListener {
   readonly response: ServerResponse;
   readonly subscription: SharedSubscription;
   readonly onFault: (fault: unknown) => void;
   readonly commentTimer: NodeJS.Timeout;
-  /** A result is being executed, or results are being written. */
+  /** Whether a result is being executed, or results are being written. */
   isBusy: boolean;
-  /** The client has not read the bytes that were written. */
+  /** Whether bytes wait to be sent, because the client does not read. */
   isFull: boolean;
 }
 
 /**
- * Sends the results of a subscription as events, past Yoga, which would serialize each for each client. While a client does
- * not read, its updates wait in the subscription's own queue, which has its limit.
+ * Sends the results of a subscription as events, without Yoga, which would serialize each for each client. While a client
+ * does not read, its updates wait in the subscription's own queue, which has its limit.
  */
 export function sendEvents(
   response: ServerResponse,
@@ -66,7 +66,7 @@ function sendComment(stream: EventStream): void {
   if (!stream.isFull) write(stream, COMMENT);
 }
 
-/** The path of nearly all updates: another subscriber's result is cached, and the client reads. */
+/** Sends an update whose result is cached, to a client that reads: the case of nearly all updates. */
 function trySend(this: EventStream, item: object): boolean {
   if (this.isBusy || this.isFull) return false;
   const result = cachedResult(item);

@@ -3,7 +3,7 @@ import {
   defaultTypeResolver,
   type ExecutionArgs,
   type ExecutionResult,
-  execute as executeByGraphQL,
+  execute as executeReference,
   type FieldNode,
   type GraphQLAbstractType,
   GraphQLError,
@@ -41,8 +41,8 @@ export function execute(args: ExecutionArgs): ExecutionResult | Promise<Executio
   const { schema, document, operationName, contextValue: context, rootValue: root } = args;
   const operation = getOperationAST(document, operationName);
   const rootType = operation && schema.getRootType(operation.operation);
-  // graphql's own function has the error for such a request.
-  if (!rootType) return executeByGraphQL(args);
+  // graphql's own function returns the error for such a request.
+  if (!rootType) return executeReference(args);
   const { coerced: variables, errors } = getVariableValues(
     schema,
     operation.variableDefinitions ?? [],
@@ -62,7 +62,7 @@ export function execute(args: ExecutionArgs): ExecutionResult | Promise<Executio
   }
   if (operation.operation === OperationTypeNode.MUTATION) return executeSerially(run, rootType, fields);
   const data = executeFields(run, rootType, fields, root, undefined);
-  return isPromise(data) ? data.then((settled) => answerOf(run, settled)) : answerOf(run, data);
+  return isPromise(data) ? data.then((settled) => resultOf(run, settled)) : resultOf(run, data);
 }
 
 interface Run {
@@ -80,11 +80,11 @@ interface Run {
 type Fields = ReadonlyMap<string, readonly FieldNode[]>;
 type Data = Record<string, unknown>;
 
-function answerOf({ failures }: Run, data: Data): ExecutionResult {
+function resultOf({ failures }: Run, data: Data): ExecutionResult {
   return failures.length === 0 ? { data } : errorsFirst(settleFailures(data, failures));
 }
 
-/** The members in graphql's order. */
+/** Builds a result with its members in graphql's order. */
 function errorsFirst({
   data,
   errors,
@@ -117,7 +117,7 @@ export interface FieldOf {
   readonly nodes: readonly FieldNode[];
 }
 
-/** Never throws, and never rejects. */
+/** Executes the fields of an object. Never throws, and never rejects. */
 function executeFields(
   run: Run,
   parentType: GraphQLObjectType,
@@ -134,7 +134,7 @@ function executeFields(
     const isNonNull = isNonNullType(definition.type);
     const path = { prev, key, typename: parentType.name, isNonNull };
     const value = executeField(run, { parentType, definition, nodes }, source, path);
-    // Reserves the field's place in the order of the object.
+    // Reserves the field's position in the order of the object.
     data[key] = null;
     if (isPromise(value))
       later.push(
@@ -202,7 +202,7 @@ export function infoOf(
 
 // ── Values ──────────────────────────────────────────────────────────────────────────────────────
 
-/** Throws, or rejects, where the value is not of the type. */
+/** Completes a value by its type. Throws, or rejects, where the value is not of the type. */
 function completeValue(
   run: Run,
   field: FieldOf,
@@ -272,13 +272,14 @@ function completeObject(
   path: Path,
   value: unknown,
 ): unknown {
-  const executed = () => executeFields(run, type, fieldsOf(run, type, field.nodes), value, path);
-  const is = type.isTypeOf?.(value, run.context, infoOf(run, field, path)) ?? true;
-  const complete = (isOfType: boolean) => {
-    if (!isOfType) throw notOfType(type, value, field);
-    return executed();
+  const isOfType = type.isTypeOf?.(value, run.context, infoOf(run, field, path)) ?? true;
+  const complete = (matches: boolean) => {
+    if (!matches) throw notOfType(type, value, field);
+    return executeFields(run, type, fieldsOf(run, type, field.nodes), value, path);
   };
-  return isPromise(is) ? is.then((resolved) => complete(resolved as boolean)) : complete(is);
+  return isPromise(isOfType)
+    ? isOfType.then((resolved) => complete(resolved as boolean))
+    : complete(isOfType);
 }
 
 function fieldsOf(run: Run, type: GraphQLObjectType, nodes: readonly FieldNode[]): Fields {

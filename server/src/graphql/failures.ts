@@ -5,7 +5,7 @@ export interface Path {
   readonly prev: Path | undefined;
   readonly key: string | number;
   readonly typename: string | undefined;
-  /** A failure here makes the parent null too. */
+  /** Whether a failure here makes the parent null too. */
   readonly isNonNull: boolean;
 }
 
@@ -22,7 +22,7 @@ interface FailureNode {
 }
 
 /**
- * Makes the result of an operation whose fields have all been resolved. The errors are those of an execution of one field
+ * Builds the result of an operation whose fields have all been resolved. The errors are those of an execution of one field
  * after the other: in the order of the document, up to the one that makes the parent object null. The order in which
  * resolvers end does not change the data, the errors and the HTTP status.
  *
@@ -44,22 +44,22 @@ export function settleFailures<Data extends object>(
 function nodeOf(path: Path | undefined, root: FailureNode): FailureNode {
   if (!path) return root;
   const { inner } = nodeOf(path.prev, root);
-  let place = inner.get(path.key);
-  if (!place) {
-    place = { isNonNull: path.isNonNull, error: null, inner: new Map() };
-    inner.set(path.key, place);
+  let node = inner.get(path.key);
+  if (!node) {
+    node = { isNonNull: path.isNonNull, error: null, inner: new Map() };
+    inner.set(path.key, node);
   }
-  return place;
+  return node;
 }
 
-/** Returns the error that makes the value null; null for none. */
+/** Settles a value and all inside it. Returns the error that makes the value null; null for none. */
 function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLError[]): GraphQLError | null {
   if (inner.size > 0 && typeof value === 'object' && value !== null)
     for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-      const place = inner.get(key);
-      const fatal = place && settle(place, (value as Record<string | number, unknown>)[key], errors);
+      const node = inner.get(key);
+      const fatal = node && settle(node, (value as Record<string | number, unknown>)[key], errors);
       if (!fatal) continue;
-      if (place.isNonNull) return fatal;
+      if (node.isNonNull) return fatal;
       errors.push(fatal);
       // An alias may be `__proto__`.
       Object.defineProperty(value, key, {

@@ -21,8 +21,8 @@ interface HttpContext {
 }
 
 /**
- * Accepts `Idempotency-Key` in place of `input.idempotencyKey`, for an operation with one mutation field: with two it is not
- * known which of them the key is for. A query ignores it.
+ * Accepts `Idempotency-Key` in place of `input.idempotencyKey`, for an operation with one mutation field: with two it is
+ * unknown which of them the key is for. A query ignores it.
  */
 export function idempotencyHeaderPlugin(): Plugin {
   return {
@@ -38,7 +38,7 @@ export function idempotencyHeaderPlugin(): Plugin {
   };
 }
 
-/** The arguments of a mutation with the key of the header in their input. @throws IdempotencyError where both differ */
+/** Adds the key of the header to the input of a mutation. @throws IdempotencyError where the input has another key */
 export function withKeyOfHeader(args: object, context: object): object {
   const key = keyOf(context);
   if (key === null) return args;
@@ -60,7 +60,7 @@ function keyOf(context: object): string | null {
   return req ? keyInHeader(req) : null;
 }
 
-/** The reason why an operation cannot have a key; null where it can. */
+/** Returns the reason why an operation cannot have a key; null where it can. */
 function problemOf(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -6,7 +6,7 @@ import { toGraphQLError } from './errors.ts';
 
 /**
  * Allows introspection to API keys, and in a demo to GraphiQL, which sends it before a key is typed. A browser's token is
- * refused: anybody may have one, and it needs no schema to start or follow a payment.
+ * refused: any visitor may have one, and needs no schema to start or follow a payment.
  */
 export function introspectionGuard({
   open,
@@ -37,20 +37,20 @@ async function admit(context: Context, open: boolean): Promise<void> {
   await context.takeRootField();
 }
 
-const known = new WeakMap<DocumentNode, boolean>();
+const introspects = new WeakMap<DocumentNode, boolean>();
 
 /** Whether any operation of the document selects the schema. */
 export function asksForSchema(document: DocumentNode): boolean {
-  const before = known.get(document);
-  if (before !== undefined) return before;
-  let asks = false;
+  const known = introspects.get(document);
+  if (known !== undefined) return known;
+  let found = false;
   visit(document, {
     Field({ name }) {
       if (name.value !== '__schema' && name.value !== '__type') return undefined;
-      asks = true;
+      found = true;
       return BREAK;
     },
   });
-  known.set(document, asks);
-  return asks;
+  introspects.set(document, found);
+  return found;
 }

@@ -23,7 +23,7 @@ const LIMITS = {
   repeats: 50,
 } as const;
 
-/** Wrong variables in one response. graphql repeats the whole input for each: fifty would be fifty times the request. */
+/** The limit on wrong variables in a response: graphql repeats the whole input for each of them. */
 export const MAX_WRONG_VARIABLES = 5;
 
 const UNITS: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
@@ -37,8 +37,8 @@ const UNITS: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
 };
 
 /**
- * Parses documents of anybody. graphql's `parse` calls itself at each bracket, and 2,000 of them overflow the stack, which
- * would be reported as an internal fault.
+ * Parses the documents of any client. graphql's `parse` calls itself at each bracket, and 2,000 of them overflow the
+ * stack, which would be reported as an internal fault.
  * @throws GraphQLError
  */
 export function parseDocument(source: string, options: ParseOptions = {}): DocumentNode {
@@ -166,10 +166,10 @@ function createSizes(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   return { of, ownFields };
 }
 
-/** A response name: the number of fields that have it, and the names inside where these are objects. */
-interface Place {
+/** A response name: the number of fields that have it, and the names inside them where they are objects. */
+interface ResponseName {
   fields: number;
-  places: Map<string, Place>;
+  inner: Map<string, ResponseName>;
 }
 
 /**
@@ -181,11 +181,11 @@ function mostRepeats(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): number {
   let most = 0;
-  /** Counted too: fragments that spread each other take many steps, and may have no fields. */
+  /** The selections visited, which are limited too: fragments that spread each other may be many without any fields. */
   let steps = 0;
   const within = new Set<object>();
 
-  function fill(place: Place, { selections }: SelectionSetNode): void {
+  function fill(parent: ResponseName, { selections }: SelectionSetNode): void {
     for (const selection of selections) {
       steps += 1;
       if (steps > 2 * LIMITS.fields) {
@@ -194,24 +194,24 @@ function mostRepeats(
       }
       if (selection.kind === Kind.FIELD) {
         const name = (selection.alias ?? selection.name).value;
-        const inner = place.places.get(name) ?? { fields: 0, places: new Map() };
-        place.places.set(name, inner);
-        inner.fields += 1;
-        most = Math.max(most, inner.fields);
-        if (selection.selectionSet) fill(inner, selection.selectionSet);
+        const child = parent.inner.get(name) ?? { fields: 0, inner: new Map() };
+        parent.inner.set(name, child);
+        child.fields += 1;
+        most = Math.max(most, child.fields);
+        if (selection.selectionSet) fill(child, selection.selectionSet);
       } else {
         const spread =
           selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
         // Another rule refuses a fragment inside itself.
         if (!spread || within.has(spread)) continue;
         within.add(spread);
-        fill(place, spread.selectionSet);
+        fill(parent, spread.selectionSet);
         within.delete(spread);
       }
     }
   }
 
-  fill({ fields: 0, places: new Map() }, selectionSet);
+  fill({ fields: 0, inner: new Map() }, selectionSet);
   return most;
 }
 

@@ -17,9 +17,9 @@ import {
 } from 'graphql';
 import { DEFAULT_PAGE, LARGEST_PAGE } from './paging.ts';
 
-/** A dashboard's largest operation has a fifth of it. So many items take half a second of one processor. */
+/** Five times as many as a dashboard's largest operation selects. They take half a second of one processor. */
 const MAX_LIST_ITEMS = 1_000;
-/** A subscription is executed at each change, for each subscriber, and no limit on requests counts that. */
+/** The limit of a subscription, which is executed at each change for each subscriber, and not counted as a request. */
 const MAX_LIST_ITEMS_OF_UPDATE = 50;
 
 interface Operation {
@@ -46,7 +46,7 @@ export function tooManyListItems(operation: Operation): GraphQLError | null {
 }
 
 /**
- * Sums up the sizes of the pages, and the lookups by a reference: each is a statement. Inside a list both count as
+ * Sums up the sizes of the pages, and the lookups by reference: each is a statement. Inside a list both count as
  * often as the list may have items.
  */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
@@ -73,8 +73,8 @@ export function countListItems({ schema, document, operationName, variableValues
   }
 
   function ofFragment(name: string): number {
-    const before = known.get(name);
-    if (before !== undefined) return before;
+    const cached = known.get(name);
+    if (cached !== undefined) return cached;
     const { typeCondition, selectionSet } = fragments.get(name)!;
     const items = ofSelections(schema.getType(typeCondition.name.value), selectionSet);
     known.set(name, items);
@@ -95,30 +95,30 @@ export function countListItems({ schema, document, operationName, variableValues
    * not be, because refusing takes time too.
    */
   function pageOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
-    const has = (name: string) => args.some((arg) => arg.name === name);
-    const given = (name: string) => {
+    const takes = (name: string) => args.some((arg) => arg.name === name);
+    const valueOf = (name: string) => {
       const argument = node.arguments?.find((each) => each.name.value === name);
-      return argument && sizeIn(argument.value);
+      return argument && readSize(argument.value);
     };
-    if (has('first')) {
-      const sizes = [given('first'), given('last')].filter((size) => typeof size === 'number');
+    if (takes('first')) {
+      const sizes = [valueOf('first'), valueOf('last')].filter((size) => typeof size === 'number');
       return sizes.length === 0 ? DEFAULT_PAGE : Math.min(LARGEST_PAGE, Math.max(1, ...sizes));
     }
-    if (has('reference')) return 1;
-    if (!has('ids')) return null;
-    const ids = given('ids');
+    if (takes('reference')) return 1;
+    if (!takes('ids')) return null;
+    const ids = valueOf('ids');
     return Array.isArray(ids) ? ids.length : 1;
   }
 
-  function sizeIn(value: ValueNode): unknown {
+  function readSize(value: ValueNode): unknown {
     if (value.kind === Kind.INT) return Number(value.value);
     if (value.kind === Kind.LIST) return value.values;
     if (value.kind !== Kind.VARIABLE) return undefined;
     const name = value.name.value;
     // A variable may be called `constructor`.
     if (variableValues && Object.hasOwn(variableValues, name)) return variableValues[name];
-    const defined = operation!.variableDefinitions?.find(({ variable }) => variable.name.value === name);
-    return defined?.defaultValue && sizeIn(defined.defaultValue);
+    const definition = operation!.variableDefinitions?.find(({ variable }) => variable.name.value === name);
+    return definition?.defaultValue && readSize(definition.defaultValue);
   }
 
   return ofSelections(schema.getRootType(operation.operation) ?? undefined, operation.selectionSet);

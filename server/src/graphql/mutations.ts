@@ -36,7 +36,8 @@ interface Replayable {
 }
 
 /**
- * The resolver of a mutation: asserts that the caller may do it, then does it. `granted` is what the assertion returns.
+ * Creates the resolver of a mutation: it asserts that the caller may run it, then runs it. `granted` is the result of the
+ * assertion.
  *
  * @throws UnauthenticatedError where no credential was presented, and what `assertMay` throws
  */

@@ -4,15 +4,15 @@ import { ValidationError } from '../kernel/errors.ts';
 export const DEFAULT_PAGE = 50;
 export const LARGEST_PAGE = 100;
 
-/** The size of a page by the document's section 2.1.6: 1 to 100, 50 where left out. @throws ValidationError naming the argument */
-export function pageSize(given: number | null | undefined, argument: 'first' | 'last' = 'first'): number {
-  const size = given ?? DEFAULT_PAGE;
+/** Checks a page size (the document's section 2.1.6): 1 to 100, 50 where left out. @throws ValidationError naming the argument */
+export function pageSize(requested: number | null | undefined, argument: 'first' | 'last' = 'first'): number {
+  const size = requested ?? DEFAULT_PAGE;
   if (size < 1 || size > LARGEST_PAGE)
     throw new ValidationError([{ path: argument, message: `must lie from 1 to ${LARGEST_PAGE}` }]);
   return size;
 }
 
-/** The place in a list that an `after` or a `before` names. @throws ValidationError naming the argument */
+/** Decodes the place in a list from `after` or `before`. @throws ValidationError naming the argument */
 export function placeArgument(
   cursors: Cursors,
   cursor: string | null | undefined,

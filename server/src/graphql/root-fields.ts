@@ -15,7 +15,7 @@ declare global {
   }
 }
 
-/** Demands a credential for every root field, under any alias, and counts it once against the caller's limit. */
+/** Requires a credential for every root field, under any alias, and counts it once against the caller's limit. */
 class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
@@ -46,10 +46,10 @@ function withAdmission<Types extends SchemaTypes>(
     const { clock, onRootField } = context as Context;
     const startedAt = clock.ms();
     const report = (error: unknown) => onRootField(kind, name, error, clock.ms() - startedAt);
-    const begin = kind === 'mutation' ? change : () => resolve(parent, args, context, info);
-    async function change() {
+    const begin = kind === 'mutation' ? runMutation : () => resolve(parent, args, context, info);
+    async function runMutation() {
       const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
-      changed.add(context);
+      contextsWithChanges.add(context);
       markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
@@ -65,11 +65,11 @@ function withAdmission<Types extends SchemaTypes>(
 }
 
 /** The contexts of operations in which a mutation field has succeeded. */
-const changed = new WeakSet<object>();
+const contextsWithChanges = new WeakSet<object>();
 
-/** Corrects outages that say that nothing was done, where another field of the operation has changed something. */
+/** Corrects outages that report that nothing was done, where another field of the operation has changed something. */
 export function behindChanges(result: ExecutionResult, context: object): ExecutionResult {
-  if (!result.errors || !changed.has(context)) return result;
+  if (!result.errors || !contextsWithChanges.has(context)) return result;
   const errors = result.errors.map((error) => {
     const cause = behindChange(error.originalError);
     if (cause === error.originalError) return error;

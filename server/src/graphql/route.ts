@@ -6,7 +6,7 @@ import { messageOf } from './errors.ts';
 import { PUBLIC_HEADERS, RESPONSE_HEADERS } from './response-headers.ts';
 import type { GraphQLServer } from './yoga.ts';
 
-/** Yoga's own limit rebuilds each request through a stream, which takes two thirds of its speed. */
+/** The limit on a body. Yoga's own limit rebuilds each request through a stream, which takes two thirds of its speed. */
 const BODY_LIMIT_BYTES = 100_000;
 
 /** The route of `/graphql`. It refuses what Yoga would allow: a body that is too long, and forms that another site could post. */
@@ -65,7 +65,7 @@ function sendRefusal(
 }
 
 /**
- * The body in the form that is cheap for Yoga: the parsed object. Yoga lists every index of a text first, which takes 100
+ * Converts the body to the form that is cheap for Yoga: the parsed object. Yoga lists every index of a text, which takes 100
  * times as long as parsing. It ignores an empty object and every other value: those are replaced by a short text of the
  * same kind.
  */
@@ -93,7 +93,7 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 };
 
-/** Yoga would report a parameter that is not JSON as an internal fault. @throws HttpError 400 */
+/** Refuses a parameter that is not JSON, which Yoga would report as an internal fault. @throws HttpError 400 */
 function assertJsonParams({ searchParams }: URL): void {
   for (const name of ['variables', 'extensions'])
     for (const text of searchParams.getAll(name))
@@ -104,7 +104,7 @@ function assertJsonParams({ searchParams }: URL): void {
       }
 }
 
-/** @throws HttpError 415 */
+/** Refuses a body that is not JSON in UTF-8. @throws HttpError 415 */
 function assertJson(request: IncomingMessage): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
@@ -115,7 +115,7 @@ function assertJson(request: IncomingMessage): void {
     throw new HttpError(415, 'Send the operation in UTF-8');
 }
 
-/** Nothing is decompressed: a few bytes could become any amount. @throws HttpError 415 */
+/** Refuses a compressed body: a few bytes could decompress to any amount. @throws HttpError 415 */
 function assertNotEncoded({ headers }: IncomingMessage): void {
   if (headers['content-encoding']?.toLowerCase() !== 'identity')
     throw new HttpError(415, 'Send the operation without Content-Encoding', {

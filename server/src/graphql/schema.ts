@@ -16,12 +16,12 @@ import { builder } from './builder.ts';
 /** The whole schema: the imports above add the types of every slice. */
 export const schema = builder.toSchema();
 
-// A word that only a newer version knows, which works on the same database during an upgrade, is shown as UNKNOWN.
+// An enum value of a newer version, which may use the same database during an upgrade, is shown as UNKNOWN.
 for (const type of Object.values(schema.getTypeMap())) {
-  const unknown = isEnumType(type) && type.getValue('UNKNOWN');
-  if (!unknown) continue;
+  const unknownValue = isEnumType(type) && type.getValue('UNKNOWN');
+  if (!unknownValue) continue;
   const known = new Set(type.getValues().map(({ value }) => value));
   const serialize = type.serialize.bind(type);
   type.serialize = (value) =>
-    serialize(typeof value === 'string' && !known.has(value) ? unknown.value : value);
+    serialize(typeof value === 'string' && !known.has(value) ? unknownValue.value : value);
 }

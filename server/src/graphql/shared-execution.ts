@@ -19,7 +19,7 @@ import { execute } from './execution.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
 
-/** The result of one update, as the bytes that all subscribers of a transport are sent. */
+/** The result of one update, as the bytes that are sent to all subscribers of a transport. */
 export interface SerializedResult {
   /** The part of a WebSocket message behind its id and type: `"payload":…}`. */
   readonly rest: Buffer;
@@ -43,7 +43,7 @@ interface CachedResult {
 /** The result of each item. Subscriptions with the same dedupe key share an item. */
 const results = new WeakMap<object, CachedResult>();
 
-/** The result that another subscription has of the item; null where none is ready. */
+/** The result of an item that another subscription has executed; null where none is ready. */
 export function cachedResult(item: object): SerializedResult | null {
   const result = results.get(item)?.result;
   return !result || result instanceof Promise ? null : result;
@@ -66,7 +66,7 @@ export async function openShared(
   const source = await createSourceEventStream({
     ...operation,
     contextValue,
-    // graphql reads this option, and its type for this function does not have it.
+    // graphql reads this option, though its type for this function lacks it.
     ...{ options: { maxCoercionErrors: MAX_WRONG_VARIABLES } },
   });
   if (!(Symbol.asyncIterator in source)) return source;
@@ -75,7 +75,7 @@ export async function openShared(
     resultFor: createResultFor({
       ...{ dedupeKey, onFault },
       executeUpdate: executeUpdates(operation),
-      // The subscription keeps this function, and not its first context.
+      // The subscription holds this function and not its first context.
       freshContext: context.freshContext,
     }),
   };
@@ -149,7 +149,7 @@ export type ExecuteUpdates = (
 export const executeUpdates: ExecuteUpdates = (operation) => (item, context) =>
   execute({ ...operation, rootValue: item, contextValue: context });
 
-/** Each form is made when the first subscriber of its transport is sent it. */
+/** Serializes a result for each transport when its first subscriber is sent the result. */
 function serialize({ data, errors }: OperationResult, onFault: OnFault): SerializedResult {
   const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
   const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
@@ -175,8 +175,8 @@ export type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableVal
 type OnFault = (fault: unknown) => void;
 
 /**
- * The same text for operations whose updates have the same result: the document, the operation in it, and the values of
- * its variables except the one that only says where the subscription starts.
+ * A key that operations share if their updates have the same result: the document, the operation in it, and the values of
+ * its variables, except the one that only sets where the subscription starts.
  */
 function operationKey({ document, variableValues, operationName }: Operation): string {
   const operation = getOperationAST(document, operationName);

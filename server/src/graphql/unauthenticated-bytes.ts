@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
-/** The limit until the credential is known: enough for a `connection_init`. */
+/** The limit on received bytes until the credential is known: enough for a `connection_init`. */
 const MAX_BYTES_BEFORE_INIT = 4_000;
 const DESTROY_AFTER_MS = 1_000;
 const MESSAGE_TOO_BIG = 1009;
@@ -18,7 +18,7 @@ export function limitUnauthenticatedBytes(socket: WebSocket, wire: Socket): () =
     // The library goes first: it has a close reason of its own for a message that is too large.
     setImmediate(() => {
       if (socket.readyState === socket.CLOSED) return;
-      // A socket that the library is closing holds what it still receives too.
+      // A socket that the library is closing still holds the bytes that it receives.
       socket.close(MESSAGE_TOO_BIG, 'Too much before connection_init');
       // Received bytes are dropped from here on, and the socket is destroyed soon.
       wire.removeAllListeners('data').resume().end();

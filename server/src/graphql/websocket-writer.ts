@@ -15,12 +15,12 @@ const MAX_UNSENT_BYTES = 64_000;
 /** A longer result is not copied into a frame of its own: many slow sockets then hold it once. */
 const MAX_COPIED_BYTES = MAX_UNSENT_BYTES / 4;
 
-/** Writes everything that one socket is sent. */
+/** Writes everything that is sent to one socket. */
 export interface SocketWriter {
   readonly socket: WebSocket;
   /** The stream under `socket`. Nothing is compressed, so frames of both leave in the order in which they are written. */
   readonly wire: Duplex;
-  /** Has a subscription wait until the client reads, behind those that wait already. */
+  /** Queues a subscription until the client reads, behind those that wait already. */
   enqueue(sending: OutgoingSubscription): void;
   /** Ends the wait of a subscription. */
   dequeue(sending: OutgoingSubscription): void;
@@ -32,7 +32,7 @@ export interface SocketWriter {
 
 /** `onSent` is called when bytes have left that may have waited. */
 export function createSocketWriter(socket: WebSocket, wire: Duplex, onSent: () => void): SocketWriter {
-  /** Null for most sockets, whose clients read. */
+  /** The queued subscriptions; null for most sockets, whose clients read. */
   let waiting: Set<OutgoingSubscription> | null = null;
 
   function resumeWaiting(): void {
@@ -65,12 +65,12 @@ export function createSocketWriter(socket: WebSocket, wire: Duplex, onSent: () =
   };
 }
 
-/** A subscription whose results one socket is sent. */
+/** A subscription whose results are sent to one socket. */
 interface OutgoingSubscription extends Reader<object>, ResultListener {
   readonly socket: WebSocket;
   /** The beginning of each message, up to the part that subscribers share. */
   readonly head: string;
-  /** A result is being executed, or results are being written. */
+  /** Whether a result is being executed, or results are being written. */
   isBusy: boolean;
   isDetached: boolean;
   readonly writer: SocketWriter;
@@ -119,7 +119,7 @@ export function sendResults(
   };
 }
 
-/** The path of nearly all updates: another subscriber's result is cached, and the client reads. */
+/** Sends an update whose result is cached, to a client that reads: the case of nearly all updates. */
 function trySend(this: OutgoingSubscription, item: object): boolean {
   if (this.isBusy) return false;
   const result = cachedResult(item);

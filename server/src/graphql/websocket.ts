@@ -34,7 +34,7 @@ interface Connection extends CredentialListener {
   socket: WebSocket;
   writer: SocketWriter;
   presented: PresentedCredential;
-  /** The last ping has not been answered. */
+  /** Whether the last ping has not been answered yet. */
   awaitsPong: boolean;
   caller: Caller | null;
   /** Aborts every subscription of the connection, with the credential and with the socket. Null before the first operation. */
@@ -56,13 +56,13 @@ const MAX_MESSAGE_BYTES = 100_000;
 /** Fragments of a message, and chunks of a frame: each takes as much memory as a hundred bytes. */
 const MAX_PIECES = 1_000;
 const MAX_SUBSCRIPTIONS = 100;
-/** A socket with so many unsent bytes is not read: a client that does not read its results has nothing else to ask. */
+/** The limit on unsent bytes, above which a socket is not read: the client first has to read its results. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 25_000;
 const PING_BUCKETS = 25;
-/** A client that does not answer the closing handshake is cut off after this. A slow one has much to read before it. */
+/** The time to answer the closing handshake. It is long, because a slow client has much to read before it. */
 const CLOSE_TIMEOUT_MS = 30_000;
-/** The same where the server stops. */
+/** The time to answer the closing handshake when the server stops. */
 const SHORT_CLOSE_TIMEOUT_MS = 1_000;
 /** After these codes the client library reconnects, with a fresh credential or with `after`. */
 const TRY_AGAIN_LATER = 1013;
@@ -70,8 +70,8 @@ const GOING_AWAY = 1001;
 
 /**
  * Serves GraphQL over `graphql-transport-ws`. The credential comes in `connection_init` and is checked against the Origin
- * of the upgrade. The library leaves these to its caller: sizes, counts, the end of a credential, a client that does not
- * read.
+ * of the upgrade. The library leaves to its caller: limits on sizes and counts, the end of a credential, a client that does
+ * not read.
  */
 export function createGraphQLSockets({
   server,
@@ -106,7 +106,7 @@ export function createGraphQLSockets({
     connectionInitWaitTimeout: initTimeoutMs,
     onConnect: (connected) => connect(connected),
     onSubscribe: (connected, id, payload) => prepare(connected, id, payload),
-    // Yoga's own, which mask what is not for the client.
+    // Yoga's functions, which mask internal errors.
     execute: (args) => track(executeOperation(args)),
     subscribe: (args) => track(subscribe(args)),
     onNext: (_connected, _id, _payload, _args, result) =>
@@ -128,11 +128,11 @@ export function createGraphQLSockets({
     return extensions ? { ...result, extensions: { ...result.extensions, ...extensions } } : result;
   }
 
-  /** Results are written past the library, which would serialize each update for each subscriber. */
+  /** Opens a subscription. Its results bypass the library, which would serialize each update for each subscriber. */
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<never>> {
     const { writer, id } = preparedOf(args);
     const subscription = await openSubscription(args);
-    // The library keeps the arguments while the subscription lasts, which needs none of these.
+    // The library holds the arguments while the subscription lasts, which needs none of these.
     Object.assign(args, { contextValue: null, rootValue: null });
     return 'updates' in subscription ? sendResults(writer, id, subscription) : subscription;
   }
@@ -246,7 +246,7 @@ export function createGraphQLSockets({
         else socket.close(CloseCode.InternalServerError, 'Internal error');
       });
     });
-    // At a frame that is too large or malformed `ws` closes with a code of its own.
+    // On a frame that is too large or malformed, `ws` closes the socket itself.
     socket.on('error', () => undefined);
 
     const bucket = pingBuckets[currentBucket]!;
@@ -330,19 +330,19 @@ function closeForbidden({ socket }: Connection, error: Error): false {
   return false;
 }
 
-/** A function of the module: a closure would keep the request in memory while its socket is open. */
+/** Destroys a socket. A function of the module, because a closure would hold the request while its socket is open. */
 function destroy(this: Duplex): void {
   this.destroy();
 }
 
-/** The parts that an operation needs to run. */
+/** The values that an operation needs to run, which `prepare` passes as the root value. */
 interface PreparedOperation {
   engine: Pick<ReturnType<Yoga['getEnveloped']>, 'execute'>;
   writer: SocketWriter;
   id: string;
 }
 
-/** The parts that `prepare` has put there. */
+/** Reads the values that `prepare` has passed as the root value. */
 function preparedOf({ rootValue }: ExecutionArgs): PreparedOperation {
   return rootValue as PreparedOperation;
 }
@@ -352,7 +352,7 @@ function pathOf({ url = '/' }: IncomingMessage): string | null {
   return URL.canParse(url, 'http://localhost') ? new URL(url, 'http://localhost').pathname : null;
 }
 
-/** A reason of at most 123 bytes, as the protocol demands: the library's reasons repeat what the client has sent. */
+/** Shortens a reason to 123 bytes, the protocol's limit: the library's reasons repeat what the client has sent. */
 function shortReason(reason: string): string {
   return Buffer.byteLength(reason) <= 123 ? reason : `${reason.slice(0, 40)}…`;
 }

@@ -32,8 +32,8 @@ export interface GraphQLServer {
 
 type OpenSubscription = (args: ExecutionArgs) => Promise<ExecutionResult | SharedSubscription>;
 
-/** GraphiQL's tabs keep the transform of their animation, and jump away from under the first click. */
-const STILL_TABS = '<style>.graphiql-tab{transform:none!important}</style>';
+/** A style without which GraphiQL's tabs keep the transform of their animation, and jump away at the first click. */
+const TAB_STYLE = '<style>.graphiql-tab{transform:none!important}</style>';
 
 export function createGraphQLServer({
   schema,
@@ -51,16 +51,16 @@ export function createGraphQLServer({
   onFault: (fault: unknown) => void;
   /** Whether repeated queries and the updates of subscriptions run compiled. */
   fastPath: boolean;
-  /** How often a query is answered before it is compiled. */
+  /** The number of answers to a query before it is compiled. */
   compileAfter?: number | undefined;
 }): GraphQLServer {
-  const presented = (request: IncomingMessage) =>
+  const presentedBy = (request: IncomingMessage) =>
     presentedCredential(request, addressOf, request.headers.authorization ?? null);
   let graphiqlPolicy = "default-src 'none'";
   const fastPath = isFast
     ? createFastPath({
         ...{ schema, contexts, goneOf, compileAfter },
-        presentedBy: presented,
+        presentedBy,
         headers: RESPONSE_HEADERS,
       })
     : null;
@@ -69,17 +69,17 @@ export function createGraphQLServer({
   const yoga = createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,
     async context({ req, res }) {
-      const by = presented(req);
-      return contexts.create(by, await contexts.identify(by), { gone: () => goneOf(res) });
+      const presented = presentedBy(req);
+      return contexts.create(presented, await contexts.identify(presented), { gone: () => goneOf(res) });
     },
     // Yoga would repeat the page's origin in place of `*`; `graphqlRoute` sends these headers.
     cors: false,
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
     graphiql: graphiql && { title: 'PSA', ...EXAMPLE_TABS },
     async renderGraphiQL(options) {
-      // The page is a string of 9 MB: a server holds it once somebody has opened it.
+      // The page is a string of 9 MB, which a server holds only after a user has opened it.
       const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-      const page = String(renderGraphiQL(options)).replace('</head>', `${STILL_TABS}</head>`);
+      const page = String(renderGraphiQL(options)).replace('</head>', `${TAB_STYLE}</head>`);
       graphiqlPolicy = policyOf(page);
       return page;
     },
@@ -117,7 +117,7 @@ export function createGraphQLServer({
     onFault,
     admit(request) {
       try {
-        return contexts.admit(presented(request))?.catch(refuse);
+        return contexts.admit(presentedBy(request))?.catch(refuse);
       } catch (error) {
         return refuse(error);
       }
@@ -151,7 +151,7 @@ function policyOf(page: string): string {
   ].join('; ');
 }
 
-/** Aborts when the client has left. Yoga does not notice before the first bytes, or while a response waits for a drain. */
+/** A signal that aborts when the client has left, which Yoga does not notice before the first bytes or during a drain. */
 function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed) gone.abort();

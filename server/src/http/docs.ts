@@ -8,7 +8,7 @@ import { describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
 import { HttpError, type RequestContext, type Route, send } from './routes.ts';
 
-/** Everything comes from this server. The viewer has icons as `data:` URLs, and writes the widths of its parts as styles. */
+/** The policy of the page: all its resources are this server's. The viewer has icons as `data:` URLs, and inline styles. */
 const CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,7 +20,7 @@ const CSP = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The routes of the OpenAPI description and of the page on which people try it. Neither needs a key. */
+/** The routes of the OpenAPI description and of its interactive page. Neither needs a key. */
 export function createDocsRoutes({
   operations,
   publicUrl,
@@ -68,12 +68,12 @@ function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Rou
         response.writeHead(304, headers).end();
         return;
       }
-      const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+      const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
       send(
         response,
         200,
-        takesGzip ? compressed : plain,
-        takesGzip ? { ...headers, 'content-encoding': 'gzip' } : headers,
+        acceptsGzip ? compressed : plain,
+        acceptsGzip ? { ...headers, 'content-encoding': 'gzip' } : headers,
       );
     },
   };

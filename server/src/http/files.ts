@@ -44,7 +44,7 @@ export function filesRoute({
 }): Route {
   const files = new Map<string, CachedFile>();
 
-  /** Null where there is no such file. */
+  /** Reads a file, or returns the cached one if it has not changed; null where there is no such file. */
   async function read(path: string): Promise<CachedFile | null> {
     const found = await stat(path).catch(() => null);
     if (!found?.isFile()) return null;
@@ -81,23 +81,23 @@ export function filesRoute({
           ? encodingFor(request.headers['accept-encoding'])
           : undefined;
         const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`;
-        const all = {
+        const commonHeaders = {
           'content-type': type,
           etag,
           ...(COMPRESSIBLE.test(type) && { vary: 'accept-encoding' }),
           ...headers(candidate),
         };
         if (request.headers['if-none-match'] === etag) {
-          response.writeHead(304, all).end();
+          response.writeHead(304, commonHeaders).end();
           return;
         }
         const body = encoding ? await compress(file, encoding) : file.body;
-        const described = { ...all, ...(encoding && { 'content-encoding': encoding }) };
+        const allHeaders = { ...commonHeaders, ...(encoding && { 'content-encoding': encoding }) };
         if (request.method === 'HEAD') {
-          response.writeHead(200, { 'content-length': body.length, ...described }).end();
+          response.writeHead(200, { 'content-length': body.length, ...allHeaders }).end();
           return;
         }
-        return send(response, 200, body, described);
+        return send(response, 200, body, allHeaders);
       }
       throw new HttpError(404, 'Not found');
     },
@@ -113,7 +113,7 @@ function compress({ compressed, body }: CachedFile, encoding: Encoding): Promise
   return compressed[encoding];
 }
 
-/** The first of our encodings that a browser accepts. A weight of zero is ignored: no browser sends one. */
+/** Selects the first of our encodings that a browser accepts. A weight of zero is ignored: no browser sends one. */
 function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
   return (Object.keys(COMPRESSORS) as Encoding[]).find((name) =>
     new RegExp(`\\b${name}\\b`).test(String(accepted)),

@@ -31,7 +31,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** @throws ValidationError naming each field that is wrong, ten at most */
+/** Validates an input. @throws ValidationError naming each field that is wrong, ten at most */
 export function parse(schema: z.ZodType, input: unknown): unknown {
   const { success, data, error } = schema.safeParse(input, { error: messageFor });
   if (success) return data;

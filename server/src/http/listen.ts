@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 
-/** Resolves with the port. */
+/** Starts listening. Resolves with the port. */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -16,14 +16,14 @@ export function listen(server: Server, port: number, host: string): Promise<numb
  * @throws where the host is not this machine, or another program listens on the port
  */
 export async function assertAvailable(port: number, host: string): Promise<void> {
-  const elsewhere = createServer();
-  await listen(elsewhere, 0, host);
-  await new Promise((resolve) => elsewhere.close(resolve));
+  const otherPort = createServer();
+  await listen(otherPort, 0, host);
+  await new Promise((resolve) => otherPort.close(resolve));
   const isTaken = await new Promise<boolean>((resolve) => {
     const probe = connect(port, host);
-    const settle = (taken: boolean) => () => {
+    const settle = (connected: boolean) => () => {
       probe.destroy();
-      resolve(taken);
+      resolve(connected);
     };
     probe.once('connect', settle(true)).once('error', settle(false)).setTimeout(PROBE_MS, settle(false));
   });

@@ -42,7 +42,7 @@ export function createRestRoutes({
   clock: Clock;
   onFault: (fault: unknown) => void;
 }): Route[] {
-  assertDistinct(operations);
+  assertValidDeclarations(operations);
   const table = operations.map((operation) => ({ operation, path: pathPattern(operation) }));
 
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
@@ -63,15 +63,15 @@ export function createRestRoutes({
     const { operation, params } = findOperation(table, request.method ?? '', url.pathname);
     setTemplate?.(operation.path);
     assertPermitted(caller, operation);
-    const answered = await operation.handle({
+    const result = await operation.handle({
       caller,
       params: operation.params ? parse(operation.params, params) : {},
       query: operation.query ? parse(operation.query, queryOf(url)) : {},
       body: operation.body && parse(operation.body, withKey(operation, request, await readObject(request))),
     });
-    const status = Number(answered.status);
-    if (answered.replayed) response.setHeader(...REPLAYED_HEADER);
-    return { status, body: z.encode(operation.answers[status].schema, answered.body) };
+    const status = Number(result.status);
+    if (result.replayed) response.setHeader(...REPLAYED_HEADER);
+    return { status, body: z.encode(operation.answers[status].schema, result.body) };
   }
 
   return [
@@ -90,7 +90,7 @@ export function createRestRoutes({
   ];
 }
 
-/** @throws ValidationError for a parameter that is given twice, for it is not known which of the two is meant */
+/** Reads the query. @throws ValidationError for a parameter that is given twice: either value could be meant */
 function queryOf({ searchParams }: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of searchParams) {
@@ -100,7 +100,7 @@ function queryOf({ searchParams }: URL): Record<string, string> {
   return query;
 }
 
-/** The body with the key of the header. @throws ValidationError, IdempotencyError where both have a key and they differ */
+/** Adds the key of the header to the body. @throws ValidationError, IdempotencyError where the body has another key */
 function withKey(operation: RestOperation, request: IncomingMessage, body: object): object {
   const key = keyInHeader(request);
   if (key === null) return body;
@@ -108,12 +108,12 @@ function withKey(operation: RestOperation, request: IncomingMessage, body: objec
     const message = `is of no use to ${operation.method} ${operation.path}`;
     throw new ValidationError([{ path: 'Idempotency-Key', message }]);
   }
-  const own = (body as { idempotencyKey?: unknown }).idempotencyKey ?? key;
-  if (own !== key) throw new IdempotencyError('Idempotency-Key and idempotencyKey are different');
+  const keyOfBody = (body as { idempotencyKey?: unknown }).idempotencyKey ?? key;
+  if (keyOfBody !== key) throw new IdempotencyError('Idempotency-Key and idempotencyKey are different');
   return { ...body, idempotencyKey: key };
 }
 
-/** Refuses a browser's token, whatever it grants elsewhere. @throws UnauthenticatedError */
+/** Identifies the caller by an API key; refuses every other token. @throws UnauthenticatedError */
 async function authenticate(
   access: Authentication,
   authorization: string | undefined,
@@ -139,12 +139,12 @@ interface Row {
   path: RegExp;
 }
 
-/** @throws HttpError 404, 405, 400 (the path is not UTF-8) */
+/** Finds the operation of a path. @throws HttpError 404, 405, 400 (the path is not UTF-8) */
 function findOperation(table: readonly Row[], method: string, pathname: string) {
   const rows = table.filter(({ path }) => path.test(pathname));
   if (rows.length === 0) throw new HttpError(404, 'Not found');
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const row = rows.find(({ operation }) => operation.method === wanted);
+  const declaredMethod = method === 'HEAD' ? 'GET' : method;
+  const row = rows.find(({ operation }) => operation.method === declaredMethod);
   if (!row) {
     const allowed = rows.flatMap(({ operation }) =>
       operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method],
@@ -191,13 +191,13 @@ function errorResponse(
   };
 }
 
-/** The domain names fields `input.valueCents`; a REST body has no `input`. */
+/** Builds the message of wrong fields. The domain names them `input.valueCents`; a REST body has no `input`. */
 function describeFields({ fields }: ValidationError): string {
   return fields.map(({ path, message }) => `${path.replace(/^input\./, '')}: ${message}`).join('; ');
 }
 
-/** @throws TypeError at the start of the server for a mistake in a declaration */
-function assertDistinct(operations: readonly RestOperation[]): void {
+/** Checks the declarations at the start of the server. @throws TypeError for duplicates and undescribed parameters */
+function assertValidDeclarations(operations: readonly RestOperation[]): void {
   const seen = new Set<string>();
   for (const { method, path, operationId, params } of operations) {
     for (const name of [operationId, `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`]) {

@@ -51,7 +51,7 @@ interface Definition<
   }): Promise<{ status: Status; replayed?: boolean } & Answered<Answers, Status>>;
 }
 
-/** Each status with its own body. */
+/** The result of a handler: each status has the body of its own schema. */
 type Answered<Answers, Status extends keyof Answers> = {
   [Each in Status]: Answers[Each] extends RestAnswer
     ? { status: Each; body: z.output<Answers[Each]['schema']> }
@@ -59,7 +59,7 @@ type Answered<Answers, Status extends keyof Answers> = {
 }[Status];
 
 /** An operation whose types were checked where it was declared. */
-// biome-ignore lint/suspicious/noExplicitAny: the only way to say "of some types"
+// biome-ignore lint/suspicious/noExplicitAny: the only way to express "of some types"
 export type RestOperation = Definition<any, any, any, any, any>;
 
 /**
@@ -79,13 +79,13 @@ export function restOperation<
 /** Whether a request of the operation may carry an idempotency key. */
 export function takesKey({ body }: Pick<RestOperation, 'body'>): boolean {
   if (!body) return false;
-  let takes = keyTakers.get(body);
-  if (takes === undefined) {
-    takes =
+  let isTaken = keyTakers.get(body);
+  if (isTaken === undefined) {
+    isTaken =
       'idempotencyKey' in (z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }).properties ?? {});
-    keyTakers.set(body, takes);
+    keyTakers.set(body, isTaken);
   }
-  return takes;
+  return isTaken;
 }
 
 const keyTakers = new WeakMap<z.ZodType, boolean>();

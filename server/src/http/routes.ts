@@ -17,7 +17,7 @@ export interface RequestContext {
 export interface Route {
   readonly methods: readonly string[];
   readonly path: RegExp;
-  /** The route sends `NO_SNIFFING` itself: writing a head takes three times as long where a header was set before. */
+  /** Whether the route sends `NO_SNIFFING` itself: writing a head takes three times as long after a `setHeader`. */
   readonly writesHead?: boolean;
   handle(context: RequestContext): Promise<void> | void;
 }
@@ -30,7 +30,7 @@ export function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }
 
-/** A refusal with a status of HTTP. */
+/** A refusal with an HTTP status. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -88,7 +88,7 @@ function read<Result>(
       if (!request.readableEnded) reject(new HttpError(400, 'The body was cut off'));
     };
     if (request.destroyed) return cutOff();
-    let only: Buffer | null = null;
+    let first: Buffer | null = null;
     let chunks: Buffer[] | null = null;
     let length = 0;
     // Listeners: an async iteration over the chunks takes as long as the rest of a small request.
@@ -98,15 +98,15 @@ function read<Result>(
         if (length > limitBytes) {
           request.pause();
           tooLarge();
-        } else if (only === null) only = chunk;
+        } else if (first === null) first = chunk;
         else {
-          chunks ??= [only];
+          chunks ??= [first];
           chunks.push(chunk);
         }
       })
       .on('end', () => {
         try {
-          resolve(resultOf(chunks ? Buffer.concat(chunks) : (only ?? Buffer.alloc(0))));
+          resolve(resultOf(chunks ? Buffer.concat(chunks) : (first ?? Buffer.alloc(0))));
         } catch (error) {
           reject(error);
         }
@@ -133,7 +133,7 @@ export function send(
  */
 export function endBatched(response: ServerResponse, { content, bytes }: Payload): void {
   if (batch.length === 0) setImmediate(flushBatch);
-  // ASCII is the same in both encodings. For UTF-8 Node allocates three times the length of the text.
+  // ASCII text has the same bytes in both encodings, and for UTF-8 Node allocates three times its length.
   batch.push({ response, content, encoding: bytes === content.length ? 'latin1' : 'utf8' });
 }
 

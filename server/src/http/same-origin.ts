@@ -78,7 +78,7 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
   };
 }
 
-/** @throws ValidationError */
+/** Validates an input. @throws ValidationError */
 function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   return parse(schema, input) as z.output<Schema>;
 }
@@ -88,7 +88,7 @@ async function respond({ response }: RequestContext, handle: () => Promise<Answe
   sendJson(response, status, body, { 'cache-control': 'no-store', ...headers });
 }
 
-/** The response to a refusal. @throws the fault, where the error is none */
+/** The response to a refusal. @throws any other error unchanged */
 function errorResponse(error: unknown): Answer {
   if (!(error instanceof PaymentError)) throw error;
   return {
@@ -105,16 +105,16 @@ function errorResponse(error: unknown): Answer {
   };
 }
 
-/** The domain names fields `input.amountCents`; these bodies have no `input`. */
+/** Removes `input` from the domain's name of a field, as in `input.amountCents`: these bodies have none. */
 function toFieldError({ path, message }: { path: string; message: string }) {
   return { path: path.replace(/^input\./, ''), message };
 }
 
 /** Refuses a foreign name that resolves to this machine, and a page of another site. @throws HttpError 403 */
 function assertOwnHost({ request }: RequestContext, publicUrl: string): void {
-  const own = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
+  const ownHosts = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
   const { host = '', origin } = request.headers;
-  const isOwn = (url: string) => URL.canParse(url) && own.has(new URL(url).hostname);
+  const isOwn = (url: string) => URL.canParse(url) && ownHosts.has(new URL(url).hostname);
   if (!isOwn(`http://${host}`) || (origin !== undefined && !isOwn(origin)))
     throw new HttpError(403, 'The demo answers to its own pages alone');
 }
@@ -125,9 +125,9 @@ function assertOwnHost({ request }: RequestContext, publicUrl: string): void {
  */
 function assertOwnAction({ request: { headers } }: RequestContext): void {
   const { origin, host = '' } = headers;
-  const own =
+  const isOwn =
     origin === undefined
       ? headers[ACTION_HEADER] !== undefined
       : URL.canParse(origin) && new URL(origin).host === new URL(`http://${host}`).host;
-  if (!own) throw new HttpError(403, `Only our own pages may do this; a program sends ${ACTION_HEADER}: 1`);
+  if (!isOwn) throw new HttpError(403, `Only our own pages may do this; a program sends ${ACTION_HEADER}: 1`);
 }

@@ -33,18 +33,18 @@ export interface HttpServer {
 
 /** After this time streams that were being opened at the stop are ended, and clients that do not take the end are cut off. */
 const STREAM_GRACE_MS = 1_000;
-/** The time for responses in flight: a request may have been done already, and its handler may hang. */
+/** The time for responses in flight: a request may have been performed already, and its handler may hang. */
 const ANSWER_GRACE_MS = 5_000;
 
 /** The times that a client has, in milliseconds. */
 export interface Deadlines {
-  /** To send the head of a request, from its first byte or from the connection on. */
+  /** The time to send the head of a request, from its first byte or from the connection on. */
   headMs: number;
-  /** To send a whole request. */
+  /** The time to send a whole request. */
   requestMs: number;
   /** The interval at which these two are checked. */
   checkMs: number;
-  /** To read any part of a response; an event stream has a comment every 12 seconds. */
+  /** The time to read any part of a response; an event stream has a comment every 12 seconds. */
   stalledMs: number;
 }
 
@@ -59,7 +59,7 @@ const MALFORMED: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Takes the template of the route's path, such as `/checkout/{orderCode}`; null where no route matched. */
+/** Called with the template of the route's path, such as `/checkout/{orderCode}`; null where no route matched. */
 export type OnEnd = (route: string | null) => void;
 
 /** Creates one `node:http` server for all routes. Every error that a route throws is answered here. */
@@ -71,7 +71,7 @@ export function createHttpServer({
   onFault: (error: unknown, request: IncomingMessage) => void;
   /** Returns a function that is called when the response has closed. Must not throw. */
   onRequest?: ((request: IncomingMessage, response: ServerResponse) => OnEnd) | undefined;
-  /** Replaces some of the default ones. */
+  /** Replaces some of the default deadlines. */
   deadlines?: Partial<Deadlines> | undefined;
 }): HttpServer {
   let routes: readonly { route: Route; template: string }[] | null = null;
@@ -173,7 +173,7 @@ export function createHttpServer({
     throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
 
-  /** Has every response close its connection: on a kept one the client's next request would be cut off. */
+  /** Makes every response close its connection: the client's next request on an open one would be cut off. */
   function startClosing(): void {
     closing = true;
     for (const { response } of inFlight.all())
@@ -255,25 +255,25 @@ function createSlots<Item>() {
 }
 
 /** Calls `then` when all these responses have closed; at once where there are none. */
-function afterResponses(requests: readonly InFlight[], then: () => void): void {
-  let left = requests.length;
-  for (const { response } of requests)
+function afterResponses(inFlight: readonly InFlight[], then: () => void): void {
+  let open = inFlight.length;
+  for (const { response } of inFlight)
     response.once('close', () => {
-      left -= 1;
-      if (left === 0) then();
+      open -= 1;
+      if (open === 0) then();
     });
-  if (left === 0) then();
+  if (open === 0) then();
 }
 
-/** Whether a stream is asked for. It may be open for hours, so each step in it is a trace of its own, as over a WebSocket. */
+/** Whether a request asks for a stream, which may be open for hours: each step in it has its own trace, as over a WebSocket. */
 function wantsStream({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/event-stream') === true;
 }
 
-/** Ends a stream without `complete`, so that the client comes back. Some clients take a reset for an error. */
+/** Ends a stream without `complete`, so that the client reconnects. Some clients treat a reset as an error. */
 function endStream(response: ServerResponse): void {
   const { socket } = response;
-  // Events that are written from here on are sent again behind the client's cursor.
+  // Events that are lost here are sent again after the client's cursor.
   response.on('error', () => undefined);
   response.end(() => socket?.end());
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../db/log.ts';
 import { describeOutage, OutageError, PaymentError } from '../kernel/errors.ts';
-import { findOperation, inWords, type Managed, type OperationName } from './operations.ts';
+import { describeRefusal, findOperation, type Managed, type OperationName } from './operations.ts';
 
 // One process at a time can open a PGlite data folder. While a server has it open, the psa command sends its operations
 // to that server over a Unix domain socket in the folder: one line of JSON each way. The socket gives full control, so
@@ -31,7 +31,7 @@ const REQUEST_BYTES = 64 * 1024;
 const ANSWER_BYTES = 16 * 1024 * 1024;
 /** The time for a request to arrive. */
 const REQUEST_MS = 5_000;
-/** The time to perform it, behind the server's other work. The time to copy grows with the files. */
+/** The time to perform a request, behind the server's other work. The time to copy grows with the files. */
 const ANSWER_MS = 30_000;
 const COPY_MS = 600_000;
 
@@ -90,7 +90,7 @@ interface Handler {
   log: Log;
 }
 
-/** Never rejects. */
+/** Answers the request of one connection. Never rejects. */
 async function serve(socket: Socket, handler: Handler): Promise<void> {
   // A client that disconnects early gets no answer; its request is performed all the same.
   socket.on('error', () => undefined);
@@ -120,7 +120,7 @@ async function perform(line: string, { administration, copyFiles, log }: Handler
       return { ok: false, message: 'The running server is of another version: restart it' };
     return { ok: true, result: await found.perform(administration, input) };
   } catch (error) {
-    if (error instanceof PaymentError) return { ok: false, message: inWords(error) };
+    if (error instanceof PaymentError) return { ok: false, message: describeRefusal(error) };
     if (error instanceof OutageError) return { ok: false, message: describeOutage(error).message };
     log.error({ err: error }, 'an internal fault');
     return { ok: false, message: 'Internal error: the server’s log says more' };
@@ -135,7 +135,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** Returns a function that removes the pointer file. The socket itself goes when the server closes. */
+/** Listens on the socket. Returns a function that removes the pointer file; closing the server removes the socket. */
 async function listen(server: Server, folder: string): Promise<() => void> {
   const pointer = join(folder, POINTER);
   rmSync(pointer, { force: true });
@@ -253,7 +253,7 @@ function findSocketPath(folder: string): string {
 
 // ── Both ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Reads the first line; null if it is longer than this, or does not arrive in full within this time. */
+/** Reads the first line; null if it is longer than `bytes`, or does not arrive in full within `ms`. */
 function readLine(socket: Socket, { bytes, ms }: { bytes: number; ms: number }): Promise<string | null> {
   return new Promise((resolve) => {
     let text = Buffer.alloc(0);
@@ -262,7 +262,7 @@ function readLine(socket: Socket, { bytes, ms }: { bytes: number; ms: number }):
       socket.off('data', onData);
       resolve(line);
     };
-    // The machine's time: a test's clock stands still.
+    // A timer of the machine, because a test's clock stands still.
     const timeout = setTimeout(() => end(null), ms);
     const onData = (chunk: Buffer) => {
       text = Buffer.concat([text, chunk]);

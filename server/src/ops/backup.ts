@@ -30,30 +30,30 @@ import { DataDirLockedError, lockDataDir } from '../db/lock.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { COPY_FILES, callAdminSocket } from './admin-socket.ts';
 
-// Backups: one file, which holds secrets, so it is its owner's alone. It has its name when it is whole and on the disk,
-// and not before.
+// A backup is one file. It holds secrets, so only its owner can read it. It gets its name only once it is complete and
+// flushed to the disk.
 
 /** The summary of a saved or restored backup. */
 export interface Saved {
   readonly file: string;
   readonly bytes: number;
   readonly takenAt: string;
-  /** The newest migration. */
+  /** The newest migration of the schema. */
   readonly schema: string;
-  /** The engine and the schema that the backup was taken from. */
+  /** The engine that the backup was taken from. */
   readonly engine: BackupHeader['engine'];
   readonly rows: Rows;
 }
 
 export type OpenDatabase = (where: Pick<Config, 'databaseUrl' | 'dataDir'>) => Promise<Database>;
 
-/** How long a folder may be another's that does not answer: a server that starts, or another command. */
-const PATIENCE_MS = 15_000;
-const AGAIN_MS = 100;
+/** The wait while another process has locked the data folder and does not answer: a starting server, another command. */
+const LOCK_WAIT_MS = 15_000;
+const LOCK_RETRY_MS = 100;
 
 /**
- * Saves the database that the configuration names, whether a server works on it or not. Of a folder that a server has,
- * that server copies the files, which stops it for as long as that takes; the backup is then made of the copy.
+ * Saves the configured database, also while a server uses it. A server that has a data folder open copies its files, and
+ * is blocked while it does; the backup is then made from the copy.
  * @throws BackupError
  */
 export async function backUp(
@@ -64,7 +64,7 @@ export async function backUp(
   assertIsFree(file);
   const save = (database: Database, takenAt: Date) => writeBackup(database, { file, takenAt, onRows });
   if (config.databaseUrl)
-    return using(
+    return withDatabase(
       () => open(config),
       (database) => save(database, clock.now()),
     );
@@ -75,37 +75,37 @@ export async function backUp(
   const folder = resolve(config.dataDir);
   if (!existsSync(join(folder, 'pgdata')))
     throw new BackupError(`There is no database in ${folder}: no server has run on it yet`);
-  for (const until = clock.ms() + PATIENCE_MS; ; ) {
-    const taken = clock.now();
+  for (const deadline = clock.ms() + LOCK_WAIT_MS; ; ) {
+    const takenAt = clock.now();
     const saved = await withCopy(folder, async (copy) => {
       const answer = await callAdminSocket(folder, COPY_FILES, {});
       if (!answer) return null;
       if (!answer.ok) throw new BackupError(answer.message);
-      return using(
+      return withDatabase(
         () => open({ databaseUrl: undefined, dataDir: copy }),
-        (database) => save(database, taken),
+        (database) => save(database, takenAt),
       );
     });
     if (saved) return saved;
     try {
-      return await using(
+      return await withDatabase(
         () => open({ databaseUrl: undefined, dataDir: folder }),
         (database) => save(database, clock.now()),
       );
     } catch (error) {
       if (!(error instanceof DataDirLockedError)) throw error;
-      if (clock.ms() > until)
+      if (clock.ms() > deadline)
         throw new BackupError(
           `${folder} is in use by a process that does not answer to this command. Stop it, or look at its log`,
         );
-      await wait(AGAIN_MS);
+      await wait(LOCK_RETRY_MS);
     }
   }
 }
 
 /**
- * Fills the empty database that the configuration names with what a file holds. The file is read to its end before
- * anything is opened.
+ * Fills the configured database, which must be empty, from a backup. The file is read and checked to its end before
+ * the database is opened.
  * @throws BackupError
  */
 export async function restore(
@@ -116,11 +116,11 @@ export async function restore(
   if (!config.databaseUrl && config.dataDir === 'memory')
     throw new BackupError('PSA_DATA_DIR is memory: give a folder, or a DATABASE_URL, to restore into');
   if (!existsSync(file)) throw new BackupError(`There is no file ${file}`);
-  const header = await readingOf(file, (texts) => checkBackup(texts, onChecked));
+  const header = await readBackup(file, (texts) => checkBackup(texts, onChecked));
   try {
-    const rows = await using(
+    const rows = await withDatabase(
       () => open(config),
-      (database) => readingOf(file, (texts) => restoreDatabase(database, { header, texts, onRows })),
+      (database) => readBackup(file, (texts) => restoreDatabase(database, { header, texts, onRows })),
     );
     return summaryOf(file, header, rows);
   } catch (error) {
@@ -132,7 +132,7 @@ export async function restore(
   }
 }
 
-/** A name made of the instant, in the folder that the command was called in. */
+/** Builds the name of a backup file from the time. */
 export function backupName(now: Date): string {
   return `psa-${now
     .toISOString()
@@ -142,18 +142,18 @@ export function backupName(now: Date): string {
 
 // ── The file ────────────────────────────────────────────────────────────────────────────────────
 
-/** Under another name until it is whole. What breaks off is taken away. */
+/** Writes a backup under a temporary name and renames it once it is complete. Removes it where writing fails. */
 async function writeBackup(
   database: Database,
   { file, takenAt, onRows }: { file: string; takenAt: Date; onRows: OnRows },
 ): Promise<Saved> {
   const unfinished = `${file}.unfinished-${process.pid}`;
-  return whileThere(unfinished, async () => {
+  return withTemporary(unfinished, async () => {
     const write = (texts: AsyncIterable<string>) =>
       pipeline(
         Readable.from(texts),
         createGzip(),
-        // On the disk before it is closed.
+        // Flushed to the disk before it is closed.
         createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true }),
       );
     const saved = await saveDatabase(database, { takenAt, onRows, write });
@@ -170,15 +170,15 @@ function assertIsFree(file: string): void {
   if (!existsSync(dirname(file))) throw new BackupError(`There is no folder ${dirname(file)}`);
 }
 
-/** So that the name outlives a power cut too. Windows has no way to ask for it. */
+/** Flushes a folder, so that a file's new name survives a power cut. Windows cannot do that. */
 async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
 }
 
-/** @throws BackupError where the file is no whole gzip */
-async function readingOf<T>(file: string, read: (texts: AsyncIterable<string>) => Promise<T>): Promise<T> {
+/** Reads a backup as text. @throws BackupError where the file is not a complete gzip file */
+async function readBackup<T>(file: string, read: (texts: AsyncIterable<string>) => Promise<T>): Promise<T> {
   const source = createReadStream(file);
   const texts = source.pipe(createGunzip()).setEncoding('utf8');
   source.on('error', (error) => texts.destroy(error));
@@ -199,40 +199,40 @@ function summaryOf(file: string, { takenAt, engine, migrations }: BackupHeader, 
   return { file, bytes: statSync(file).size, takenAt, engine, schema: migrations.at(-1)!, rows };
 }
 
-// ── A folder that a server has ──────────────────────────────────────────────────────────────────
+// ── A folder that a server has open ─────────────────────────────────────────────────────────────
 
-/** A name that nobody gives to a folder of backups: what is in it is taken away. */
-const PLACE = '.psa-backup';
+/** The folder of the copy. No user gives a folder this name, so its contents can be removed. */
+const COPY_FOLDER = '.psa-backup';
 
-/** Where in the data folder the server puts a copy of its files, to be opened as a folder of its own. */
+/** The paths in the data folder to which the server copies its files: a data folder and the files in it. */
 export function copyFolder(dataDir: string): { folder: string; files: string } {
-  const folder = join(realpathSync(dataDir), PLACE, 'copy');
+  const folder = join(realpathSync(dataDir), COPY_FOLDER, 'copy');
   return { folder, files: join(folder, 'pgdata') };
 }
 
-/** One backup at a time has that place. What one that was killed has left there is taken away. */
+/** Locks the folder of the copy for one backup at a time, and removes what a killed backup has left there. */
 async function withCopy<T>(dataDir: string, work: (copy: string) => Promise<T>): Promise<T> {
   const { folder } = copyFolder(dataDir);
-  const place = dirname(folder);
-  const unlock = await lockDataDir(place).catch((error) => {
+  const locked = dirname(folder);
+  const unlock = await lockDataDir(locked).catch((error) => {
     if (!(error instanceof DataDirLockedError)) throw error;
     throw new BackupError('Another backup of this folder is under way: let that one end first');
   });
   try {
-    return await whileThere(folder, () => {
+    return await withTemporary(folder, () => {
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { mode: 0o700 });
       return work(folder);
     });
   } finally {
     await unlock();
-    // Unless somebody has put something there.
-    await rmdir(place).catch(() => undefined);
+    // Fails where the user has put a file there, which stays.
+    await rmdir(locked).catch(() => undefined);
   }
 }
 
-/** Ends with the work, and with the process. */
-async function whileThere<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Removes a file or folder when the work ends, or with the process. */
+async function withTemporary<T>(path: string, work: () => Promise<T>): Promise<T> {
   const remove = () => rmSync(path, { recursive: true, force: true });
   process.once('exit', remove);
   try {
@@ -243,11 +243,11 @@ async function whileThere<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function using<T>(
-  opened: () => Promise<Database>,
+async function withDatabase<T>(
+  connect: () => Promise<Database>,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = await opened();
+  const database = await connect();
   try {
     return await work(database);
   } finally {

@@ -1,7 +1,7 @@
 import { OutageError } from '../kernel/errors.ts';
 
 /**
- * Codes of a missing network or database, and of a wrong user or password. The message shows the code alone: the server's
+ * Codes of a missing network or database, and of a wrong user or password. The message shows only the code: the server's
  * own text may hold secrets.
  */
 const CONNECTION_CODES = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|28|3D000|57P03)/;

@@ -1,13 +1,13 @@
 import { type Route, sendJson } from '../http/routes.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
 
-/** For the probe's answer. The rest of the second is for everything else. */
+/** The limit on the database's answer, so that the response takes less than a second. */
 const READY_WITHIN_MS = 800;
 
 /**
- * Alive: the process answers. Ready: a write to the database goes through, now; this is answered within a second. An open circuit to the service behind the facade is said and
- * stays `ready`: what is last known is still served, and taken out of its load balancer an instance could not even do
- * that; all would be taken out at once.
+ * Routes of the liveness and readiness probes. Alive: the process answers. Ready: a write to the database succeeds within
+ * the time limit. An open circuit to the service behind the facade is reported, and the instance stays `ready`: it still
+ * serves the last known data, which it could not do once its load balancer took it out; all would be taken out at once.
  */
 export function createHealthRoutes({
   isReady,
@@ -15,26 +15,26 @@ export function createHealthRoutes({
   readyWithinMs = READY_WITHIN_MS,
 }: {
   isReady: () => Promise<boolean>;
-  /** How the service behind the facade stands; left out where there is none. */
+  /** The state of the service behind the facade; left out in embedded mode. */
   upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt'>) | undefined;
-  /** In place of the usual, for a test. */
+  /** Replaces READY_WITHIN_MS in a test. */
   readyWithinMs?: number;
 }): Route[] {
   let probe: Promise<boolean> | null = null;
 
-  /** Requests that come while a probe is under way share it: no client can make the database write all the time. */
-  async function readyInTime(): Promise<boolean> {
+  /** Shares one probe among concurrent requests, so that no client can make the database write all the time. */
+  async function isReadyInTime(): Promise<boolean> {
     probe ??= isReady()
       .catch(() => false)
       .finally(() => {
         probe = null;
       });
-    let late: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<boolean>((resolve) => {
-      late = setTimeout(resolve, readyWithinMs, false);
+    let timeout: NodeJS.Timeout | undefined;
+    const timedOut = new Promise<boolean>((resolve) => {
+      timeout = setTimeout(resolve, readyWithinMs, false);
     });
-    const ready = await Promise.race([probe, tooLate]);
-    clearTimeout(late);
+    const ready = await Promise.race([probe, timedOut]);
+    clearTimeout(timeout);
     return ready;
   }
 
@@ -48,7 +48,7 @@ export function createHealthRoutes({
       methods: ['GET', 'HEAD'],
       path: /^\/readyz$/,
       async handle({ response }) {
-        const ready = await readyInTime();
+        const ready = await isReadyInTime();
         const state = upstream?.();
         sendJson(response, ready ? 200 : 503, {
           status: ready ? 'ready' : 'not ready',

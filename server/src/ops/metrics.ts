@@ -4,19 +4,19 @@ import { type Route, send } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { OUTAGE, OutageError, PaymentError } from '../kernel/errors.ts';
 
-/** One registry for the process's own metrics: the library's collectors are never stopped. */
-let ofProcess: Registry | null = null;
+/** The registry of the process's own metrics, created once: the library's collectors are never stopped. */
+let sharedProcessRegistry: Registry | null = null;
 
 function processRegistry(): Registry {
-  if (ofProcess) return ofProcess;
-  ofProcess = new Registry();
-  collectDefaultMetrics({ register: ofProcess });
-  return ofProcess;
+  if (sharedProcessRegistry) return sharedProcessRegistry;
+  sharedProcessRegistry = new Registry();
+  collectDefaultMetrics({ register: sharedProcessRegistry });
+  return sharedProcessRegistry;
 }
 
-/** `/metrics` in Prometheus' text format: the process, and what is registered beside it. No tenant's data is in it. */
-export function createMetricsRoutes(...beside: (Registry | null)[]): Route[] {
-  const registries = [processRegistry(), ...beside.filter((registry) => registry !== null)];
+/** The route of `/metrics`: the process and the given registries, in Prometheus' text format, without a tenant's data. */
+export function createMetricsRoutes(...others: (Registry | null)[]): Route[] {
+  const registries = [processRegistry(), ...others.filter((registry) => registry !== null)];
   return [
     {
       methods: ['GET', 'HEAD'],
@@ -37,7 +37,7 @@ export function createMetricsRoutes(...beside: (Registry | null)[]): Route[] {
 export type OperationKind = 'query' | 'mutation' | 'subscription';
 export type Transport = 'ws' | 'sse';
 
-/** Tasks of one kind that wait, as the database counts them. */
+/** The number of waiting tasks of one kind, as the database counts them. */
 export interface Backlog {
   readonly kind: string;
   /** Tasks that are due and that no instance is doing. */
@@ -95,8 +95,8 @@ const ANSWER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5];
 /** The interval at which the database counts its tasks: a scrape never waits for it. */
 const BACKLOG_MS = 5_000;
-/** The age from which the last count is no longer shown. */
-const BACKLOG_KEPT_MS = 15_000;
+/** The age from which the last count is no longer reported. */
+const MAX_BACKLOG_AGE_MS = 15_000;
 
 export function createMetrics(clock: Clock): Metrics {
   const registry = new Registry();
@@ -228,19 +228,19 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
-  /** One function for all subscribers of a transport and topic: thousands are open at once, and each keeps it. */
-  const leaves = new Map<string, (wasSlow: boolean) => void>();
-  function leaveOf(transport: Transport, topic: string): (wasSlow: boolean) => void {
+  /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
+  const onLeaves = new Map<string, (wasSlow: boolean) => void>();
+  function onLeaveOf(transport: Transport, topic: string): (wasSlow: boolean) => void {
     const key = `${transport} ${topic}`;
-    let leave = leaves.get(key);
-    if (!leave) {
-      leave = (wasSlow) => {
+    let onLeave = onLeaves.get(key);
+    if (!onLeave) {
+      onLeave = (wasSlow) => {
         subscribers.dec({ transport, topic });
         if (wasSlow) slowConsumers.inc({ transport });
       };
-      leaves.set(key, leave);
+      onLeaves.set(key, onLeave);
     }
-    return leave;
+    return onLeave;
   }
 
   return {
@@ -255,7 +255,7 @@ export function createMetrics(clock: Clock): Metrics {
     },
     onSubscriber(transport, topic) {
       subscribers.inc({ transport, topic });
-      return leaveOf(transport, topic);
+      return onLeaveOf(transport, topic);
     },
     onDelivered(ms, listeners) {
       fanOutSeconds.observe(ms / 1_000);
@@ -331,13 +331,13 @@ function watchBacklog({
   backlog: () => Promise<readonly Backlog[]>;
 }): () => Promise<void> {
   let known: { at: number; rows: readonly Backlog[] } | null = null;
-  let looking: Promise<void> | null = null;
+  let query: Promise<void> | null = null;
   let cancel: () => void;
-  function look(): void {
-    cancel = clock.schedule(plusMs(clock.now(), BACKLOG_MS), look);
+  function refresh(): void {
+    cancel = clock.schedule(plusMs(clock.now(), BACKLOG_MS), refresh);
     const at = clock.ms();
     // A slow database gets no second query.
-    looking ??= backlog()
+    query ??= backlog()
       .then(
         (rows) => {
           known = { at, rows };
@@ -345,15 +345,15 @@ function watchBacklog({
         () => undefined,
       )
       .finally(() => {
-        looking = null;
+        query = null;
       });
   }
-  look();
+  refresh();
   function read(): readonly Backlog[] {
     if (!known) return [];
     const ageMs = clock.ms() - known.at;
     // The age is unknown after the clock was set back.
-    return ageMs >= 0 && ageMs < BACKLOG_KEPT_MS ? known.rows : [];
+    return ageMs >= 0 && ageMs < MAX_BACKLOG_AGE_MS ? known.rows : [];
   }
   new Gauge({
     name: 'psa_tasks_waiting',
@@ -382,6 +382,6 @@ function watchBacklog({
   });
   return async () => {
     cancel();
-    await looking;
+    await query;
   };
 }

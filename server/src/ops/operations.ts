@@ -20,7 +20,7 @@ import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 export type OperationName = keyof typeof OPERATIONS;
 
 interface Operation {
-  /** The input's fault as a text, or null. */
+  /** Returns the error of an invalid input, or null. */
   check(input: unknown): ValidationError | null;
   perform(administration: Managed, input: unknown): Promise<object>;
 }
@@ -65,15 +65,15 @@ function operation<Schema extends z.ZodType>(
   };
 }
 
-/** Null for a name that none has. */
+/** Finds an operation by its name; null where there is none. */
 export function findOperation(name: unknown): Operation | null {
   return typeof name === 'string' && Object.hasOwn(OPERATIONS, name)
     ? OPERATIONS[name as OperationName]
     : null;
 }
 
-/** A refusal as the command line says it: a field by the option that holds it. */
-export function inWords(error: PaymentError): string {
+/** The message of a refusal on the command line: each field is named by its option. */
+export function describeRefusal(error: PaymentError): string {
   if (!(error instanceof ValidationError)) return error.message;
   return error.fields
     .map(({ path, message }) => `${OPTIONS[path.split('.')[0]!] ?? path} ${message}`.trim())

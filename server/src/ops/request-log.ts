@@ -5,16 +5,16 @@ import type { OnEnd } from '../http/server.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { FAULT, type Metrics, outcomeOf } from './metrics.ts';
 
-// What went well and fast is counted and not written down: a line costs more than many an answer, and nobody reads a
-// million of them. A refusal is the caller's affair, who has read the reason, and it is counted too. An internal fault
-// has its line where it is caught.
+// Fast successful requests are counted and not logged: a line costs more than many responses, and nobody reads a million
+// lines. A refusal is counted too, and not logged: the caller has read the reason. An internal fault is logged where it is
+// caught.
 
-/** A proxy's name for a request, if it is one that can stand in a line. */
+/** A proxy's id of a request that is safe to log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /**
- * Counts each exchange, and logs those that took `slowMs`. The line has no URL, for its path and its query are the
- * client's.
+ * Counts each request, and logs those that took `slowMs`. The line has no URL, because its path and its query are the
+ * client's text.
  */
 export function createRequestLog({
   metrics,
@@ -28,9 +28,9 @@ export function createRequestLog({
   slowMs: number;
 }): (request: IncomingMessage, response: ServerResponse) => OnEnd {
   return (request, response) => {
-    const begunAt = clock.ms();
+    const startedAt = clock.ms();
     return (route) => {
-      const ms = clock.ms() - begunAt;
+      const ms = clock.ms() - startedAt;
       const status = response.writableFinished ? response.statusCode : null;
       const isStream = isEventStream(response);
       metrics.onAnswer(route, status, isStream ? null : ms);
@@ -43,13 +43,14 @@ export function createRequestLog({
 
 export interface FieldLog {
   readonly onRootField: Metrics['onRootField'];
-  /** In which operation a fault has come up, for its line. */
+  /** Finds the operation that a fault occurred in, for its line in the log. */
   operationOf(fault: unknown): { operation?: string };
 }
 
 /**
- * The same of each root field of a GraphQL operation, over whatever it came, and of each change that the service
- * behind has not answered. */
+ * Counts each root field of a GraphQL operation, over any transport. Logs those that took `slowMs`, and each mutation that
+ * the service behind the facade has not answered.
+ */
 export function createFieldLog({
   metrics,
   log,
@@ -67,7 +68,7 @@ export function createFieldLog({
       const operation = `${kind} ${field}`;
       const outcome = outcomeOf(error);
       if (outcome === FAULT && error instanceof Error) operations.set(error, operation);
-      // Of what only reads there may be thousands while the service is away; the figures say so.
+      // Queries are not logged: thousands may fail while the service is away, and the metrics count them.
       if (outcome === 'UPSTREAM_UNAVAILABLE' && kind === 'mutation')
         log.warn({ operation, outcome, durationMs: ms }, 'the payments service did not answer');
       else if (ms >= slowMs) log.info({ operation, outcome, durationMs: ms }, 'an operation was answered');
@@ -80,6 +81,6 @@ export function createFieldLog({
 }
 
 function requestIdOf({ headers }: IncomingMessage): { requestId?: string } {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? { requestId: given } : {};
+  const requestId = headers['x-request-id'];
+  return typeof requestId === 'string' && REQUEST_ID.test(requestId) ? { requestId } : {};
 }

@@ -6,15 +6,15 @@ import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { type Attributes, type Span, setTracer, type Tracer } from '../kernel/traces.ts';
 
-/** A collector that does not answer keeps the process no longer than this when it stops. */
+/** The limit on the last export, so that a collector that does not answer does not delay a stop. */
 const LAST_EXPORT_MS = 2_000;
 const EXPORT_MS = 5_000;
-/** That traces are lost is said so often, and not with each batch. */
-const COMPLAINT_MS = 60_000;
+/** The interval between two warnings about lost traces, which would else be logged with each batch. */
+const WARNING_MS = 60_000;
 
 /**
- * Writes traces to an OTLP collector. The libraries are loaded here and nowhere else, so that who wants no traces pays
- * nothing for them. Returns what sends the last of them and ends it.
+ * Writes traces to an OTLP collector. The libraries are loaded here and nowhere else, so that a server without traces
+ * does not load them. Returns a function that exports the last traces and stops tracing.
  */
 export async function startTraces({
   config: { endpoint, headers, serviceName, share },
@@ -40,12 +40,12 @@ export async function startTraces({
     import('@opentelemetry/resources'),
     import('@opentelemetry/core'),
   ]);
-  const exporter = complaining(
+  const exporter = withWarnings(
     new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers, timeoutMillis: EXPORT_MS }),
     { clock, log },
   );
   const provider = new TracerProvider({
-    // Of the process and the machine nothing is said: arguments and paths are nobody's business.
+    // No attributes of the process and the machine: arguments and paths may be confidential.
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_MS })],
@@ -67,12 +67,12 @@ export async function startTraces({
     const span = spans.startSpan(name, { kind: KINDS[kind], attributes }, parent);
     const fail = (error: unknown) => {
       span.setStatus({ code: SpanStatusCode.ERROR });
-      span.setAttribute('error.type', kindOf(error));
+      span.setAttribute('error.type', errorTypeOf(error));
       span.end();
     };
     let result: Result;
     try {
-      result = contexts.with(trace.setSpan(parent, span), () => work(stepOf(span)));
+      result = contexts.with(trace.setSpan(parent, span), () => work(toSpan(span)));
     } catch (error) {
       fail(error);
       throw error;
@@ -82,25 +82,25 @@ export async function startTraces({
     return result;
   }
 
-  /** A timer or a loop that outlives its span belongs to no trace. */
+  /** The current span; null in a timer or a loop that has outlived its span. */
   function active() {
     const span = trace.getSpan(contexts.active());
     const found = span?.spanContext();
-    const isOver = found && (found.traceFlags & TraceFlags.SAMPLED) !== 0 && !span!.isRecording();
-    return found && !isOver && isSpanContextValid(found) ? found : null;
+    const hasEnded = found && (found.traceFlags & TraceFlags.SAMPLED) !== 0 && !span!.isRecording();
+    return found && !hasEnded && isSpanContextValid(found) ? found : null;
   }
 
   const tracer: Tracer = {
     begin({ name, kind, attributes, parent }, work) {
-      const theirs = parent === undefined ? null : parseTraceParent(parent);
-      const beginning = theirs
-        ? trace.setSpanContext(ROOT_CONTEXT, { ...theirs, isRemote: true })
+      const remote = parent === undefined ? null : parseTraceParent(parent);
+      const parentContext = remote
+        ? trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true })
         : ROOT_CONTEXT;
-      return run(name, { kind, attributes, parent: beginning }, work);
+      return run(name, { kind, attributes, parent: parentContext }, work);
     },
     step(name, kind, attributes, work) {
       const parent = contexts.active();
-      if (!trace.getSpan(parent)?.isRecording()) return work(stepOf(null));
+      if (!trace.getSpan(parent)?.isRecording()) return work(toSpan(null));
       return run(name, { kind, attributes, parent }, work);
     },
     isInside: () => active() !== null,
@@ -110,7 +110,7 @@ export async function startTraces({
       const flags = (span.traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, '0');
       return `00-${span.traceId}-${span.spanId}-${flags}`;
     },
-    // What a request has left behind may still say where it came from.
+    // Work that outlives its request still logs the trace of that request.
     traceId: () => trace.getSpanContext(contexts.active())?.traceId ?? null,
     bindContext() {
       const context = contexts.active();
@@ -133,29 +133,29 @@ export async function startTraces({
   };
 }
 
-/** Where there is no span, nothing is written. */
-function stepOf(span: OtelSpan | null): Span {
+/** The interface of a span for its work; without a span it writes nothing. */
+function toSpan(span: OtelSpan | null): Span {
   return {
     set: (attributes) => span?.setAttributes(attributes),
     rename: (name) => span?.updateName(name),
   };
 }
 
-/** A closed code or a class: a message may repeat what a client has sent, or a row of a table. */
-function kindOf(error: unknown): string {
+/** The code or the class of an error: its message may repeat a client's input, or a row of a table. */
+function errorTypeOf(error: unknown): string {
   if (error instanceof PaymentError) return error.code;
   return error instanceof Error ? error.name : 'thrown';
 }
 
-/** Says once in a while that nothing arrives: the library says it to nobody. */
-function complaining(exporter: SpanExporter, { clock, log }: { clock: Clock; log: Log }): SpanExporter {
-  let nextAt = Number.NEGATIVE_INFINITY;
+/** Logs, at most once in WARNING_MS, that the collector takes no traces: the library does not report it. */
+function withWarnings(exporter: SpanExporter, { clock, log }: { clock: Clock; log: Log }): SpanExporter {
+  let nextWarningAt = Number.NEGATIVE_INFINITY;
   return {
     export(spans: ReadableSpan[], done) {
       exporter.export(spans, (result) => {
         const now = clock.ms();
-        if (result.error && now >= nextAt) {
-          nextAt = now + COMPLAINT_MS;
+        if (result.error && now >= nextWarningAt) {
+          nextWarningAt = now + WARNING_MS;
           log.warn({ reason: result.error.message }, 'Traces are lost: the collector does not take them');
         }
         done(result);

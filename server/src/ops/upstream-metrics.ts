@@ -10,11 +10,11 @@ export interface UpstreamMetrics {
   onTurn(priority: UpstreamPriority, seconds: number): void;
   /** Counts a read by where its answer came from. */
   onRead(priority: UpstreamPriority, source: string): void;
-  /** Counts a resource whose end the service has corrected. */
+  /** Counts a resource whose final state the service has corrected. */
   onCorrection(resource: string): void;
   /** Adds gauges of the budget and the circuit breaker. */
   watch(upstream: { state(): UpstreamState }): void;
-  /** Adds gauges of the requests whose outcome is unknown. A scrape does not wait: it shows what the last one asked for. */
+  /** Adds gauges of the requests whose outcome is unknown. A scrape reports the result of the read that the last one began. */
   watchDoubts(read: () => Promise<readonly Doubt[]>, now: () => Date): void;
 }
 
@@ -80,7 +80,7 @@ export function createUpstreamMetrics(): UpstreamMetrics {
           (doubts) => {
             known = doubts;
           },
-          // The next scrape asks again.
+          // The next scrape reads again.
           () => undefined,
         );
       };

@@ -51,9 +51,9 @@ export interface CompiledOperation {
 }
 
 export interface CompiledResult {
-  /** As JSON. */
+  /** The data as JSON. */
   data: string;
-  /** In the order of the document, whichever field failed first. */
+  /** The errors in the order of the document, whichever field failed first. */
   errors: readonly GraphQLError[];
 }
 
@@ -101,7 +101,7 @@ function resultOf({ failures }: Run, text: string): CompiledResult {
 
 /** The limit on all cached operations together. */
 const CACHE_BYTES = 8_000_000;
-/** The functions of a field, and the part of the document that they were made from. */
+/** The memory of a field: its functions, and the part of the document that they are compiled from. */
 const FIELD_BYTES = 3_000;
 
 /** Compiled operations by their name and the text of the document; false for one that only `execute` can run. */
@@ -114,7 +114,7 @@ export function bytesOfCompiled(run: CompiledOperation | false): number {
   return run ? run.fieldCount * FIELD_BYTES : 0;
 }
 
-/** Compiling so many takes some 25 ms. */
+/** The limit on the fields of a compiled operation: compiling so many takes some 25 ms. */
 const MAX_FIELDS = 500;
 /** Thrown at a part of an operation that only `execute` can run. */
 const UNSUPPORTED = new Error('unsupported');
@@ -123,7 +123,7 @@ interface Compilation {
   schema: GraphQLSchema;
   operation: OperationDefinitionNode;
   fragments: Fragments;
-  /** The fields compiled until now. */
+  /** The number of fields compiled so far. */
   fieldCount: number;
 }
 
@@ -227,7 +227,7 @@ function compileArguments({ definition, nodes }: Field): ArgumentsOf {
     const values = compute({ variables: {} });
     return () => values;
   } catch {
-    // Each execution throws it at its place.
+    // Each execution throws the error at the field.
     return compute;
   }
 }
@@ -245,7 +245,7 @@ function compileRead(
         run.context,
         takesInfo(resolve) ? infoOf(field, path(), run) : NO_INFO,
       );
-  // As `defaultFieldResolver`.
+  // The same as `defaultFieldResolver`.
   return (source, path, run) => {
     if ((typeof source !== 'object' || source === null) && typeof source !== 'function') return undefined;
     const member = (source as Record<string, unknown>)[name];
@@ -255,7 +255,7 @@ function compileRead(
   };
 }
 
-/** A resolver without a fourth parameter does not use the info. Most have none, and it takes longer to make than they run. */
+/** Whether a resolver has a fourth parameter, the info. Most have none, and the info takes longer to build than they run. */
 function takesInfo(resolve: (...args: never[]) => unknown): boolean {
   return resolve.length >= 4;
 }
@@ -347,17 +347,17 @@ function compileObject(field: Field, type: GraphQLObjectType): Complete {
   );
   const { isTypeOf } = type;
   if (!isTypeOf) return write;
-  const assertIs = (value: unknown, is: boolean) => {
-    if (!is) throw notOfType(type, value, field);
+  const assertMatches = (value: unknown, matches: boolean) => {
+    if (!matches) throw notOfType(type, value, field);
   };
   return (value, path, run) => {
-    const is = isTypeOf(value, run.context, isTypeOf.length < 3 ? NO_INFO : infoOf(field, path!, run));
-    if (isPromise(is))
-      return is.then((resolved) => {
-        assertIs(value, resolved);
+    const matches = isTypeOf(value, run.context, isTypeOf.length < 3 ? NO_INFO : infoOf(field, path!, run));
+    if (isPromise(matches))
+      return matches.then((resolved) => {
+        assertMatches(value, resolved);
         return write(value, path, run);
       });
-    assertIs(value, is);
+    assertMatches(value, matches);
     return write(value, path, run);
   };
 }

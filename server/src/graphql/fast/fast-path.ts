@@ -27,20 +27,20 @@ const DOCUMENTS_BYTES = 16_000_000;
 const BODIES_BYTES = 16_000_000;
 /** The longest body that is cached, in characters. */
 const MAX_BODY_LENGTH = 4_000;
-/** An object takes some 20 bytes for each character that it was parsed from. */
+/** The memory of an object for each character that it was parsed from. */
 const VARIABLES_BYTES = 20;
 const ACCEPTS_BYTES = 200_000;
-/** The headers of a response. */
+/** The memory of the headers of a response. */
 const HEADERS_BYTES = 1_000;
 
 /**
- * Everything that is faster than Yoga and graphql's execution, and nothing that they do not do too: without it the server
- * sends the same responses. Yoga loads `plugin`, by which the fast path sees what Yoga has answered.
+ * A faster replacement for parts of Yoga and of graphql's execution. It only saves time: without it the server sends the
+ * same responses. Yoga loads `plugin`, through which the fast path observes Yoga's responses.
  */
 export interface FastPath {
-  /** Sends the response to a request that it knows. False: nothing was sent, and Yoga answers. @throws OutageError */
+  /** Sends the response to a known request. Returns false where nothing was sent, and Yoga answers. @throws OutageError */
   tryAnswer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
-  /** The number of requests answered. */
+  /** The number of requests that the fast path has answered. */
   answers(): number;
   executeUpdates: ExecuteUpdates;
   plugin: Plugin<object, ServerContext>;
@@ -67,11 +67,11 @@ export function createFastPath({
   schema: GraphQLSchema;
   contexts: ContextFactory;
   presentedBy: (request: IncomingMessage) => PresentedCredential;
-  /** Aborts when the client has left. */
+  /** Returns a signal that aborts when the client has left. */
   goneOf: (response: ServerResponse) => AbortSignal;
   /** The headers of every response. */
   headers: Readonly<Record<string, string>>;
-  /** How often Yoga answers a query before it is compiled. */
+  /** The number of Yoga's answers to a query before it is compiled. */
   compileAfter?: number | undefined;
 }): FastPath {
   const documents = createLRUCache<KnownDocument>(DOCUMENTS_BYTES, ({ document }) => bytesOf(document));
@@ -82,10 +82,10 @@ export function createFastPath({
   );
   const headersByAccept = createLRUCache<string[]>(ACCEPTS_BYTES, () => HEADERS_BYTES);
   let answers = 0;
-  /** Results with errors, on their way to Yoga. */
-  const finished = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
+  /** Results with errors, which Yoga sends. */
+  const resultsForYoga = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
-  /** Looks a request up before its caller is identified. Null: Yoga answers. */
+  /** Looks a request up before its caller is identified. Returns null where Yoga answers. */
   function matchRequest(body: string): PreparedOperation | KnownRequest | null {
     const prepared = bodies.get(body);
     if (prepared) return prepared;
@@ -138,7 +138,7 @@ export function createFastPath({
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
       if (errors.length > 0) {
-        finished.set(request, { result: { errors, data: JSON.parse(data) }, context });
+        resultsForYoga.set(request, { result: { errors, data: JSON.parse(data) }, context });
         return false;
       }
       const extensions = context.extensions();
@@ -161,7 +161,7 @@ export function createFastPath({
     plugin: {
       onParams({ context, setResult }) {
         const { req } = context as Partial<ServerContext>;
-        const ready = req && finished.get(req);
+        const ready = req && resultsForYoga.get(req);
         if (!ready) return;
         // The members of the response beside the data.
         Object.assign(context, { extensions: ready.context.extensions });
@@ -195,7 +195,7 @@ export function createFastPath({
 
 interface KnownDocument {
   document: DocumentNode;
-  /** How often Yoga has answered it without an error. */
+  /** The number of Yoga's answers to it without an error. */
   hits: number;
 }
 
@@ -245,7 +245,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** All requests with the same body share the variables: a resolver that changed them would change them for each. */
+/** Freezes variables, which all requests with the same body share: a resolver must not change them. */
 function deepFreeze<Value>(value: Value): Value {
   if (!Array.isArray(value) && !isPlainObject(value)) return value;
   for (const member of Object.values(value)) deepFreeze(member);

@@ -12,7 +12,7 @@ import { notSerialized } from '../execution.ts';
 import type { ScalarExtensions } from '../scalars.ts';
 import type { Complete, InlineLeaf } from './object-writer.ts';
 
-/** The parts of a program that write most values of a type, and the values that these parts use. */
+/** Returns code that writes most values of a type, and the values that the code uses. */
 export function inlineLeaf(type: GraphQLOutputType): { leaf: InlineLeaf; bindings: Record<string, unknown> } {
   switch (type) {
     case GraphQLString:

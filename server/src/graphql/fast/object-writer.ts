@@ -9,7 +9,7 @@ export interface Run {
   failures: Failure[];
 }
 
-/** JSON of a value. */
+/** The JSON of a value. */
 export type Text = string | Promise<string>;
 /** Writes the members of `source`, which is at `path`. Never throws, and never rejects. */
 export type WriteFields = (source: unknown, path: Path | undefined, run: Run) => Text;
@@ -23,13 +23,13 @@ export interface CompiledField {
   settle: Complete;
   /** Notes a failure and returns `null`. */
   fail(thrown: unknown, parent: Path | undefined, run: Run): string;
-  /** `write` as parts of a program; null for a field that `write` alone can do. */
+  /** The code of `write`; null for a field that only `write` can handle. */
   inline: InlineField | null;
 }
 
 /**
- * The parts of a program that writes a field without a call of a function for most values. In their texts `#` is the
- * number of the field, and `v` its value.
+ * Code that writes a field, for most values without a function call. In the texts `#` stands for the number of the field,
+ * and `v` for its value.
  */
 export interface InlineField extends InlineLeaf {
   /** Reads the value. */
@@ -40,7 +40,7 @@ export interface InlineField extends InlineLeaf {
   bindings: Record<string, unknown>;
 }
 
-/** The parts that write the JSON of a leaf. */
+/** Code that writes the JSON of a leaf. */
 export interface InlineLeaf {
   /** Whether `text` can write the value; may leave something in `w` for `text`. */
   isPlain: string;
@@ -53,8 +53,8 @@ export interface InlineLeaf {
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 /**
- * Makes one function for all members of an object, from text: wherever a member is read or a function is called, the
- * engine then sees one kind of object and one function, and a list of fifty takes half the time. The text holds names of
+ * Generates one function for all members of an object: wherever a member is read or a function is called, the
+ * engine then sees one kind of object and one function, and a list of fifty takes half the time. The code holds names of
  * the schema and the document, which consist of letters, digits and `_`, and numbers.
  */
 export function createObjectWriter(members: readonly (readonly [key: string, CompiledField])[]): WriteFields {

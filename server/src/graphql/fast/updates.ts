@@ -8,7 +8,7 @@ const COMPILE_AFTER = 2;
 /** The limit on the counts of all operations together. */
 const COUNTS_BYTES = 1_000_000;
 
-/** Executes the updates of subscriptions: an operation that has been executed often runs compiled. */
+/** Executes the updates of subscriptions: an operation that was executed COMPILE_AFTER times runs compiled. */
 export function createCompiledUpdates(): ExecuteUpdates {
   const compiled = createCompiledCache();
   /** The executions of each operation, by its name and the document's text. */
@@ -21,7 +21,7 @@ export function createCompiledUpdates(): ExecuteUpdates {
     const execute = executeUpdates(operation);
     let variables: Record<string, unknown> | undefined;
 
-    /** Looked up for each update: a subscription that holds its operation would keep it after the cache drops it. */
+    /** Looks the operation up for each update: a subscription that held it would retain it after the cache drops it. */
     function findCompiled(): CompiledOperation | false {
       if (!ast) return false;
       const known = compiled.get(key);

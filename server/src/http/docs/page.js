@@ -18,6 +18,6 @@ window.SwaggerUIBundle({
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
-  // No badge of another site's.
+  // No validation badge from another site.
   validatorUrl: 'none',
 });
