@@ -139,7 +139,7 @@ export async function createApp({
   if (!listensEarly) await assertAvailable(config.port, config.host);
   const port = listensEarly ? await http.listen(config.port, config.host) : config.port;
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
-  const draining = false;
+  let draining = false;
   const closing: (() => Promise<unknown>)[] = [];
   // In reverse order of opening: the connections, then the work in flight, then the data.
   const close = async () => {

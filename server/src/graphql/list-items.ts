@@ -96,17 +96,19 @@ export function countListItems({ schema, document, operationName, variableValues
    */
   function pageOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
     const takes = (name: string) => args.some((arg) => arg.name === name);
-    const valueOf = (name: string) => {
+    const argumentValue = (name: string) => {
       const argument = node.arguments?.find((each) => each.name.value === name);
       return argument && readSize(argument.value);
     };
     if (takes('first')) {
-      const sizes = [valueOf('first'), valueOf('last')].filter((size) => typeof size === 'number');
+      const sizes = [argumentValue('first'), argumentValue('last')].filter(
+        (size) => typeof size === 'number',
+      );
       return sizes.length === 0 ? DEFAULT_PAGE : Math.min(LARGEST_PAGE, Math.max(1, ...sizes));
     }
     if (takes('reference')) return 1;
     if (!takes('ids')) return null;
-    const ids = valueOf('ids');
+    const ids = argumentValue('ids');
     return Array.isArray(ids) ? ids.length : 1;
   }
 
