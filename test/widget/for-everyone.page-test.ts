@@ -48,7 +48,7 @@ describe('the keyboard', () => {
     expect(await focused()).toBe('button');
     const [window] = await Promise.all([context.waitForEvent('page'), page.keyboard.press('Enter')]);
     await until('pending');
-    await window.close();
+    await noticed('psa-checkout-close', () => window.close());
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('link');
     const [again] = await Promise.all([context.waitForEvent('page'), page.keyboard.press('Enter')]);
@@ -361,6 +361,16 @@ async function tell(status: string): Promise<void> {
   const orderCode = await page.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
   await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'live', null, LOOK);
   await post('/act', { orderCode, values: { status } });
+}
+
+/** Acts, and waits for the event: the page learns of a window that was closed a moment later than the browser. */
+async function noticed(event: string, act: () => Promise<void>): Promise<void> {
+  const heard = page.evaluate(
+    (name) =>
+      new Promise<void>((resolve) => document.addEventListener(name, () => resolve(), { once: true })),
+    event,
+  );
+  await Promise.all([heard, act()]);
 }
 
 /** The focused part of the element; null where the focus is elsewhere. */
