@@ -23,6 +23,7 @@ import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import type { RefundControls, RefundService } from '../../server/src/refunds/model.ts';
 import type {
   SandboxService,
   StoredTestPayment,
@@ -49,7 +50,8 @@ export interface Core {
   readonly acquirer: Acquirer;
   /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
   readonly chargeIds: ReadonlySet<string>;
-  readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
+  readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
+  readonly refunds: RefundService;
   /** The bank's own controls, with no faults in between. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<OwnPayout>;

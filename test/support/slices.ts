@@ -1,7 +1,10 @@
 import { accounts, tokens } from '../../server/src/access/collections.ts';
 import { createAccessService, createTokenMint } from '../../server/src/access/service.ts';
 import { createCharging } from '../../server/src/card-payments/charging.ts';
-import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/collections.ts';
+import {
+  cardPayments as cardPaymentRecords,
+  refundableCardPayments,
+} from '../../server/src/card-payments/collections.ts';
 import { createCardPaymentService } from '../../server/src/card-payments/service.ts';
 import {
   createCheckoutTokenService,
@@ -11,12 +14,15 @@ import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
+import { returnOfCardPayment } from '../../server/src/modes/embedded.ts';
 import { createPayoutSending } from '../../server/src/payouts/sending.ts';
 import { createPayoutService } from '../../server/src/payouts/service.ts';
 import { products as productRecords } from '../../server/src/products/collections.ts';
 import { createProductService } from '../../server/src/products/service.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
+import { createRefundSending } from '../../server/src/refunds/sending.ts';
+import { createRefundService } from '../../server/src/refunds/service.ts';
 import { createSandboxService } from '../../server/src/sandbox/service.ts';
 import { createSubaccountSending } from '../../server/src/subaccounts/sending.ts';
 import { createSubaccountService } from '../../server/src/subaccounts/service.ts';
@@ -54,7 +60,12 @@ export function wireSlices({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
-  const charging = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const sources = { card_payment: refundableCardPayments };
+  const refunds = createRefundService({ database, committer, sources });
+  const charging = createCharging({
+    ...{ database, committer, acquirer, accounts, guard, onFault },
+    returnOf: returnOfCardPayment,
+  });
   const payoutSending = createPayoutSending({ database, committer, bank });
   const subaccountSending = createSubaccountSending({
     database,
@@ -75,6 +86,7 @@ export function wireSlices({
         products: productRecords,
       }),
       ...charging,
+      refund: refunds.refund,
     },
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
@@ -85,6 +97,7 @@ export function wireSlices({
       mint: createTokenMint({ database, clock }),
     }),
     products,
+    refunds,
     sandbox,
     wallet: createWalletService({ database, onFault }),
     controls: {
@@ -94,6 +107,7 @@ export function wireSlices({
     webhooks: createWebhookService({ database, committer, privateAddresses }),
     handlers: {
       ...charging.tasks,
+      ...createRefundSending({ database, committer, acquirer, sources, controls: refunds }).tasks,
       ...payoutSending.tasks,
       ...subaccountSending.tasks,
       ...delivery.tasks,

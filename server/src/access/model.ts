@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CheckoutGrant } from '../card-payments/model.ts';
+import { DAY_MS } from '../kernel/clock.ts';
 import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -98,9 +99,8 @@ export const TOKEN_PREFIX = {
   dashboard: 'ps_dashboard_',
 } as const;
 
-const TOKEN_DAY_MS = 86_400_000;
 /** The life of a payment token: the payer can return to the page, and sees a late confirmation. */
-export const PAYMENT_TOKEN_MS = 7 * TOKEN_DAY_MS;
+export const PAYMENT_TOKEN_MS = 7 * DAY_MS;
 export const DASHBOARD_TOKEN_SECONDS = 3_600;
 
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────

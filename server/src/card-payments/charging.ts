@@ -1,4 +1,4 @@
-import { type Committer, put, type State } from '../commit/commit.ts';
+import { type Committer, joined, type State, type Writes } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
@@ -7,16 +7,16 @@ import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { isCurrentTask } from '../work/store.ts';
 import { tokenOf } from './checkout.ts';
-import { cardPayments, readWithSiblings, refundsUnderWay, siblingsOf, writesOf } from './collections.ts';
+import { cardPayments, readWithSiblings, siblingsOf, writesOf } from './collections.ts';
 import {
   type CardPaymentChange,
   type CardPaymentTask,
   decideCharge,
   decideExpire,
   decideOutcome,
-  decideRefund,
   decideRelease,
   fitsBalances,
+  isReturned,
 } from './decisions.ts';
 import type {
   AttemptOutcome,
@@ -40,6 +40,7 @@ export function createCharging({
   acquirer,
   accounts,
   guard,
+  returnOf,
   onFault,
 }: {
   database: Database;
@@ -47,6 +48,8 @@ export function createCharging({
   acquirer: Acquirer;
   accounts: AccountCollection;
   guard: CardTestingGuard;
+  /** Returns the writes that begin the refund of a payment which is returned by itself. */
+  returnOf: (payment: StoredCardPayment, now: Date) => Writes;
   /** Receives the error of an acquirer that did not answer, or of a card that could not be counted. */
   onFault: (fault: unknown) => void;
 }): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
@@ -66,7 +69,11 @@ export function createCharging({
         const change = decide(payment, state);
         if (change === null) return { outcome: { payment, refusal: null } };
         if (typeof change === 'string') return { outcome: { payment, refusal: change } };
-        return { outcome: { payment: change.payment, refusal: null }, writes: writesOf(change) };
+        const writes = writesOf(change);
+        return {
+          outcome: { payment: change.payment, refusal: null },
+          writes: isReturned(change) ? joined(writes, returnOf(change.payment, state.now)) : writes,
+        };
       },
     });
   }
@@ -101,32 +108,7 @@ export function createCharging({
     return guard.record(attempt, outcome).catch(onFault);
   }
 
-  /** Refunds a charge at the acquirer, which does so once however often it is asked, and records it afterwards. */
-  async function refundCharge(tenant: Tenant, orderCode: string): Promise<void> {
-    const found = await selectByOrderCode(database.sql, orderCode);
-    if (found?.payment.status !== 'paid' || !found.payment.paidChargeId) return;
-    await acquirer.refund(found.payment.paidChargeId);
-    await advance(tenant, orderCode, (payment, state) => decideRefund(payment, state.balances, state.now));
-  }
-
   return {
-    refund: (tenant, orderCode) =>
-      committer.change({
-        tenant,
-        read: (reader) =>
-          Promise.all([reader.load(cardPayments, orderCode), reader.load(refundsUnderWay, orderCode)]),
-        decide(state) {
-          const payment = state.get(cardPayments, orderCode);
-          if (!payment) throw new NotFoundError('Card payment not found');
-          if (payment.status !== 'paid' || state.get(refundsUnderWay, orderCode)) return { outcome: false };
-          const task = { kind: 'card_payment.refund', key: orderCode, at: state.now };
-          return {
-            outcome: true,
-            writes: { records: [put(refundsUnderWay, { orderCode })], tasks: [task] },
-          };
-        },
-      }),
-
     async open(orderCode) {
       const found = await selectByOrderCode(database.sql, orderCode);
       return found && { payment: found.payment, merchantName: found.merchantName };
@@ -167,6 +149,7 @@ export function createCharging({
       });
       // A concurrent lookup may have recorded the outcome first.
       if (payment.status === 'paid') return { kind: 'paid', payment };
+      if (payment.status === 'refunded') return { kind: 'returned', payment };
       switch (outcome.status) {
         case 'approved':
           return { kind: 'paid', payment };
@@ -199,7 +182,6 @@ export function createCharging({
       'card_payment.release': async (task) => {
         await advance(task, task.key, (payment, state) => decideRelease(payment, state.balances, state.now));
       },
-      'card_payment.refund': (task) => refundCharge(task, task.key),
     },
   };
 }

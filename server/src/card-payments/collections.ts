@@ -1,6 +1,13 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import { NotFoundError } from '../kernel/errors.ts';
 import type { CardPaymentChange } from './decisions.ts';
 import type { StoredCardPayment } from './model.ts';
+import {
+  decideRefundBegin,
+  decideRefundCompleted,
+  decideRefundFailed,
+  type RefundRequest,
+} from './refunding.ts';
 import {
   type CheckoutUse,
   saveCardPayments,
@@ -8,7 +15,6 @@ import {
   selectByAttempts,
   selectCardPayments,
   selectCheckoutUses,
-  selectRefundsUnderWay,
 } from './store.ts';
 
 /** Card payments, as a decision reads and writes them. */
@@ -24,17 +30,6 @@ export const checkoutUses: Collection<CheckoutUse> = {
   load: (sql, _tenant, tokenIds) => selectCheckoutUses(sql, tokenIds),
   keyOf: (use) => use.tokenId,
   save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
-};
-
-/**
- * Refunds under way, derived from the tasks that are written with them; put so that the next command of a group sees
- * them.
- */
-export const refundsUnderWay: Collection<{ orderCode: string }> = {
-  name: 'refund_under_way',
-  load: selectRefundsUnderWay,
-  keyOf: ({ orderCode }) => orderCode,
-  save: () => Promise.resolve(),
 };
 
 interface Attempt {
@@ -93,4 +88,43 @@ export function writesOf({ previous, payment, transaction, due, announced }: Car
       : [],
     tasks: due.map(({ kind, at }) => ({ kind, key: payment.orderCode, at })),
   };
+}
+
+/** Card payments, as refunds take from them and end. */
+export const refundableCardPayments = {
+  read: (reader: Reader, orderCode: string) => reader.load(cardPayments, orderCode),
+
+  begin(state: State, orderCode: string, request: RefundRequest) {
+    const payment = state.get(cardPayments, orderCode);
+    if (!payment) throw new NotFoundError('Card payment not found');
+    const { change, amountCents } = decideRefundBegin(payment, request, state);
+    return {
+      amountCents,
+      chargeId: payment.paidChargeId!,
+      details: refundDetailsOf(payment),
+      writes: writesOf(change),
+    };
+  },
+
+  end(
+    state: State,
+    orderCode: string,
+    refund: { refundId: string; amountCents: number; status: 'completed' | 'failed' },
+  ) {
+    const payment = state.need(cardPayments, orderCode);
+    const details = refundDetailsOf(payment);
+    // The merchant never gets the money of a payment that is returned by itself: there is no other end than its refund.
+    if (refund.status === 'failed' && payment.status === 'refunded')
+      return { details, writes: {}, mustRepeat: true };
+    const change =
+      refund.status === 'completed'
+        ? decideRefundCompleted(payment, refund, state.now)
+        : decideRefundFailed(payment, refund, state.balances);
+    return { details, writes: writesOf(change), mustRepeat: false };
+  },
+};
+
+/** The details of a payment that the webhooks of its refunds need. */
+export function refundDetailsOf({ metadata, callbackUrl }: StoredCardPayment) {
+  return { metadata, callbackUrl };
 }

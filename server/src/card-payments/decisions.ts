@@ -1,3 +1,4 @@
+import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -30,8 +31,7 @@ export interface CardPaymentChange {
 export type CardPaymentTask =
   | 'card_payment.expire'
   | 'card_payment.resolve'
-  | 'card_payment.release'
-  | 'card_payment.refund';
+  | 'card_payment.release';
 
 export function decideCreate(
   input: Omit<CreateCardPaymentInput, 'idempotencyKey'>,
@@ -60,6 +60,9 @@ export function decideCreate(
     paidLate: false,
     releasedAt: null,
     refundedAt: null,
+    refundedCents: 0,
+    refundingCents: 0,
+    refundCount: 0,
     failureReason: null,
   };
   return {
@@ -170,28 +173,39 @@ export function decideOutcome(
   return step(payment, { ...declined, failureReason: outcome.reason }, 'failed');
 }
 
+/**
+ * A payment whose charge was approved. Where another payment of its order was paid before, the money is returned by
+ * itself: the payment is `refunded` at once, is never shown as paid, and never gets into the balance.
+ */
 function paid(
   payment: StoredCardPayment,
   settled: StoredCardPayment,
   { siblings, account, now }: { siblings: readonly StoredCardPayment[]; account: AccountSettings; now: Date },
 ): CardPaymentChange {
-  const releaseAt = new Date(now.getTime() + account.cardReleaseDays * 86_400_000);
-  const doublyPaid = siblings.some(wasPaid);
-  return step(
-    payment,
-    { ...settled, paidChargeId: payment.openChargeId, paidAt: now, paidLate: now >= payment.expiresAt },
-    'paid',
-    {
-      transaction: ledgerTransaction(`card_payment.paid:${payment.orderCode}`, [
-        { from: 'acquirer', to: 'merchant_pending', amount: payment.amountCents },
+  const { orderCode, amountCents } = payment;
+  const next: StoredCardPayment = {
+    ...settled,
+    paidChargeId: payment.openChargeId,
+    paidAt: now,
+    paidLate: now >= payment.expiresAt,
+  };
+  if (siblings.some(wasPaid))
+    return step(payment, { ...next, refundedAt: now, refundingCents: amountCents }, 'refunded', {
+      transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [
+        { from: 'acquirer', to: 'refunds_in_transit', amount: amountCents },
       ]),
-      due: [
-        { kind: 'card_payment.release', at: releaseAt },
-        // The second payment of one attempt is refunded at once.
-        ...(doublyPaid ? [{ kind: 'card_payment.refund' as const, at: now }] : []),
-      ],
-    },
-  );
+    });
+  return step(payment, next, 'paid', {
+    transaction: ledgerTransaction(`card_payment.paid:${orderCode}`, [
+      { from: 'acquirer', to: 'merchant_pending', amount: amountCents },
+    ]),
+    due: [{ kind: 'card_payment.release', at: plusMs(now, account.cardReleaseDays * DAY_MS) }],
+  });
+}
+
+/** Whether a step has returned the payment by itself: its refund begins with it. */
+export function isReturned({ previous, payment }: CardPaymentChange): boolean {
+  return payment.status === 'refunded' && previous !== null && previous.status !== 'paid';
 }
 
 /**
@@ -203,17 +217,24 @@ export function decideExpire(payment: StoredCardPayment, now: Date): CardPayment
   return step(payment, payment, 'expired');
 }
 
-/** Releases a sale from `merchant_pending` to the balance, after the merchant's debt is covered. */
+/**
+ * Releases a sale from `merchant_pending` to the balance, after the merchant's debt is covered, without what refunds
+ * have taken or hold.
+ */
 export function decideRelease(
   payment: StoredCardPayment,
   balances: Balances,
   now: Date,
 ): CardPaymentChange | null {
   if (payment.status !== 'paid' || payment.releasedAt) return null;
-  const transaction = ledgerTransaction(
-    `card_payment.released:${payment.orderCode}`,
-    creditWithRecovery('merchant_pending', payment.amountCents, balances),
-  );
+  const amountCents = payment.amountCents - payment.refundedCents - payment.refundingCents;
+  const transaction =
+    amountCents === 0
+      ? null
+      : ledgerTransaction(
+          `card_payment.released:${payment.orderCode}`,
+          creditWithRecovery('merchant_pending', amountCents, balances),
+        );
   return {
     previous: payment,
     payment: { ...payment, releasedAt: now },
@@ -223,30 +244,7 @@ export function decideRelease(
   };
 }
 
-/**
- * Refunds a payment from the account that holds the sale. The part that the balance no longer covers becomes a debt
- * of the merchant.
- */
-export function decideRefund(
-  payment: StoredCardPayment,
-  balances: Balances,
-  now: Date,
-): CardPaymentChange | null {
-  if (payment.status !== 'paid') return null;
-  const fromBalance = Math.min(payment.amountCents, balances.merchant_balance);
-  const transaction = ledgerTransaction(
-    `card_payment.refunded:${payment.orderCode}`,
-    payment.releasedAt
-      ? [
-          { from: 'merchant_balance', to: 'acquirer', amount: fromBalance },
-          { from: 'merchant_receivable', to: 'acquirer', amount: payment.amountCents - fromBalance },
-        ]
-      : [{ from: 'merchant_pending', to: 'acquirer', amount: payment.amountCents }],
-  );
-  return step(payment, { ...payment, refundedAt: now }, 'refunded', { transaction });
-}
-
-function step(
+export function step(
   previous: StoredCardPayment,
   next: StoredCardPayment,
   status: CardPaymentStatus,

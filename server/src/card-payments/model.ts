@@ -13,9 +13,10 @@ import { idempotencyKeyText, metadataText, plainText, requiredOr, webUrl } from 
 export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
 
 export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
-  pending: ['paid', 'failed', 'expired'],
+  // Returned by itself, and never shown as paid: another payment of the order was paid before.
+  pending: ['paid', 'failed', 'expired', 'refunded'],
   // A confirmation after the expiry is a payment: the acquirer holds the money.
-  expired: ['paid'],
+  expired: ['paid', 'refunded'],
   paid: ['refunded'],
   refunded: [],
   failed: [],
@@ -73,6 +74,10 @@ export interface CardPayment {
   paidAt: Date | null;
   paidLate: boolean;
   refundedAt: Date | null;
+  /** Given back to the payer so far. Null where the service does not tell. */
+  refundedCents: Cents | null;
+  /** Held by refunds whose end is not known yet. Null where the service does not tell. */
+  refundingCents: Cents | null;
   failureReason: string | null;
   /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
   declineReason?: string | null;
@@ -90,6 +95,10 @@ export interface StoredCardPayment extends CardPayment {
   declinedCharges: number;
   createdAt: Date;
   releasedAt: Date | null;
+  refundedCents: Cents;
+  refundingCents: Cents;
+  /** The number of refunds that the merchant has requested. */
+  refundCount: number;
 }
 
 /**
@@ -98,6 +107,20 @@ export interface StoredCardPayment extends CardPayment {
  */
 export function isFinal(status: CardPaymentStatus | 'unknown'): boolean {
   return NEXT[status as CardPaymentStatus]?.length === 0;
+}
+
+/**
+ * The amount that a refund may still take, without refunds under way or done; 0 of a payment that is not paid. Null where
+ * the service does not tell.
+ */
+export function refundableCents({
+  status,
+  amountCents,
+  refundedCents,
+  refundingCents,
+}: Pick<CardPayment, 'status' | 'amountCents' | 'refundedCents' | 'refundingCents'>): Cents | null {
+  if (refundedCents === null || refundingCents === null) return null;
+  return status === 'paid' ? amountCents - refundedCents - refundingCents : 0;
 }
 
 /** The instant at which the payment reached its status, as far as it is known. */
@@ -254,12 +277,6 @@ export interface HostedCheckout {
    * @throws NotFoundError
    */
   pay(orderCode: string, card: CardDetails, address?: string | null): Promise<PayResult>;
-  /**
-   * Refunds a paid payment, now or as soon as the acquirer can. False where it is not paid, or a refund has begun
-   * before.
-   * @throws NotFoundError
-   */
-  refund(tenant: Tenant, orderCode: string): Promise<boolean>;
 }
 
 /** A card as the payer typed it: never stored, never logged. */
@@ -273,6 +290,8 @@ export interface CardDetails {
 
 export type PayResult =
   | { kind: 'paid' | 'failed' | 'processing'; payment: StoredCardPayment }
+  /** Charged, and returned by itself: another payment of the order was paid before. */
+  | { kind: 'returned'; payment: StoredCardPayment }
   /**
    * `reason` is the acquirer's, for the merchant alone: a tester of stolen cards would learn from it which are good.
    */
@@ -350,5 +369,8 @@ const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt'
 export function cardPaymentFromJson(json: unknown): CardPayment {
   const payment: Record<string, unknown> = { ...(json as object) };
   for (const field of INSTANTS) if (payment[field]) payment[field] = new Date(payment[field] as string);
+  // A snapshot of a version that refunded whole payments alone, or of another service's payment.
+  payment.refundedCents ??= null;
+  payment.refundingCents ??= null;
   return payment as unknown as CardPayment;
 }

@@ -25,6 +25,7 @@ import {
   type Customer,
   createCardPaymentInput,
   isFinal,
+  refundableCents,
   startCheckoutInput,
   statusSince,
 } from './model.ts';
@@ -46,7 +47,11 @@ const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
       value: 'expired',
       description: 'Not paid in time. A charge under way at expiry may still make it PAID.',
     },
-    REFUNDED: { value: 'refunded', description: 'Was PAID; the payer has the money back.' },
+    REFUNDED: {
+      value: 'refunded',
+      description:
+        'The payer has the whole amount back. Or it is on its way back: another payment of the same order was paid before, so this one is returned by itself, and was never PAID.',
+    },
     FAILED: { value: 'failed', description: 'Declined for good; nothing was charged.' },
     UNKNOWN: {
       value: 'unknown',
@@ -63,7 +68,7 @@ const CustomerRef = builder.objectRef<Customer>('Customer').implement({
   }),
 });
 
-const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
+export const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
 
 builder.node(CardPaymentRef, {
   id: { resolve: (payment) => payment.orderCode },
@@ -119,6 +124,19 @@ builder.node(CardPaymentRef, {
         seesCustomer(callerOf(context)) ? otherPaidCents : null,
     }),
     refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
+    refundedCents: t.expose('refundedCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'Given back to the payer so far. The status is REFUNDED once it is the whole amount. Null where the service does not tell.',
+    }),
+    refundableCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'What a refund may still take: the amount without refunds under way or done; 0 of a payment that is not PAID. Null where the service does not tell.',
+      resolve: refundableCents,
+    }),
     failureReason: t.string({
       nullable: true,
       description:

@@ -126,32 +126,14 @@ export async function saveCardPayments(
         paid_late: row.ref('excluded.paid_late'),
         released_at: row.ref('excluded.released_at'),
         refunded_at: row.ref('excluded.refunded_at'),
+        refunded_cents: row.ref('excluded.refunded_cents'),
+        refunding_cents: row.ref('excluded.refunding_cents'),
+        refund_count: row.ref('excluded.refund_count'),
         failure_reason: row.ref('excluded.failure_reason'),
         decline_reason: row.ref('excluded.decline_reason'),
       })),
     )
     .execute();
-}
-
-// ── Refunds under way ───────────────────────────────────────────────────────────────────────────
-
-/** Selects the payments whose refund was requested and has not been made yet. */
-export async function selectRefundsUnderWay(
-  sql: Sql,
-  tenant: Tenant,
-  orderCodes: readonly string[],
-): Promise<{ orderCode: string }[]> {
-  const possible = orderCodes.filter(isOrderCode);
-  if (possible.length === 0) return [];
-  const rows = await sql
-    .selectFrom('task')
-    .select('key')
-    .where('kind', '=', 'card_payment.refund')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .where('key', 'in', possible)
-    .execute();
-  return rows.map(({ key }) => ({ orderCode: key }));
 }
 
 // ── The last payment of a single-use token ───────────────────────────────────────────────────────
@@ -205,6 +187,11 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayme
     paidLate: row.paid_late,
     releasedAt: row.released_at,
     refundedAt: row.refunded_at,
+    // The version before has refunded whole payments, and has no column that says so.
+    refundedCents:
+      row.status === 'refunded' && row.refunding_cents === 0 ? row.amount_cents : row.refunded_cents,
+    refundingCents: row.refunding_cents,
+    refundCount: row.refund_count,
     failureReason: row.failure_reason,
     declineReason: row.decline_reason,
   };
@@ -234,6 +221,9 @@ function toRow(tenant: Tenant, payment: StoredCardPayment) {
     paid_late: payment.paidLate,
     released_at: payment.releasedAt,
     refunded_at: payment.refundedAt,
+    refunded_cents: payment.refundedCents,
+    refunding_cents: payment.refundingCents,
+    refund_count: payment.refundCount,
     failure_reason: payment.failureReason,
     decline_reason: payment.declineReason ?? null,
   };

@@ -27,6 +27,8 @@ export interface UpstreamCardPayment {
   paidAt?: Date | null;
   paidLate?: boolean | null;
   refundedAt?: Date | null;
+  refundedCents?: Cents | null;
+  refundableCents?: Cents | null;
   failureReason?: string | null;
 }
 
@@ -88,6 +90,7 @@ export function mergeUpstreamCardPayment(
       ((isMoved ? claim.paidLate : null) ??
         (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!expiresAt && paidAt >= expiresAt)))),
     refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
+    ...refundsAfter(known, claim),
     failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
   };
   if (known && isUnchanged(known, payment)) return null;
@@ -107,6 +110,28 @@ function otherPaidAfter(
   if (!known) return null;
   if (status !== 'paid' || amountCents === null) return known.otherPaidCents ?? null;
   return amountCents === known.amountCents ? null : amountCents;
+}
+
+/**
+ * The refunded amounts of a payment that is or was paid, where the service shows them and they fit its amount. A part that
+ * was given back stays so.
+ */
+function refundsAfter(
+  known: CardPayment | null,
+  { status, refundedCents, refundableCents }: UpstreamCardPayment,
+): Pick<CardPayment, 'refundedCents' | 'refundingCents'> {
+  const before = {
+    refundedCents: known?.refundedCents ?? null,
+    refundingCents: known?.refundingCents ?? null,
+  };
+  const amountCents = known?.amountCents;
+  if (amountCents === undefined || refundedCents == null || refundedCents > amountCents) return before;
+  const refunded = Math.max(before.refundedCents ?? 0, refundedCents);
+  const isOpen = status === 'paid' && refundableCents != null;
+  return {
+    refundedCents: refunded,
+    refundingCents: isOpen ? Math.max(0, amountCents - refunded - refundableCents) : 0,
+  };
 }
 
 function statusAfter(

@@ -18,6 +18,7 @@ import {
   type CardPaymentStatus,
   type Customer,
   isAnyOrderCode,
+  refundableCents,
   type StoredCardPayment,
 } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
@@ -52,6 +53,10 @@ export const cardPaymentWire = z
     paidAt: instant.nullable(),
     paidLate: z.boolean().meta({ description: 'Confirmed by the acquirer after it had expired' }),
     refundedAt: instant.nullable(),
+    refundedCents: cents.meta({ description: 'Given back to the payer so far' }),
+    refundableCents: cents.meta({
+      description: 'What a refund may still take: without refunds under way or done',
+    }),
     failureReason: z.string().nullable(),
     createdAt: instant,
   })
@@ -67,6 +72,7 @@ export function cardPaymentToWire(
     currency: 'BRL',
     checkoutUrl: `${publicUrl}/checkout/${payment.orderCode}`,
     amount: payment.amountCents,
+    refundableCents: refundableCents(payment)!,
   };
 }
 
@@ -113,6 +119,8 @@ export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
     paidAt: namedPaid ?? paid,
     paidLate: typeof record.paidLate === 'boolean' ? record.paidLate : null,
     refundedAt: readInstant(record.refundedAt),
+    refundedCents: readCents(record.refundedCents),
+    refundableCents: readCents(record.refundableCents),
     ...commonOf(record),
   };
 }

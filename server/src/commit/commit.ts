@@ -47,6 +47,17 @@ export interface Writes {
   readonly done?: readonly TaskName[];
 }
 
+/** Joins the writes of two slices in one commit. */
+export function joined(left: Writes, right: Writes) {
+  return {
+    records: [...(left.records ?? []), ...(right.records ?? [])],
+    transactions: [...(left.transactions ?? []), ...(right.transactions ?? [])],
+    events: [...(left.events ?? []), ...(right.events ?? [])],
+    tasks: [...(left.tasks ?? []), ...(right.tasks ?? [])],
+    done: [...(left.done ?? []), ...(right.done ?? [])],
+  };
+}
+
 /** The new state of a record. */
 export interface Change {
   readonly collection: Collection<unknown>;

@@ -88,7 +88,8 @@ export type CountedList =
   | 'subaccount_payout'
   | 'product'
   | 'webhook_delivery'
-  | 'observed';
+  | 'observed'
+  | 'refund';
 
 export interface ListFilter {
   list: CountedList;

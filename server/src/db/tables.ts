@@ -22,7 +22,9 @@ export interface Tables {
   idempotency: IdempotencyTable;
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
+  refund: RefundTable;
   simulated_charge: SimulatedChargeTable;
+  simulated_refund: SimulatedRefundTable;
   payout: PayoutTable;
   simulated_transfer: SimulatedTransferTable;
   simulated_clock: SimulatedClockTable;
@@ -172,8 +174,28 @@ interface CardPaymentTable extends TenantTable {
   paid_late: boolean;
   released_at: Date | null;
   refunded_at: Date | null;
+  refunded_cents: Generated<number>;
+  refunding_cents: Generated<number>;
+  refund_count: Generated<number>;
   failure_reason: string | null;
   decline_reason: string | null;
+}
+
+interface RefundTable extends TenantTable {
+  number: Generated<number>;
+  refund_id: string;
+  version: number;
+  status: 'processing' | 'completed' | 'failed';
+  resource: 'card_payment';
+  resource_id: string;
+  amount_cents: number;
+  reason: string | null;
+  automatic: boolean;
+  charge_id: string;
+  end_to_end_id: string | null;
+  failure_reason: string | null;
+  created_at: Date;
+  completed_at: Date | null;
 }
 
 interface CheckoutUseTable {
@@ -187,6 +209,15 @@ interface SimulatedChargeTable {
   status: 'pending' | 'approved' | 'declined' | 'refunded' | 'void';
   decline_reason: string | null;
   final_decline: boolean;
+  settles_at: Date | null;
+  refunds: Generated<'later' | 'fail' | null>;
+}
+
+interface SimulatedRefundTable {
+  id: string;
+  charge_id: string;
+  amount_cents: number;
+  status: 'pending' | 'completed' | 'failed';
   settles_at: Date | null;
 }
 

@@ -5,7 +5,7 @@ import { filesRoute } from '../http/files.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
 import { widgetPath } from '../kernel/assets.ts';
-import { type Clock, plusMs } from '../kernel/clock.ts';
+import { type Clock, DAY_MS, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutService } from '../payouts/model.ts';
 import { createDashboardRoutes } from './dashboard.ts';
@@ -14,7 +14,7 @@ import { createDashboardRoutes } from './dashboard.ts';
  * The life of the demo's tokens. A shop mints a token when it needs one; these live while somebody tries the demo.
  */
 const TOKEN_SECONDS = 30 * 86_400;
-const MINT_AGAIN_MS = 86_400_000;
+const MINT_AGAIN_MS = DAY_MS;
 
 interface Product {
   sku: string;

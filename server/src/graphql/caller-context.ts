@@ -195,6 +195,7 @@ const SERVICE_NAMES: Record<keyof PaymentsService, true> = {
   checkoutTokens: true,
   payouts: true,
   products: true,
+  refunds: true,
   requests: true,
   sandbox: true,
   subaccounts: true,

@@ -10,6 +10,7 @@ import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { Product, ProductService } from '../products/model.ts';
+import type { Refund, RefundService } from '../refunds/model.ts';
 import type { UnresolvedRequestService } from '../requests/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type {
@@ -28,6 +29,7 @@ export interface PaymentsService {
   checkoutTokens: CheckoutTokenService;
   payouts: PayoutService;
   products: ProductService;
+  refunds: RefundService;
   requests: UnresolvedRequestService;
   sandbox: SandboxService;
   subaccounts: SubaccountService & SubaccountPayoutService;
@@ -107,6 +109,9 @@ export interface Loaders {
   webhookDelivery: Loader<WebhookDelivery | null>;
   webhookAttempts: Loader<WebhookAttempt[]>;
   product: Loader<Product | null>;
+  refund: Loader<Refund | null>;
+  /** Finds the refunds of card payments by order code. */
+  refundsOfCardPayment: Loader<Refund[] | null>;
   subaccount: Loader<Subaccount | null>;
   subaccountPayout: Loader<SubaccountPayout | null>;
 }
@@ -126,6 +131,8 @@ const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
   webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
   webhookAttempts: ({ webhooks }, tenant, webhookIds) => webhooks.attemptsOf(tenant, webhookIds),
   product: ({ products }, tenant, ids) => products.findMany(tenant, ids),
+  refund: ({ refunds }, tenant, refundIds) => refunds.findMany(tenant, refundIds),
+  refundsOfCardPayment: ({ refunds }, tenant, orderCodes) => refunds.ofCardPayments(tenant, orderCodes),
   subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
   subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),
 };

@@ -37,6 +37,13 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
     CHECKOUT_TOKEN_USED: { description: 'UnavailableError: a single-use token has started its payment.' },
     CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
+    NOT_REFUNDABLE: {
+      description: 'UnavailableError: not paid, refunded already, or too old.',
+    },
+    NOT_OFFERED: {
+      description:
+        'UnavailableError: the service behind this server does not offer it, or not in a form that is known. Nothing was asked of it, or nothing was done.',
+    },
     UPSTREAM_UNAVAILABLE: { description: 'UpstreamError.' },
   } as const,
 });
@@ -138,6 +145,7 @@ type TopLevelCode =
   | 'FORBIDDEN'
   | 'NOT_FOUND'
   | 'RATE_LIMITED'
+  | 'NOT_OFFERED'
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
 
@@ -156,6 +164,8 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   IDEMPOTENCY_CONFLICT: { code: 'BAD_USER_INPUT', status: 200 },
   CHECKOUT_TOKEN_USED: { code: 'FORBIDDEN', status: 200 },
   CHECKOUT_TOKEN_PAUSED: { code: 'FORBIDDEN', status: 200 },
+  NOT_REFUNDABLE: { code: 'FORBIDDEN', status: 200 },
+  NOT_OFFERED: { code: 'NOT_OFFERED', status: 200 },
   CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },
   UPSTREAM_UNAVAILABLE: { code: 'UPSTREAM_UNAVAILABLE', status: 200 },
 };

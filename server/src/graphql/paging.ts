@@ -25,6 +25,39 @@ export function placeArgument(
   return place;
 }
 
+/** The arguments of a list that is read in both directions. */
+interface RangeArguments {
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}
+
+/**
+ * Checks the arguments of a list that is read in both directions: `first` and `after` read towards the older, `last` and
+ * `before` towards the newer.
+ * @throws ValidationError naming the argument
+ */
+export function rangeOf(cursors: Cursors, { first, after, last, before }: RangeArguments) {
+  if (first != null && last != null)
+    throw new ValidationError([{ path: 'last', message: 'not together with first' }]);
+  const end = last == null ? ('first' as const) : ('last' as const);
+  return {
+    end,
+    after: placeArgument(cursors, after, 'after'),
+    before: placeArgument(cursors, before, 'before'),
+    limit: pageSize(last ?? first, end),
+  };
+}
+
+/** Whether a page has others on either side; `more`: at the end that was read last. */
+export function pagesBeside({ end, after, before }: ReturnType<typeof rangeOf>, more: boolean) {
+  return {
+    hasNextPage: end === 'first' ? more : before !== undefined,
+    hasPreviousPage: end === 'last' ? more : after !== undefined,
+  };
+}
+
 /** A page of a list as a connection, each node with the cursor of its place; `total` is counted where it is selected. */
 export function connectionOf<Node>(
   cursors: Cursors,

@@ -5,6 +5,7 @@ import '../card-payments/schema.ts';
 import '../card-payments/tokens/schema.ts';
 import '../payouts/schema.ts';
 import '../products/schema.ts';
+import '../refunds/schema.ts';
 import '../requests/schema.ts';
 import '../sandbox/schema.ts';
 import '../subaccounts/schema.ts';

@@ -1,3 +1,5 @@
+export const DAY_MS = 86_400_000;
+
 /** The only source of time. Tests move it; nothing else in the program reads the machine's clock. */
 export interface Clock {
   now(): Date;

@@ -17,6 +17,8 @@ export type ErrorCode =
   | 'IDEMPOTENCY_CONFLICT'
   | 'CHECKOUT_TOKEN_USED'
   | 'CHECKOUT_TOKEN_PAUSED'
+  | 'NOT_REFUNDABLE'
+  | 'NOT_OFFERED'
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
 
@@ -70,7 +72,7 @@ export class RateLimitError extends PaymentError {
   }
 }
 
-/** A payout of more than can be withdrawn. The message is the detailed reason; the figures are those of the decision. */
+/** A payout or a refund of more than can be withdrawn. The message is the detailed reason; the figures are those of the decision. */
 export class InsufficientFundsError extends PaymentError {
   readonly code = 'INSUFFICIENT_FUNDS';
   readonly requestedCents: number;
@@ -111,7 +113,9 @@ export class UnavailableError extends PaymentError {
     | 'ONLY_IN_SANDBOX'
     | 'LIMIT_REACHED'
     | 'CHECKOUT_TOKEN_USED'
-    | 'CHECKOUT_TOKEN_PAUSED';
+    | 'CHECKOUT_TOKEN_PAUSED'
+    | 'NOT_REFUNDABLE'
+    | 'NOT_OFFERED';
   constructor(code: UnavailableError['code'], message: string) {
     super(message);
     this.code = code;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from './clock.ts';
 
 /** An instant: in JSON a text as in the document's 2.1.3 (`2026-03-02T12:00:00.000Z`), in the program a Date. */
 export const instant = z.codec(
@@ -7,7 +8,6 @@ export const instant = z.codec(
   { decode: (text) => new Date(text), encode: (date) => date.toISOString() },
 );
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const MAX_CACHED_DAYS = 1_000;
 const padded = (number: number, length: number) => String(number).padStart(length, '0');

@@ -13,6 +13,8 @@ const ACCOUNTS = {
   merchant_pending: { unit: 'cents', sign: 1 },
   /** Owed by the merchant, after a refund of money that it had withdrawn. */
   merchant_receivable: { unit: 'cents', sign: -1 },
+  /** Taken for a refund whose end is not known yet. */
+  refunds_in_transit: { unit: 'cents', sign: 1 },
   /** Debited for a payout whose end is not known yet. */
   payouts_in_transit: { unit: 'cents', sign: 1 },
   /** Paid out through the bank. */

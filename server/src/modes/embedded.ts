@@ -1,7 +1,11 @@
 import { accounts, tokens } from '../access/collections.ts';
 import { bootstrap, createAccessService, createTokenMint, firstTenant } from '../access/service.ts';
 import { createCharging } from '../card-payments/charging.ts';
-import { cardPayments as cardPaymentRecords } from '../card-payments/collections.ts';
+import {
+  cardPayments as cardPaymentRecords,
+  refundableCardPayments,
+  refundDetailsOf,
+} from '../card-payments/collections.ts';
 import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
@@ -9,6 +13,7 @@ import { createCheckoutTokenService, createTokenPauses } from '../card-payments/
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
+import type { Writes } from '../commit/commit.ts';
 import type { Clock, ShiftableClock } from '../kernel/clock.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
@@ -19,6 +24,9 @@ import { products } from '../products/collections.ts';
 import { createProductRoutes } from '../products/routes.ts';
 import { createProductService } from '../products/service.ts';
 import type { Bank } from '../rails/bank.ts';
+import { createRefundRoutes } from '../refunds/routes.ts';
+import { createRefundSending } from '../refunds/sending.ts';
+import { createRefundService, writesOfReturn } from '../refunds/service.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer.ts';
 import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
@@ -35,6 +43,7 @@ import { createWalletControls, createWalletService } from '../wallet/service.ts'
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
+import type { StoredCardPayment } from '../card-payments/model.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
@@ -76,7 +85,12 @@ export async function createEmbeddedRuntime({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: metrics,
   });
-  const charging = createCharging({ database, committer, acquirer, accounts, guard, onFault });
+  const sources = { card_payment: refundableCardPayments };
+  const refunds = createRefundService({ database, committer, sources });
+  const charging = createCharging({
+    ...{ database, committer, acquirer, accounts, guard, onFault },
+    returnOf: returnOfCardPayment,
+  });
   const cardPayments = createCardPaymentService({
     ...{ database, committer, accounts, products },
     ...{ guard, clock, privateAddresses },
@@ -118,6 +132,7 @@ export async function createEmbeddedRuntime({
     checkoutTokens,
     payouts,
     products: productService,
+    refunds,
     // The ledger itself is here: no outcome is unknown.
     requests: { list: async () => [] },
     sandbox,
@@ -125,7 +140,7 @@ export async function createEmbeddedRuntime({
     wallet,
     webhooks,
   };
-  const hostedPayments = { ...cardPayments, ...charging };
+  const hostedPayments = { ...cardPayments, ...charging, refund: refunds.refund };
   const controls = {
     ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
     ...sandbox,
@@ -137,6 +152,7 @@ export async function createEmbeddedRuntime({
     tasks: {
       ...charging.tasks,
       ...createPayoutSending({ database, committer, bank }).tasks,
+      ...createRefundSending({ database, committer, acquirer, sources, controls: refunds }).tasks,
       ...delivery.tasks,
       ...subaccountSending.tasks,
     },
@@ -147,6 +163,7 @@ export async function createEmbeddedRuntime({
         ...createPayoutRoutes({ payouts }),
         ...createCardPaymentRoutes({ cardPayments, publicUrl }),
         ...createProductRoutes({ products: productService }),
+        ...createRefundRoutes({ refunds }),
         ...createSandboxRoutes({ sandbox }),
         ...createSubaccountRoutes({ subaccounts }),
       ];
@@ -200,4 +217,17 @@ export async function createEmbeddedRuntime({
     embedded: { cardPayments: hostedPayments, controls, subaccounts },
     close: async () => undefined,
   };
+}
+
+/** The refund of a card payment that is returned by itself. */
+export function returnOfCardPayment(payment: StoredCardPayment, now: Date): Writes {
+  return writesOfReturn(
+    { type: 'card_payment', id: payment.orderCode },
+    {
+      amountCents: payment.amountCents,
+      chargeId: payment.paidChargeId!,
+      details: refundDetailsOf(payment),
+      now,
+    },
+  );
 }

@@ -11,6 +11,7 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
 import { createRemotePayouts } from '../payouts/remote/service.ts';
 import { createRemoteProducts } from '../products/remote/service.ts';
+import { createRemoteRefunds } from '../refunds/remote/service.ts';
 import { createUnresolvedRequests } from '../requests/remote/service.ts';
 import { createRemoteSandbox } from '../sandbox/remote/service.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote/service.ts';
@@ -177,6 +178,7 @@ export async function createRemoteRuntime({
     products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
     mint: createTokenMint({ database, clock }),
   });
+  const refunds = createRemoteRefunds();
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor: ServicesFor = (requester) => ({
     access,
@@ -184,6 +186,7 @@ export async function createRemoteRuntime({
     checkoutTokens,
     payouts: payouts.serviceFor(requester),
     products: products.serviceFor(requester),
+    refunds,
     requests: unresolvedRequests,
     sandbox: sandbox.serviceFor(requester),
     subaccounts: subaccounts.serviceFor(requester),

@@ -1,6 +1,7 @@
 import type { AccessService } from '../access/model.ts';
 import type { RecentCallers } from '../access/recent-callers.ts';
 import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
+import type { RefundControls } from '../refunds/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -61,7 +62,7 @@ export interface Runtime {
 }
 
 export interface EmbeddedServices {
-  readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
+  readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   /** Operations that no client has, for the simulator. */
   readonly controls: WalletControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;

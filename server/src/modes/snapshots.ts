@@ -3,6 +3,7 @@ import { cardPaymentSnapshots } from '../card-payments/events.ts';
 import { tokenSnapshots } from '../card-payments/tokens/events.ts';
 import type { Snapshots } from '../events/event.ts';
 import { payoutSnapshots } from '../payouts/events.ts';
+import { refundSnapshots } from '../refunds/events.ts';
 import { subaccountSnapshots } from '../subaccounts/events.ts';
 import { walletSnapshots } from '../wallet/events.ts';
 
@@ -11,6 +12,7 @@ export const snapshots: Snapshots = {
   ...accessSnapshots,
   ...cardPaymentSnapshots,
   ...payoutSnapshots,
+  ...refundSnapshots,
   ...subaccountSnapshots,
   ...tokenSnapshots,
   ...walletSnapshots,

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import { connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -202,25 +202,13 @@ builder.queryFields((t) => ({
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payouts.read');
-      if (args.first != null && args.last != null)
-        throw new ValidationError([{ path: 'last', message: 'not together with first' }]);
-      const end = args.last == null ? 'first' : 'last';
       const filter = filterOf(args.filter ?? {});
       const cursors = context.listCursors('payouts');
-      const after = placeArgument(cursors, args.after, 'after');
-      const before = placeArgument(cursors, args.before, 'before');
-      const limit = end === 'first' ? pageSize(args.first, 'first') : pageSize(args.last, 'last');
-      const { items, more } = await context.services.payouts.list(caller.tenant, {
-        ...filter,
-        end,
-        limit,
-        after,
-        before,
-      });
+      const range = rangeOf(cursors, args);
+      const { items, more } = await context.services.payouts.list(caller.tenant, { ...filter, ...range });
       const nodes = items.map(({ place, payout }) => ({ place, node: payout }));
       return connectionOf(cursors, nodes, {
-        hasNextPage: end === 'first' ? more : before !== undefined,
-        hasPreviousPage: end === 'last' ? more : after !== undefined,
+        ...pagesBeside(range, more),
         total: () => context.services.payouts.count(caller.tenant, filter),
       });
     },

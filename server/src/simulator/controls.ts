@@ -1,7 +1,8 @@
-import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
+import type { CardPaymentService, StoredCardPayment } from '../card-payments/model.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
+import type { RefundControls } from '../refunds/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { SubaccountPayoutService } from '../subaccounts/model.ts';
@@ -26,7 +27,7 @@ export function createControls({
   bank: SimulatedBank;
   payouts: PayoutService;
   subaccounts: SubaccountPayoutService;
-  cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout;
+  cardPayments: CardPaymentService<StoredCardPayment> & RefundControls;
   wallet: WalletControls;
   testPayments: TestPaymentControls;
 }): Controls {

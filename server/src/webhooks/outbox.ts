@@ -4,6 +4,7 @@ import type { Sql } from '../db/database.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { payoutWebhook } from '../payouts/wire.ts';
+import { refundWebhook } from '../refunds/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
 import type { NewTask } from '../work/store.ts';
 import { newWebhookId } from './model.ts';
@@ -91,6 +92,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     case 'checkout_token': {
       const payload = tokenWebhook(event.snapshot);
       return payload && { name: payload.event, payload };
+    }
+    case 'refund': {
+      const payload = refundWebhook(event.snapshot);
+      return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'wallet':
     case 'credential':

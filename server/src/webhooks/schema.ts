@@ -50,7 +50,7 @@ builder.node(WebhookDeliveryRef, {
     }),
     event: t.exposeString('event', {
       description:
-        'card_payment.paid; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused.',
+        'card_payment.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused.',
     }),
     url: t.expose('url', { type: 'Url', description: 'As it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),

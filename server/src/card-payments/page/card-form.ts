@@ -145,8 +145,14 @@ function testCardList(cards: TestCards): Html {
     </details>`;
 }
 
+const EFFECT_OF_REFUNDS = {
+  at_once: 'Aprovado',
+  later: 'Aprovado; estorno em 5 s',
+  fail: 'Aprovado; estorno recusado',
+};
+
 function effectOf(behaviour: TestCards[string]): string {
-  if (behaviour.kind === 'approve') return 'Aprovado';
+  if (behaviour.kind === 'approve') return EFFECT_OF_REFUNDS[behaviour.refunds ?? 'at_once'];
   if (behaviour.kind === 'decline') return behaviour.final ? 'Recusado (encerra)' : 'Recusado';
   const seconds = Math.round(behaviour.afterMs / 1000);
   return `Em análise por ${seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`}, depois aprovado`;

@@ -8,7 +8,7 @@ import { returnUrl } from './return-url.ts';
 export type TestCards = Readonly<
   Record<
     string,
-    | { kind: 'approve' }
+    | { kind: 'approve'; refunds?: 'later' | 'fail' }
     | { kind: 'decline'; reason: string; final: boolean }
     | { kind: 'settle_later'; afterMs: number }
   >

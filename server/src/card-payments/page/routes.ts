@@ -118,6 +118,7 @@ export function createCheckoutRoutes({
       case 'in_progress':
         return redirect(response, followPath(site, payment));
       case 'failed':
+      case 'returned':
       case 'not_payable':
         return redirect(response, pathOf(payment));
     }

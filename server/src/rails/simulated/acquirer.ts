@@ -1,9 +1,10 @@
 import type { Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
-import type { Acquirer, ChargeStatus } from '../acquirer.ts';
+import type { Acquirer, ChargeStatus, RefundStatus } from '../acquirer.ts';
 
 type Behaviour =
-  | { kind: 'approve' }
+  /** `refunds`: of this card, they are completed after a while, or never; left out: at once. */
+  | { kind: 'approve'; refunds?: 'later' | 'fail' }
   | { kind: 'decline'; reason: string; final: boolean }
   | { kind: 'settle_later'; afterMs: number };
 
@@ -11,12 +12,17 @@ type Behaviour =
 export const TEST_CARDS: Readonly<Record<string, Behaviour>> = {
   '4242424242424242': { kind: 'approve' },
   '5555555555554444': { kind: 'approve' },
+  '4000000000007726': { kind: 'approve', refunds: 'later' },
+  '4000000000005126': { kind: 'approve', refunds: 'fail' },
   '4000000000000002': { kind: 'decline', reason: 'Cartão recusado pelo banco emissor', final: false },
   '4000000000009995': { kind: 'decline', reason: 'Saldo insuficiente', final: false },
   '4100000000000019': { kind: 'decline', reason: 'Pagamento bloqueado por suspeita de fraude', final: true },
   '4000000000003220': { kind: 'settle_later', afterMs: 5_000 },
   '4000000000000077': { kind: 'settle_later', afterMs: 45 * 60_000 },
 };
+
+/** Milliseconds until a refund of a card with late refunds is completed. */
+const LATE_REFUND_MS = 5_000;
 
 /**
  * A card acquirer that accepts test cards alone. Its books are a table of its own, written before it answers, so that
@@ -41,6 +47,16 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
     return { status: 'approved' };
   }
 
+  async function lookUpRefund(id: string): Promise<RefundStatus> {
+    const { status, settles_at: settlesAt } = await database.sql
+      .selectFrom('simulated_refund')
+      .select(['status', 'settles_at'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    if (status === 'failed') return { status, reason: 'O banco emissor recusou o estorno' };
+    return settlesAt && settlesAt > clock.now() ? { status: 'pending', settlesAt } : { status: 'completed' };
+  }
+
   return {
     refusal: (cardNumber) =>
       TEST_CARDS[cardNumber]
@@ -60,6 +76,7 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
           decline_reason: behaviour.kind === 'decline' ? behaviour.reason : null,
           final_decline: behaviour.kind === 'decline' && behaviour.final,
           settles_at: behaviour.kind === 'settle_later' ? plusMs(clock.now(), behaviour.afterMs) : null,
+          refunds: behaviour.kind === 'approve' ? (behaviour.refunds ?? null) : null,
         })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
@@ -82,12 +99,24 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
       return lookUp(chargeId);
     },
 
-    async refund(chargeId) {
-      await database.sql
-        .updateTable('simulated_charge')
-        .set({ status: 'refunded' })
+    async refund({ id, chargeId, amountCents }) {
+      const charge = await database.sql
+        .selectFrom('simulated_charge')
+        .select('refunds')
         .where('id', '=', chargeId)
+        .executeTakeFirstOrThrow();
+      await database.sql
+        .insertInto('simulated_refund')
+        .values({
+          id,
+          charge_id: chargeId,
+          amount_cents: amountCents,
+          status: ({ later: 'pending', fail: 'failed' } as const)[charge.refunds!] ?? 'completed',
+          settles_at: charge.refunds === 'later' ? plusMs(clock.now(), LATE_REFUND_MS) : null,
+        })
+        .onConflict((conflict) => conflict.doNothing())
         .execute();
+      return lookUpRefund(id);
     },
   };
 }

@@ -1,0 +1,74 @@
+import { DAY_MS, plusMs } from '../kernel/clock.ts';
+import type { Cents } from '../kernel/money.ts';
+import { isFinal, type RefundedResource, type StoredRefund } from './model.ts';
+
+/** Milliseconds after which a refund without an answer is looked up at the acquirer. */
+const LOOK_UP_AFTER_MS = 10_000;
+/** Milliseconds after which a refund that the payer must get is requested again, under a new id. */
+const REPEAT_AFTER_MS = DAY_MS;
+
+/** The outcome of a refund at the rail that sends it. */
+export type RefundOutcome =
+  | { status: 'completed' }
+  | { status: 'pending'; settlesAt: Date | null }
+  | { status: 'failed'; reason: string };
+
+/** A new refund, before the acquirer is called. */
+export function newRefund({
+  now,
+  ...refund
+}: {
+  refundId: string;
+  resource: RefundedResource;
+  amountCents: Cents;
+  reason: string | null;
+  isAutomatic: boolean;
+  chargeId: string;
+  now: Date;
+}): StoredRefund {
+  return {
+    ...refund,
+    version: 1,
+    status: 'processing',
+    endToEndId: null,
+    failureReason: null,
+    createdAt: now,
+    completedAt: null,
+  };
+}
+
+/** Decides when the acquirer is looked at again; null: the outcome is final. */
+export function nextLookAt(outcome: RefundOutcome, now: Date): Date | null {
+  if (outcome.status !== 'pending') return null;
+  const { settlesAt } = outcome;
+  // An instant that has passed without a decision is no better than none.
+  return settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
+}
+
+/** Ends a refund; null where it has ended, and a repeated answer changes nothing. */
+export function decideEnd(
+  refund: StoredRefund,
+  outcome: Exclude<RefundOutcome, { status: 'pending' }>,
+  now: Date,
+): StoredRefund | null {
+  if (isFinal(refund.status)) return null;
+  return {
+    ...refund,
+    version: refund.version + 1,
+    status: outcome.status,
+    failureReason: outcome.status === 'failed' ? outcome.reason : null,
+    completedAt: outcome.status === 'completed' ? now : null,
+  };
+}
+
+/** The refund that follows a failed one which the payer must get, and the instant at which it is sent. */
+export function decideRepeat(
+  failed: StoredRefund,
+  { refundId, now }: { refundId: string; now: Date },
+): { refund: StoredRefund; sendAt: Date } {
+  const { resource, amountCents, reason, isAutomatic, chargeId } = failed;
+  return {
+    refund: newRefund({ refundId, resource, amountCents, reason, isAutomatic, chargeId, now }),
+    sendAt: plusMs(now, REPEAT_AFTER_MS),
+  };
+}

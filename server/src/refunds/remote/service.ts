@@ -1,0 +1,24 @@
+import { UnavailableError } from '../../kernel/errors.ts';
+import type { RefundService } from '../model.ts';
+
+/**
+ * Refunds in front of another service: the document shows no operation for them, so none is requested and none is known.
+ * The status of a card payment shows one that the service has made.
+ */
+export function createRemoteRefunds(): RefundService {
+  const refuse = (what: string) => {
+    throw new UnavailableError(
+      'NOT_OFFERED',
+      `${what} is not offered by the payments service behind this server`,
+    );
+  };
+  return {
+    request: async () => refuse('Refunding'),
+    find: async () => refuse('Looking a refund up'),
+    findMany: async (_, refundIds) => refundIds.map(() => null),
+    ofCardPayments: async (_, orderCodes) => orderCodes.map(() => null),
+    list: async () => refuse('Listing refunds'),
+    count: async () => refuse('Listing refunds'),
+    assertAnnounced: () => refuse('Following refunds'),
+  };
+}

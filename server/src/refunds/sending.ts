@@ -1,0 +1,70 @@
+import { type Committer, joined } from '../commit/commit.ts';
+import type { Database } from '../db/database.ts';
+import type { Acquirer } from '../rails/acquirer.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import { refunds, sendTask, writesOf } from './collections.ts';
+import { decideEnd, decideRepeat, nextLookAt } from './decisions.ts';
+import { isFinal, type RefundControls, type RefundTask } from './model.ts';
+import { newRefundId, type RefundSources } from './service.ts';
+import { selectRefunds } from './store.ts';
+
+/**
+ * Sends refunds. The acquirer is called between two commits, never inside one: the first has taken the amount and made
+ * this task due, the second records the answer. The acquirer knows a refund by its id, so a retry after a crash gives
+ * nothing back twice. An acquirer that throws has given no answer: the queue retries, and no refund fails for it.
+ */
+export function createRefundSending({
+  database,
+  committer,
+  acquirer,
+  sources,
+  controls,
+}: {
+  database: Database;
+  committer: Committer;
+  acquirer: Pick<Acquirer, 'refund'>;
+  sources: RefundSources;
+  controls: RefundControls;
+}): { tasks: Record<RefundTask | 'card_payment.refund', TaskHandler> } {
+  return {
+    tasks: {
+      async 'refund.send'(task) {
+        const [found] = await selectRefunds(database.sql, task, [task.key]);
+        if (!found || isFinal(found.status)) return;
+        const { refundId, chargeId, amountCents, resource } = found;
+        const outcome = await acquirer.refund({ id: refundId, chargeId, amountCents });
+        const source = sources[resource.type];
+        await committer.change({
+          tenant: task,
+          read: (reader) =>
+            Promise.all([reader.load(refunds, refundId), source.read(reader, resource.id)]),
+          decide(state) {
+            const refund = state.need(refunds, refundId);
+            if (outcome.status === 'pending') {
+              const lookAt = nextLookAt(outcome, state.now);
+              return { outcome: undefined, writes: lookAt ? { tasks: [sendTask(refundId, lookAt)] } : {} };
+            }
+            const ended = decideEnd(refund, outcome, state.now);
+            if (!ended) return { outcome: undefined };
+            const { status } = outcome;
+            const { details, writes, mustRepeat } = source.end(state, resource.id, {
+              ...{ refundId, amountCents, status },
+            });
+            const all = joined(writes, writesOf(ended, refund.status, details));
+            if (!mustRepeat) return { outcome: undefined, writes: all };
+            const next = decideRepeat(ended, { refundId: newRefundId(), now: state.now });
+            return {
+              outcome: undefined,
+              writes: joined(all, writesOf(next.refund, null, details, next.sendAt)),
+            };
+          },
+        });
+      },
+
+      // Scheduled by the version that had no records of refunds.
+      'card_payment.refund': async (task) => {
+        await controls.refund(task, task.key);
+      },
+    },
+  };
+}

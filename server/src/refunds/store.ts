@@ -1,0 +1,128 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import { countList, selectPage } from '../db/lists.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import {
+  isRefundId,
+  type RefundedResource,
+  type RefundFilter,
+  type RefundRange,
+  type StoredRefund,
+} from './model.ts';
+
+// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
+
+export async function selectRefunds(
+  sql: Sql,
+  tenant: Tenant,
+  refundIds: readonly string[],
+): Promise<StoredRefund[]> {
+  const possible = refundIds.filter(isRefundId);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, tenant).where('refund_id', 'in', possible).execute();
+  return rows.map(toRefund);
+}
+
+/** Selects the refunds of resources of one type, oldest first. */
+export async function selectRefundsOf(
+  sql: Sql,
+  tenant: Tenant,
+  { type, ids }: { type: RefundedResource['type']; ids: readonly string[] },
+): Promise<StoredRefund[]> {
+  if (ids.length === 0) return [];
+  const rows = await ofTenant(sql, tenant)
+    .where('resource', '=', type)
+    .where('resource_id', 'in', ids)
+    .orderBy('number')
+    .execute();
+  return rows.map(toRefund);
+}
+
+/** Lists the first or the last `limit` of the range, newest first. */
+export async function listRefunds(
+  sql: Sql,
+  tenant: Tenant,
+  { end, limit, after, before, status }: RefundRange,
+): Promise<{ place: number; refund: StoredRefund }[]> {
+  const rows = await selectPage<Selectable<Tables['refund']>>(sql, tenant, {
+    table: 'refund',
+    where: [
+      ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
+      ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
+    ],
+    oneOf: { status },
+    order: ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+  });
+  const items = rows.map((row) => ({ place: row.number, refund: toRefund(row) }));
+  return end === 'first' ? items : items.reverse();
+}
+
+export function countRefunds(sql: Sql, tenant: Tenant, { status }: RefundFilter): Promise<number> {
+  return countList(sql, tenant, { list: 'refund', status });
+}
+
+export async function saveRefunds(
+  sql: Sql,
+  tenant: Tenant,
+  refunds: readonly StoredRefund[],
+): Promise<void> {
+  await sql
+    .insertInto('refund')
+    .values(
+      refunds.map((refund) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        refund_id: refund.refundId,
+        version: refund.version,
+        status: refund.status,
+        resource: refund.resource.type,
+        resource_id: refund.resource.id,
+        amount_cents: refund.amountCents,
+        reason: refund.reason,
+        automatic: refund.isAutomatic,
+        charge_id: refund.chargeId,
+        end_to_end_id: refund.endToEndId,
+        failure_reason: refund.failureReason,
+        created_at: refund.createdAt,
+        completed_at: refund.completedAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('refund_id').doUpdateSet((row) => ({
+        version: row.ref('excluded.version'),
+        status: row.ref('excluded.status'),
+        end_to_end_id: row.ref('excluded.end_to_end_id'),
+        failure_reason: row.ref('excluded.failure_reason'),
+        completed_at: row.ref('excluded.completed_at'),
+      })),
+    )
+    .execute();
+}
+
+function ofTenant(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('refund')
+    .selectAll()
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment);
+}
+
+function toRefund(row: Selectable<Tables['refund']>): StoredRefund {
+  return {
+    refundId: row.refund_id,
+    version: row.version,
+    status: row.status,
+    resource: { type: row.resource, id: row.resource_id },
+    amountCents: row.amount_cents,
+    reason: row.reason,
+    isAutomatic: row.automatic,
+    chargeId: row.charge_id,
+    endToEndId: row.end_to_end_id,
+    failureReason: row.failure_reason,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+  };
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { instant } from '../kernel/instant.ts';
+import { cents } from '../kernel/money.ts';
+import { answeredWord } from '../kernel/text.ts';
+import { REFUND_STATUSES, type Refund, type RefundSnapshot } from './model.ts';
+
+/** A refund in the REST interface. The document has none: it is an extension of this service. */
+export const refundWire = z
+  .object({
+    refundId: z.string().meta({ description: 'ref_ and 24 hex digits', examples: ['ref_0c7d1a5be2f94a3d8e6b7f10'] }),
+    status: answeredWord(REFUND_STATUSES).meta({
+      description: 'processing: the money may have left; completed; failed: the amount is back where it was taken',
+    }),
+    amountCents: cents,
+    orderCode: z.string().meta({ description: 'The refunded card payment' }),
+    reason: z.string().nullable(),
+    endToEndId: z.string().nullable().meta({ description: 'Of the return, at the bank; null for a card' }),
+    failureReason: z.string().nullable(),
+    createdAt: instant,
+    completedAt: instant.nullable(),
+  })
+  .meta({ id: 'Refund' });
+
+export function refundToWire(refund: Refund): z.output<typeof refundWire> {
+  return { ...refund, orderCode: refund.resource.id };
+}
+
+/**
+ * Encodes `refund.completed` and `refund.failed`; null for a refund that has not ended. It has no `orderCode` at its top: by
+ * that name receivers know the event of a paid card payment.
+ */
+export function refundWebhook({
+  refundId,
+  status,
+  resource: { type, id },
+  amountCents,
+  reason,
+  completedAt,
+  metadata,
+}: RefundSnapshot) {
+  if (status === 'processing') return null;
+  return {
+    event: `refund.${status}`,
+    refundId,
+    resource: { type, id },
+    amountCents,
+    status,
+    reason,
+    completedAt: completedAt?.toISOString() ?? null,
+    metadata,
+  };
+}
