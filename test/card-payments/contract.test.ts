@@ -178,9 +178,9 @@ describeOnDatabase('card payments', (open) => {
         database,
         acquirer: (simulated) => ({
           ...simulated,
-          async refund(chargeId) {
-            asked.push(chargeId);
-            await simulated.refund(chargeId);
+          refund(refund) {
+            asked.push(refund.chargeId);
+            return simulated.refund(refund);
           },
         }),
       });
@@ -225,9 +225,10 @@ describeOnDatabase('card payments', (open) => {
         database,
         acquirer: (simulated) => ({
           ...simulated,
-          async refund(chargeId) {
-            await simulated.refund(chargeId);
+          async refund(refund) {
+            const status = await simulated.refund(refund);
             if (away) throw new Error('no answer');
+            return status;
           },
         }),
       });

@@ -38,6 +38,9 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     paidLate: false,
     releasedAt: null,
     refundedAt: null,
+    refundedCents: 0,
+    refundingCents: 0,
+    refundCount: 0,
     failureReason: null,
     ...changes,
   };
@@ -87,7 +90,6 @@ export async function servePage({
         return result;
       });
     },
-    refund: () => Promise.reject(new Error('not a thing of the page')),
   };
   const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
   const addressOf = createClientAddress([]);

@@ -8,9 +8,9 @@ import {
   decideCreate,
   decideExpire,
   decideOutcome,
-  decideRefund,
   decideRelease,
   fitsBalances,
+  isReturned,
   RESOLVE_AFTER_MS,
 } from '../../server/src/card-payments/decisions.ts';
 import {
@@ -381,7 +381,29 @@ describe('a card payment', () => {
     const [unpaid, paidOne] = [create('one').payment, pay(create('other').payment)];
     expect(due).toEqual([release]);
     expect(settled([unpaid]).due).toEqual([release]);
-    expect(settled([unpaid, paidOne]).due).toEqual([release, { kind: 'card_payment.refund', at: NOW }]);
+  });
+
+  test('A payment whose order was paid before is returned, and never announced as paid', () => {
+    const [unpaid, paidOne] = [create('one').payment, pay(create('other').payment)];
+    for (const before of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
+      const change = decideOutcome(open(before), {
+        ...{ chargeId: 'chg', outcome: APPROVED, siblings: [unpaid, paidOne], account: ACCOUNT, now: NOW },
+      })!;
+      expect(change).toMatchObject({ announced: true, due: [] });
+      expect(change.payment).toMatchObject({
+        ...{ status: 'refunded', version: before.version + 1, paidAt: NOW, refundedAt: NOW },
+        ...{ refundingCents: 5000, refundedCents: 0, paidChargeId: 'chg' },
+      });
+      expect(isReturned(change)).toBe(true);
+      expect(applyToBalances(NO_BALANCES, change.transaction!)).toMatchObject({
+        ...{ acquirer: -5000, refunds_in_transit: 5000, merchant_pending: 0 },
+      });
+      // A third one finds it paid as well.
+      expect(decideCharge(create('third').payment, { ...charge(NOW), siblings: [change.payment] })).toBe(
+        'paid_elsewhere',
+      );
+    }
+    expect(isReturned(settle(open(create().payment), APPROVED)!)).toBe(false);
   });
 
   test('A transition that does not exist is a fault', () => {
@@ -397,14 +419,10 @@ describe('a card payment', () => {
       settle(open(payment), { ...DECLINED, final: true }),
       decideExpire(payment, EXPIRY),
       decideRelease(pay(payment), NO_BALANCES, NOW),
-      decideRefund(pay(payment), NO_BALANCES, NOW),
     ])
       expect(change!.due).toEqual([]);
     expect(decideRelease(pay(payment), NO_BALANCES, NOW)!.transaction!.id).toBe(
       'card_payment.released:PSC-ONE',
-    );
-    expect(decideRefund(pay(payment), NO_BALANCES, NOW)!.transaction!.id).toBe(
-      'card_payment.refunded:PSC-ONE',
     );
   });
 
@@ -523,7 +541,6 @@ describe('a card payment', () => {
 
 describe('the money of a sale', () => {
   const SALE = pay(create().payment);
-  const RELEASED = { ...SALE, releasedAt: NOW };
 
   test('A sale is released into the balance once, after the merchant’s debt is covered', () => {
     const pending: Balances = { ...NO_BALANCES, merchant_pending: 5000, acquirer: -5000 };
@@ -547,57 +564,15 @@ describe('the money of a sale', () => {
     });
   });
 
-  test.each<[string, StoredCardPayment, Partial<Balances>, Partial<Balances>]>([
-    [
-      'from what is pending, before its release',
-      SALE,
-      { merchant_pending: 5000, merchant_balance: 700 },
-      { merchant_pending: 0, merchant_balance: 700 },
-    ],
-    ['from the balance, after it', RELEASED, { merchant_balance: 6000 }, { merchant_balance: 1000 }],
-    [
-      'from what is left and for the rest from the merchant',
-      RELEASED,
-      { merchant_balance: 2000 },
-      { merchant_balance: 0, merchant_receivable: -3000 },
-    ],
-    [
-      'from the merchant alone, who has withdrawn it all',
-      RELEASED,
-      {},
-      { merchant_balance: 0, merchant_receivable: -5000 },
-    ],
-  ])('A sale is refunded %s', (_, payment, before, after) => {
-    const balances = { ...NO_BALANCES, acquirer: -5000, ...before };
-    const change = decideRefund(payment, balances, NOW)!;
-    const refunded = applyToBalances(balances, change.transaction!);
-    expect(refunded).toMatchObject({ ...after, acquirer: 0 });
-    expect(change.payment).toMatchObject({
-      status: 'refunded',
-      refundedAt: NOW,
-      version: payment.version + 1,
-    });
-    expect(walletOf('live', refunded, 0).withdrawableCents).toBeGreaterThanOrEqual(0);
-    expect(decideRefund(change.payment, refunded, NOW)).toBeNull();
-    expect(decideRelease(change.payment, refunded, NOW)).toBeNull();
-  });
-
-  test('An unpaid payment is neither released nor refunded', () => {
+  test('An unpaid payment is not released', () => {
     for (const payment of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
       expect(decideRelease(payment, NO_BALANCES, NOW)).toBeNull();
-      expect(decideRefund(payment, NO_BALANCES, NOW)).toBeNull();
     }
   });
 });
 
 describe('whatever happens to a card payment, in any order', () => {
-  type Step =
-    | ['charge']
-    | ['outcome', ChargeOutcome, string]
-    | ['expire']
-    | ['release']
-    | ['refund']
-    | ['wait', number];
+  type Step = ['charge'] | ['outcome', ChargeOutcome, string] | ['expire'] | ['release'] | ['wait', number];
   const outcome = fc.constantFrom<ChargeOutcome>(
     APPROVED,
     DECLINED,
@@ -610,13 +585,12 @@ describe('whatever happens to a card payment, in any order', () => {
     fc.tuple(fc.constant('outcome' as const), outcome, fc.constantFrom('open', 'other')),
     fc.constant(['expire']),
     fc.constant(['release']),
-    fc.constant(['refund']),
     fc.tuple(fc.constant('wait' as const), fc.integer({ min: 0, max: CHECKOUT_SESSION_MS })),
   );
   const NEXT = {
     pending: ['paid', 'failed', 'expired'],
     expired: ['paid'],
-    paid: ['refunded'],
+    paid: [],
     refunded: [],
     failed: [],
   };
@@ -645,7 +619,6 @@ describe('whatever happens to a card payment, in any order', () => {
             });
           if (kind === 'expire') change = decideExpire(payment, now);
           if (kind === 'release') change = decideRelease(payment, balances, now);
-          if (kind === 'refund') change = decideRefund(payment, balances, now);
           if (change === null || typeof change === 'string') continue;
 
           payment = change.payment;
@@ -658,10 +631,9 @@ describe('whatever happens to a card payment, in any order', () => {
           }
         }
         expect(new Set(posted).size).toBe(posted.length);
-        const has = { paid: payment.status === 'paid', refunded: payment.status === 'refunded' };
-        expect(posted.some((id) => id.startsWith('card_payment.paid:'))).toBe(has.paid || has.refunded);
-        expect(posted.some((id) => id.startsWith('card_payment.refunded:'))).toBe(has.refunded);
-        const held = has.paid ? payment.amountCents : 0;
+        const isPaid = payment.status === 'paid';
+        expect(posted.some((id) => id.startsWith('card_payment.paid:'))).toBe(isPaid);
+        const held = isPaid ? payment.amountCents : 0;
         expect(balances.merchant_balance + balances.merchant_pending).toBe(held);
         expect(0 - balances.acquirer).toBe(held);
       }),

@@ -93,6 +93,7 @@ const SUBACCOUNTS = `
 const MADE_WITH_A_KEY = `
   select coalesce('startCheckout:' || token_id, 'createCardPayment') as operation, order_code as resource_id
     from card_payment left join checkout_use using (order_code)
+  union all select 'refund', refund_id from refund where not automatic
   union all select 'requestPayout', withdrawal_id from payout
   union all select 'requestSubaccountPayout', id from subaccount_payout
   union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'`;
@@ -100,6 +101,7 @@ const MADE_WITH_A_KEY = `
 /** Everything whose states are events, with the kind of the newest. */
 const RESOURCES = `
   select 'card_payment' as resource, order_code as id, version, 'card_payment.' || status as kind from card_payment
+  union all select 'refund', refund_id, version, 'refund.' || status from refund
   union all select 'payout', withdrawal_id, version, 'payout.' || status from payout
   union all select 'subaccount_payout', id, version,
     'subaccount_payout.' || case when reversed_at is null then status else 'reversed' end from subaccount_payout`;
@@ -162,6 +164,7 @@ function rules(instant: string): Record<string, string> {
       having count(webhook_id) <> case
         when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
         when event.kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
+          or event.kind in ('refund.completed', 'refund.failed')
           or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
         else 0 end`,
 
@@ -169,25 +172,62 @@ function rules(instant: string): Record<string, string> {
       select d.webhook_id, d.attempts, count(a.number) from webhook_delivery d left join webhook_attempt a using (webhook_id)
       group by d.webhook_id, d.attempts having d.attempts <> count(a.number)`,
 
-    'each paid payment has its one posting of the sale, of its amount': postingsMatch(
-      'paid',
-      `status in ('paid', 'refunded')`,
-    ),
-    'each refund has its one posting': postingsMatch('refunded', `status = 'refunded'`),
+    'each paid payment has its one posting of the sale, or of its return, of its amount': `
+      select p.order_code, p.status, posted.transaction_id, posted.amount from
+        (select * from card_payment where paid_at is not null) p
+        full join (
+          select transaction_id, split_part(transaction_id, ':', 2) as order_code, sum(abs(amount)) / 2 as amount
+          from posting where transaction_id like 'card\\_payment.paid:%' or transaction_id like 'card\\_payment.returned:%'
+          group by 1
+        ) posted using (order_code)
+      where p.order_code is null or posted.transaction_id is null or posted.amount <> p.amount_cents`,
 
     'what the acquirer has taken is what was paid': `
       select c.id, c.amount_cents, p.order_code, p.status from
         (select * from simulated_charge
-          where status in ('approved', 'refunded') or (status = 'pending' and settles_at <= ${instant})) c
+          where status = 'approved' or (status = 'pending' and settles_at <= ${instant})) c
         full join (select * from card_payment where paid_charge_id is not null) p on p.paid_charge_id = c.id
       where (c.id is null or p.order_code is null or c.amount_cents <> p.amount_cents)
         and not exists (select from card_payment open where open.open_charge_id = c.id)`,
 
     'what the acquirer gave back is what was refunded': `
-      select c.id, c.status as charge, p.order_code, p.status from card_payment p
-        join simulated_charge c on c.id = p.paid_charge_id
-      where (c.status = 'refunded') <> (p.status = 'refunded')
-        and not exists (select from task t where t.kind = 'card_payment.refund' and t.key = p.order_code)`,
+      select s.id, s.amount_cents, r.refund_id, r.status from
+        (select * from simulated_refund
+          where status = 'completed' or (status = 'pending' and settles_at <= ${instant})) s
+        full join refund r on r.refund_id = s.id
+      where (r.refund_id is null or s.amount_cents <> r.amount_cents or s.charge_id <> r.charge_id
+          or (s.id is not null) <> (r.status = 'completed'))
+        and not exists (select from task t where t.kind = 'refund.send' and t.key = coalesce(r.refund_id, s.id))`,
+
+    'a payment shows what its refunds have given back and hold, never more than its amount': `
+      select p.order_code, p.status, p.amount_cents, p.refunded_cents, p.refunding_cents, r.completed, r.processing
+      from card_payment p left join (
+        select resource_id, sum(amount_cents) filter (where status = 'completed') as completed,
+          sum(amount_cents) filter (where status = 'processing') as processing,
+          count(*) filter (where not automatic) as requested
+        from refund where resource = 'card_payment' group by 1
+      ) r on r.resource_id = p.order_code
+      where p.refunded_cents <> coalesce(r.completed, 0) or p.refunding_cents <> coalesce(r.processing, 0)
+        or p.refund_count <> coalesce(r.requested, 0)
+        or p.refunded_cents + p.refunding_cents > p.amount_cents
+        or (p.status = 'refunded') <> (p.refunded_cents = p.amount_cents
+          or exists (select from posting where transaction_id = 'card_payment.returned:' || p.order_code))`,
+
+    'the postings of a refund are what its state calls for, each once': `
+      select refund_id, status, posted.transaction_id, posted.amount, amount_cents from (
+        select refund_id, status, amount_cents, 'refund.' || step || ':' || refund_id as transaction_id
+        from refund r cross join (values ('begun'), ('completed'), ('failed')) line (step)
+        where case
+          -- The payment that is returned by itself has taken it, and a failed return gives nothing back.
+          when step in ('begun', 'failed') and exists (
+            select from posting where transaction_id = 'card_payment.returned:' || r.resource_id
+          ) then false
+          else step in ('begun', status) end
+      ) wanted full join (
+        select transaction_id, sum(abs(amount)) / 2 as amount from posting
+        where transaction_id like 'refund.%' group by 1
+      ) posted using (transaction_id)
+      where posted.amount is distinct from amount_cents`,
 
     'no charge belongs to two payments': `
       select charge, count(*) from (
@@ -348,15 +388,4 @@ function linesMatch(prefix: string, lines: string): string {
       from posting where starts_with(transaction_id, '${prefix}') group by 1, 2, 3, name
     ) posted full join (${lines}) wanted using (account_id, environment, transaction_id, name)
     where posted.amount is distinct from wanted.amount or posted.subaccount_id is distinct from wanted.subaccount_id`;
-}
-
-function postingsMatch(step: string, condition: string): string {
-  return `
-    select p.order_code, p.status, posted.transaction_id, posted.amount from
-      (select * from card_payment where ${condition}) p
-      full join (
-        select transaction_id, sum(abs(amount)) / 2 as amount from posting
-        where transaction_id like 'card\\_payment.${step}:%' group by 1
-      ) posted on posted.transaction_id = 'card_payment.${step}:' || p.order_code
-    where p.order_code is null or posted.transaction_id is null or posted.amount <> p.amount_cents`;
 }

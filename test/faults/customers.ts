@@ -36,6 +36,8 @@ export const CARDS = [
 const MAY_FOLLOW: Record<PayResult['kind'], readonly CardPaymentStatus[]> = {
   paid: ['paid', 'refunded'],
   processing: ['pending', 'paid', 'refunded'],
+  // No two of these payments are of one order.
+  returned: [],
   declined: ['pending', 'expired'],
   not_charged: ['pending', 'expired'],
   // They have no address, by which anybody would be held back.

@@ -153,6 +153,8 @@ async function effectsOf({ database, live: { accountId } }: World): Promise<Effe
     select case when checkout_attempt is null then 'createCardPayment' else 'startCheckout' end as made,
       environment::text, order_code as id, amount_cents::text as mark, status
     from card_payment where account_id = ${accountId}
+    union all select 'refund', environment, refund_id, reason, null
+    from refund where account_id = ${accountId} and not automatic
     union all select 'requestPayout', environment, withdrawal_id, amount_cents::text, null
     from payout where account_id = ${accountId}
     union all select 'requestSubaccountPayout', environment, id, amount_cents::text, null
@@ -218,10 +220,21 @@ async function leaveBooks({ database, rails, live: { accountId } }: World): Prom
     status: charge.status,
     settles_at: charge.settlesAt,
   }));
+  const refunds = [...rails.refunds.values()].map((refund) => ({
+    id: refund.id,
+    account_id: accountId,
+    charge_id: refund.chargeId,
+    amount_cents: refund.amountCents,
+    status: refund.outcome === 'complete' ? 'pending' : 'failed',
+    settles_at: refund.settlesAt,
+  }));
   await raw`
     insert into sim.transfers select * from jsonb_populate_recordset(null::sim.transfers, ${JSON.stringify(transfers)}::jsonb)
   `.execute(database.sql);
   await raw`
     insert into sim.charges select * from jsonb_populate_recordset(null::sim.charges, ${JSON.stringify(charges)}::jsonb)
+  `.execute(database.sql);
+  await raw`
+    insert into sim.refunds select * from jsonb_populate_recordset(null::sim.refunds, ${JSON.stringify(refunds)}::jsonb)
   `.execute(database.sql);
 }

@@ -15,6 +15,7 @@ const TABLES = [
   'idempotency',
   'task',
   'card_payment',
+  'refund',
   'payout',
   'subaccount',
   'statement_entry',
@@ -38,8 +39,11 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
     `create table sim.transfers (id text, account_id text, environment text, method text, destination text,
       amount_cents bigint, litoshi bigint, settles_at timestamptz, outcome text)`,
     'create table sim.charges (id text, account_id text, amount_cents bigint, status text, settles_at timestamptz)',
+    `create table sim.refunds (id text, account_id text, charge_id text, amount_cents bigint, status text,
+      settles_at timestamptz)`,
     'create index on sim.transfers (account_id)',
     'create index on sim.charges (account_id)',
+    'create index on sim.refunds (account_id)',
     // Each history looks for its own.
     'create index on task (account_id)',
     ...TABLES.map(
@@ -48,6 +52,7 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
     `create view sim.webhook_attempt as select a.* from public.webhook_attempt a
       join sim.webhook_delivery using (webhook_id)`,
     `create view sim.simulated_transfer as select * from sim.transfers where ${OF_ACCOUNTS}`,
+    `create view sim.simulated_refund as select * from sim.refunds where ${OF_ACCOUNTS}`,
     `create view sim.simulated_charge as select * from sim.charges where ${OF_ACCOUNTS}`,
   ];
   for (const statement of statements) await raw.raw(statement).execute(sql);
@@ -73,7 +78,7 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, before, kind from (
       select account_id, resource, resource_id, version, kind, previous_status, snapshot,
         lag(kind) over (partition by account_id, environment, resource, resource_id order by version) as before
-      from event where resource in ('card_payment', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'refund', 'payout', 'subaccount_payout')
     ) step
     where (before is not null and (before, kind) not in (${pairs({
       card_payment: [
@@ -82,6 +87,12 @@ const LAWS: Record<string, string> = {
         ['pending', 'expired'],
         ['expired', 'paid'],
         ['paid', 'refunded'],
+        ['pending', 'refunded'],
+        ['expired', 'refunded'],
+      ],
+      refund: [
+        ['processing', 'completed'],
+        ['processing', 'failed'],
       ],
       payout: [
         ['pending', 'processing'],
@@ -97,7 +108,7 @@ const LAWS: Record<string, string> = {
         ['failed', 'reversed'],
       ],
     })}))
-      or (before is null and kind not in ('card_payment.pending', 'payout.pending', 'subaccount_payout.processing'))
+      or (before is null and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'subaccount_payout.processing'))
       or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
 
   'a turbo payout is processing before it is completed, and no other ever is': `
@@ -111,7 +122,7 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, nth from (
       select account_id, resource_id, (snapshot ->> 'version')::int as version,
         row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
-      from event where resource in ('card_payment', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'refund', 'payout', 'subaccount_payout')
     ) reported where version <> nth`,
 
   'the last event of the wallet shows its balances': `
@@ -146,6 +157,7 @@ const LAWS: Record<string, string> = {
       select 'createCardPayment', order_code from card_payment
       union all select 'startCheckout', order_code from card_payment
       union all select 'requestPayout', withdrawal_id from payout
+      union all select 'refund', refund_id from refund where not automatic
       union all select 'requestSubaccountPayout', id from subaccount_payout
       union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'
       union all select 'credit', split_part(transaction_id, ':', 2) from posting where transaction_id like 'credit:%'
@@ -160,7 +172,7 @@ const LAWS_OF_THE_END: Record<string, string> = {
   'nothing waits any more': `select account_id, kind, key, due_at from task`,
   'nothing is on its way': `
     select account_id, name, balance from ledger_account
-    where name in ('payouts_in_transit', 'ltc_in_transit') and balance <> 0`,
+    where name in ('payouts_in_transit', 'refunds_in_transit', 'ltc_in_transit') and balance <> 0`,
   'no charge is open': `select order_code, status, open_charge_id from card_payment where open_charge_id is not null`,
   'a second payment of one attempt was refunded': `
     select account_id, checkout_attempt, count(*) from card_payment

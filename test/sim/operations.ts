@@ -153,15 +153,31 @@ export function createOperations(
       },
     },
     refund: {
-      weight: 5,
+      weight: 8,
       async act() {
         if (orderCodes.length === 0) return;
         const orderCode = random.pick(orderCodes);
-        await attempt('refund', async () => {
-          await slices.cardPayments.refund(live, orderCode);
-          if (requests.isExpected(orderCode)) requests.expectStatus(orderCode, ['refunded']);
-          return 'done';
-        });
+        const resource = { type: 'card_payment', id: orderCode } as const;
+        const amountCents = chance(3) ? null : amount(1, 10_000);
+        const idempotencyKey = key();
+        const reason = freshName('estorno');
+        await make(
+          request('refund', live, reason, idempotencyKey, async () => {
+            const input = { amountCents, reason, idempotencyKey };
+            const { refund, replayed } = await slices.refunds.request(live, resource, input);
+            return { id: refund.refundId, replayed };
+          }),
+        );
+      },
+    },
+    refundByService: {
+      weight: 2,
+      async act() {
+        if (orderCodes.length === 0) return;
+        const orderCode = random.pick(orderCodes);
+        await attempt('refund by the service', async () =>
+          (await slices.cardPayments.refund(live, orderCode)) ? 'done' : 'not refundable',
+        );
       },
     },
     credit: {

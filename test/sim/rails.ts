@@ -1,5 +1,5 @@
 import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
-import type { Acquirer, ChargeStatus } from '../../server/src/rails/acquirer.ts';
+import type { Acquirer, ChargeStatus, RefundStatus } from '../../server/src/rails/acquirer.ts';
 import type { Bank, Transfer, TransferStatus } from '../../server/src/rails/bank.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import type { Random } from '../faults/random.ts';
@@ -21,9 +21,18 @@ export interface BookedTransfer extends Transfer {
 export interface BookedCharge {
   id: string;
   amountCents: number;
-  status: 'pending' | 'approved' | 'declined' | 'refunded' | 'void';
+  status: 'pending' | 'approved' | 'declined' | 'void';
   final: boolean;
   settlesAt: Date | null;
+}
+
+/** A refund as the acquirer's own books have it. */
+export interface BookedRefund {
+  id: string;
+  chargeId: string;
+  amountCents: number;
+  settlesAt: Date;
+  outcome: 'complete' | 'fail';
 }
 
 /** The behaviour of a payer's card, by its number. */
@@ -44,6 +53,7 @@ export interface Rails {
   readonly send: Send;
   readonly transfers: ReadonlyMap<string, BookedTransfer>;
   readonly charges: ReadonlyMap<string, BookedCharge>;
+  readonly refunds: ReadonlyMap<string, BookedRefund>;
   /** The body of each webhook. */
   readonly received: ReadonlyMap<string, { body: string; times: number }>;
 }
@@ -64,6 +74,7 @@ export function createRails({
 }): Rails {
   const transfers = new Map<string, BookedTransfer>();
   const charges = new Map<string, BookedCharge>();
+  const refunds = new Map<string, BookedRefund>();
   const received = new Map<string, { body: string; times: number }>();
 
   /** One call over a network that fails: it may never arrive, arrive twice, or late, and its answer may be lost. */
@@ -114,14 +125,45 @@ export function createRails({
         booked.status = 'approved';
         return { status: 'approved' };
       case 'approved':
-      case 'refunded':
         return { status: 'approved' };
     }
+  }
+
+  function refund({ id, chargeId, amountCents }: Parameters<Acquirer['refund']>[0]): RefundStatus {
+    const booked = refunds.get(id) ?? bookRefund({ id, chargeId, amountCents });
+    if (booked.chargeId !== chargeId || booked.amountCents !== amountCents)
+      broken({
+        law: 'a refund is requested as it was',
+        what: `${JSON.stringify(booked)}, then ${amountCents}`,
+      });
+    if (booked.settlesAt > clock.now()) return { status: 'pending', settlesAt: booked.settlesAt };
+    return booked.outcome === 'complete'
+      ? { status: 'completed' }
+      : { status: 'failed', reason: 'O banco emissor recusou o estorno' };
+  }
+
+  function bookRefund(requested: Parameters<Acquirer['refund']>[0]): BookedRefund {
+    const law = 'only what was taken is given back';
+    const taken = charges.get(requested.chargeId);
+    const given = [...refunds.values()].filter(
+      ({ chargeId, outcome }) => chargeId === requested.chargeId && outcome === 'complete',
+    );
+    const sum = given.reduce((cents, { amountCents }) => cents + amountCents, requested.amountCents);
+    if (taken?.status !== 'approved' || sum > taken.amountCents)
+      broken({ law, what: `${sum} of ${JSON.stringify(taken)}` });
+    const booked: BookedRefund = {
+      ...requested,
+      settlesAt: plusMs(clock.now(), random.pick([0, 0, 5 * SECOND, 10 * MINUTE])),
+      outcome: random.below(5) === 0 ? 'fail' : 'complete',
+    };
+    refunds.set(booked.id, booked);
+    return booked;
   }
 
   return {
     transfers,
     charges,
+    refunds,
     received,
     bank: {
       async quoteLitoshi(amountCents) {
@@ -140,13 +182,7 @@ export function createRails({
         over('acquirer', () =>
           charge(id, () => ({ id, amountCents: 0, status: 'void', final: false, settlesAt: null })),
         ),
-      refund: (id) =>
-        over('acquirer', () => {
-          const booked = charges.get(id);
-          if (booked?.status !== 'approved' && booked?.status !== 'refunded')
-            return broken({ law: 'only what was taken is given back', what: `${id} is ${booked?.status}` });
-          booked.status = 'refunded';
-        }),
+      refund: (requested) => over('acquirer', () => refund(requested)),
     },
     async send({ url, headers, body }) {
       const id = headers['x-webhook-id'] ?? headers['X-Webhook-Id'] ?? '';

@@ -8,6 +8,7 @@ import type { Violation } from './violation.ts';
 export type Made =
   | 'createCardPayment'
   | 'startCheckout'
+  | 'refund'
   | 'requestPayout'
   | 'requestSubaccountPayout'
   | 'transferToSubaccount'

@@ -15,7 +15,7 @@ test(`${SEEDS} seeds of ${STEPS} steps break no law`, { timeout: 60_000 + SEEDS 
   // A server that refuses everything breaks no law either.
   for (const each of [
     ...['createCardPayment: done', 'pay: paid', 'requestPayout: done', 'requestSubaccountPayout: done'],
-    ...['transferToSubaccount: done', 'createTestPayment (sandbox): done', 'task: card_payment.refund'],
+    ...['transferToSubaccount: done', 'createTestPayment (sandbox): done', 'task: refund.send'],
     ...['task: card_payment.expire', 'task: webhook.deliver', 'requestPayout: reported again'],
     ...['requestPayout: refused: INSUFFICIENT_FUNDS', 'requestPayout: refused: IDEMPOTENCY_CONFLICT'],
     ...['fault: transaction: lost at COMMIT, done', 'fault: transaction: lost at COMMIT, not done'],

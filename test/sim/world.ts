@@ -153,6 +153,7 @@ export async function openWorld({
     const { rows } = await raw<DueTask>`
       select kind, environment, key, revision, task.xmin::text as row, coalesce(
         (select number from card_payment where starts_with(kind, 'card_payment.') and order_code = key),
+        (select number from refund where starts_with(kind, 'refund.') and refund_id = key),
         (select number from payout where starts_with(kind, 'payout.') and withdrawal_id = key),
         (select number from subaccount_payout where starts_with(kind, 'subaccount_payout.') and id = key),
         (select number from webhook_delivery where starts_with(kind, 'webhook.') and webhook_id = key)

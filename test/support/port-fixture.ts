@@ -9,6 +9,7 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import type { RefundControls } from '../../server/src/refunds/model.ts';
 import type { TestPaymentControls } from '../../server/src/sandbox/model.ts';
 import type { WalletControls } from '../../server/src/wallet/model.ts';
 import type { ManualClock } from './clock.ts';
@@ -58,7 +59,7 @@ export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccou
   readonly tenant: Tenant;
   readonly database: Database;
   readonly bank: SimulatedBank;
-  readonly cardPayments: CardPaymentService & HostedCheckout;
+  readonly cardPayments: CardPaymentService & HostedCheckout & RefundControls;
   readonly controls: WalletControls & TestPaymentControls;
   balances(): Promise<Balances>;
 }

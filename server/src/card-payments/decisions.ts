@@ -28,10 +28,7 @@ export interface CardPaymentChange {
 }
 
 /** Tasks that are due at an instant. */
-export type CardPaymentTask =
-  | 'card_payment.expire'
-  | 'card_payment.resolve'
-  | 'card_payment.release';
+export type CardPaymentTask = 'card_payment.expire' | 'card_payment.resolve' | 'card_payment.release';
 
 export function decideCreate(
   input: Omit<CreateCardPaymentInput, 'idempotencyKey'>,

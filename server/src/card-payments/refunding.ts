@@ -118,7 +118,7 @@ function quietStep(
 ): CardPaymentChange {
   return {
     previous,
-    payment: { ...previous, ...changed, version: previous.version + 1 },
+    payment: { ...previous, ...changed },
     transaction: ledgerTransaction(transactionId, moves),
     due: [],
     announced: false,

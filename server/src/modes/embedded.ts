@@ -6,14 +6,15 @@ import {
   refundableCardPayments,
   refundDetailsOf,
 } from '../card-payments/collections.ts';
+import type { StoredCardPayment } from '../card-payments/model.ts';
 import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
 import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
+import type { Writes } from '../commit/commit.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
-import type { Writes } from '../commit/commit.ts';
 import type { Clock, ShiftableClock } from '../kernel/clock.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
@@ -24,12 +25,12 @@ import { products } from '../products/collections.ts';
 import { createProductRoutes } from '../products/routes.ts';
 import { createProductService } from '../products/service.ts';
 import type { Bank } from '../rails/bank.ts';
-import { createRefundRoutes } from '../refunds/routes.ts';
-import { createRefundSending } from '../refunds/sending.ts';
-import { createRefundService, writesOfReturn } from '../refunds/service.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer.ts';
 import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
+import { createRefundRoutes } from '../refunds/routes.ts';
+import { createRefundSending } from '../refunds/sending.ts';
+import { createRefundService, writesOfReturn } from '../refunds/service.ts';
 import { createSandboxRoutes } from '../sandbox/routes.ts';
 import { createSandboxService } from '../sandbox/service.ts';
 import { createControls } from '../simulator/controls.ts';
@@ -43,7 +44,6 @@ import { createWalletControls, createWalletService } from '../wallet/service.ts'
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
-import type { StoredCardPayment } from '../card-payments/model.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */

@@ -1,7 +1,6 @@
 import type { AccessService } from '../access/model.ts';
 import type { RecentCallers } from '../access/recent-callers.ts';
 import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
-import type { RefundControls } from '../refunds/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -13,6 +12,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { StrangerLimits } from '../limits/strangers.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
+import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';

@@ -14,7 +14,14 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { isFinal, isRefundId, keyInReference, type Refund, type RefundStatus, refundCardPaymentInput } from './model.ts';
+import {
+  isFinal,
+  isRefundId,
+  keyInReference,
+  type Refund,
+  type RefundStatus,
+  refundCardPaymentInput,
+} from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -131,7 +138,10 @@ builder.queryFields((t) => ({
       const { tenant } = assertReader(context);
       if (!isRefundId(refundId) && keyInReference(refundId) === null)
         throw new ValidationError([
-          { path: 'refundId', message: 'must be ref_ and 24 hex digits, or ref_idem_ and an idempotency key' },
+          {
+            path: 'refundId',
+            message: 'must be ref_ and 24 hex digits, or ref_idem_ and an idempotency key',
+          },
         ]);
       return context.services.refunds.find(tenant, refundId);
     },

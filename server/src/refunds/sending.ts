@@ -36,8 +36,7 @@ export function createRefundSending({
         const source = sources[resource.type];
         await committer.change({
           tenant: task,
-          read: (reader) =>
-            Promise.all([reader.load(refunds, refundId), source.read(reader, resource.id)]),
+          read: (reader) => Promise.all([reader.load(refunds, refundId), source.read(reader, resource.id)]),
           decide(state) {
             const refund = state.need(refunds, refundId);
             if (outcome.status === 'pending') {

@@ -169,7 +169,12 @@ function begin(
 /** Builds the writes that begin the refund of a payment which is returned by itself, in the commit that records it. */
 export function writesOfReturn(
   resource: RefundedResource,
-  { amountCents, chargeId, details, now }: {
+  {
+    amountCents,
+    chargeId,
+    details,
+    now,
+  }: {
     amountCents: Cents;
     chargeId: string;
     details: ResourceDetails;

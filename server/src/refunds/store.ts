@@ -64,11 +64,7 @@ export function countRefunds(sql: Sql, tenant: Tenant, { status }: RefundFilter)
   return countList(sql, tenant, { list: 'refund', status });
 }
 
-export async function saveRefunds(
-  sql: Sql,
-  tenant: Tenant,
-  refunds: readonly StoredRefund[],
-): Promise<void> {
+export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly StoredRefund[]): Promise<void> {
   await sql
     .insertInto('refund')
     .values(

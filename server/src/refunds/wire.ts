@@ -7,9 +7,12 @@ import { REFUND_STATUSES, type Refund, type RefundSnapshot } from './model.ts';
 /** A refund in the REST interface. The document has none: it is an extension of this service. */
 export const refundWire = z
   .object({
-    refundId: z.string().meta({ description: 'ref_ and 24 hex digits', examples: ['ref_0c7d1a5be2f94a3d8e6b7f10'] }),
+    refundId: z
+      .string()
+      .meta({ description: 'ref_ and 24 hex digits', examples: ['ref_0c7d1a5be2f94a3d8e6b7f10'] }),
     status: answeredWord(REFUND_STATUSES).meta({
-      description: 'processing: the money may have left; completed; failed: the amount is back where it was taken',
+      description:
+        'processing: the money may have left; completed; failed: the amount is back where it was taken',
     }),
     amountCents: cents,
     orderCode: z.string().meta({ description: 'The refunded card payment' }),

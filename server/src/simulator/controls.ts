@@ -2,8 +2,8 @@ import type { CardPaymentService, StoredCardPayment } from '../card-payments/mod
 import { NotFoundError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
-import type { RefundControls } from '../refunds/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
+import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { SubaccountPayoutService } from '../subaccounts/model.ts';
 import type { WalletControls } from '../wallet/model.ts';
