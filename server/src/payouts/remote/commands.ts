@@ -12,7 +12,7 @@ import {
 import { ABSENT_AFTER_MS, type Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
-import { isBehind, isNewestFirst } from '../../upstream/read-until.ts';
+import { isNewestFirst, reachesBefore } from '../../upstream/read-until.ts';
 import { earliestOf, type Recognition, recognise, windowOf } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
@@ -229,7 +229,7 @@ export function createPayoutRequests({
       complete:
         list.items.length >= list.total ||
         (before.size > 0 && isNewestFirst(dates)) ||
-        isBehind(dates, earliestOf(intent.createdAt, WINDOW)),
+        reachesBefore(dates, earliestOf(intent.createdAt, WINDOW)),
     });
     // A payout that only resembles the request is not taken for its own, even where there is one alone.
     if (recognition.items.length > 0)
@@ -244,7 +244,7 @@ export function createPayoutRequests({
   async function findNamed(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
     const { inputHash, summary } = intent;
     const { knownUpTo } = summary as Summary;
-    const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, behind: knownUpTo });
+    const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, after: knownUpTo });
     const ids = made.map(({ observed }) => observed.id);
     // Open requests are read before claimed payouts: a request that ends in between is then a rival, not overlooked.
     const open = await intents.open(tenant, REQUEST);

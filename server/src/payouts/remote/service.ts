@@ -75,7 +75,7 @@ export function createRemotePayouts(
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ withdrawalId }) => withdrawalId!,
     fetchPage: readPage,
-    isKept: isSettled,
+    isCacheable: isSettled,
   });
 
   // ── Reads ─────────────────────────────────────────────────────────────────────────────────────

@@ -121,13 +121,13 @@ export function createRemoteSubaccounts(
     idOf: ({ id }) => id,
     fetchPage: subaccountPage,
     // A subaccount's balance changes.
-    isKept: () => false,
+    isCacheable: () => false,
   });
   const statements = createStableOffsetList<List & { subaccountId: string }, StatementEntry>({
     keyOf: ({ tenant, subaccountId }) => `${tenant.environment} ${subaccountId}`,
     idOf: ({ kind, refId }) => `${kind} ${refId}`,
     fetchPage: statementPage,
-    isKept: () => true,
+    isCacheable: () => true,
   });
 
   // ── The port ──
