@@ -5,7 +5,7 @@ import type { Permission } from '../server/src/access/model.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
 import { addAccount, addKey } from './support/accounts.ts';
-import { pass } from './support/advance-clock.ts';
+import { advanceClock } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
 import { approved } from './support/cards.ts';
 import { DOCUMENT_ROWS, OUTSIDE, type Section } from './support/document.ts';
@@ -55,7 +55,7 @@ function patient(client: RestClient): RestClient {
 
 async function patiently(send: () => Promise<RestAnswer>): Promise<RestAnswer> {
   const answer = await send();
-  if (Number(answer.headers.get('ratelimit-remaining') ?? 120) < 2) await pass(app, 60_000);
+  if (Number(answer.headers.get('ratelimit-remaining') ?? 120) < 2) await advanceClock(app, 60_000);
   return answer;
 }
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
   );
   secret = data.configureWebhook.secret;
   await sell(10_000_000);
-  await pass(app, 15 * DAY_MS);
+  await advanceClock(app, 15 * DAY_MS);
   subaccountId = (await live.post('/subaccounts', { name: 'Ana' })).body.id;
   await live.post(`/subaccounts/${subaccountId}/transfers`, { amountCents: 1_000_000 });
 }, 60_000);
@@ -175,7 +175,7 @@ describe('2.2 subaccount payout', () => {
     const done = await subaccountPayout(CPF, { idempotencyKey: 'doc-2.2' });
     const denied = await subaccountPayout('negado@psa.example');
     const unsent = await subaccountPayout('recusa@psa.example');
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     const entries = await statement();
     const byCode = async (answer: RestAnswer) => (await lookUp(answer.body.code)).body;
     completed = await byCode(done);
@@ -369,14 +369,14 @@ describe('3.1 subaccount payout', () => {
     const held = await subaccountPayout('verifica@psa.example');
     expect(held.status).toBe(202);
     expect((await lookUp(held.body.code)).body).toMatchObject({ status: 'processing', reversed: false });
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     expect((await lookUp(held.body.code)).body).toMatchObject({ status: 'completed', reversed: false });
   });
   rows('3.1', ['failed'], async () => {
     const before = (await live.get(`/subaccounts/${subaccountId}`)).body.balanceCents;
     const from = receiver.received.length;
     const { body } = await subaccountPayout('negado@psa.example');
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     const steps = reported(from, 'subaccount.payout').map(
       ({ body: { status, reversed } }) => `${status} ${reversed}`,
     );
@@ -403,11 +403,11 @@ describe('3.2 card payment', () => {
 
 describe('3.3 withdrawal', () => {
   rows('3.3', ['requested', 'paid'], async () => {
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     const from = receiver.received.length;
     const { status, body } = await withdraw({});
     expect([status, body.status]).toEqual([201, 'pendente']);
-    await pass(app, 60_000);
+    await advanceClock(app, 60_000);
     expect((await live.get(`/payouts/${body.id}`)).body.status).toBe('concluido');
     expect(reported(from).map(({ body: { event, status: step } }) => [event, step])).toEqual([
       ['withdrawal.requested', 'pendente'],
@@ -419,7 +419,7 @@ describe('3.3 withdrawal', () => {
     const from = receiver.received.length;
     const { body } = await withdraw({ walletAddress: 'negado@psa.example' });
     expect((await live.get('/wallet')).body.balanceCents).toBe(before - 10_000);
-    await pass(app, 60_000);
+    await advanceClock(app, 60_000);
     expect((await live.get(`/payouts/${body.id}`)).body.status).toBe('negado');
     expect((await live.get('/wallet')).body.balanceCents).toBe(before);
     expect(reported(from).map(({ body: { event } }) => event)).toEqual([
@@ -598,7 +598,7 @@ describe('4.5 other endpoints', () => {
     expect((await subaccountPayout(CPF, {}).then(() => sandbox)).get).toBeTypeOf('function');
   });
   rows('4.5', ['GET /v1/payouts', 'POST /v1/payouts'], async () => {
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     const { body } = await withdraw({});
     const { body: list } = await live.get('/payouts?limit=1');
     expect(list.payouts).toMatchObject([
@@ -693,12 +693,12 @@ describe('6 webhooks', () => {
     const from = receiver.received.length;
     receiver.answer = (response) => response.writeHead(500).end();
     await sell(2_000);
-    await pass(app, 2 * DAY_MS);
+    await advanceClock(app, 2 * DAY_MS);
     receiver.answer = (response) => response.end();
     const attempts = reported(from, 'card_payment.paid');
     expect(attempts).toHaveLength(7);
     expect(new Set(attempts.map(({ headers }) => headers['x-webhook-id'])).size).toBe(1);
-    await pass(app, 2 * DAY_MS);
+    await advanceClock(app, 2 * DAY_MS);
     expect(reported(from, 'card_payment.paid')).toHaveLength(7);
   });
 });
@@ -721,10 +721,10 @@ describe('6.1 withdrawal events', () => {
       'sandbox',
     ],
     async () => {
-      await pass(app, HOUR_MS);
+      await advanceClock(app, HOUR_MS);
       const from = receiver.received.length;
       const { body } = await withdraw({ amount: 12.34 });
-      await pass(app, 60_000);
+      await advanceClock(app, 60_000);
       const common = {
         withdrawalId: body.withdrawalId,
         code: expect.stringMatching(/^SAQ-/),
@@ -752,7 +752,7 @@ describe('6.1 withdrawal events', () => {
   rows('6.1', ['withdrawal.denied'], async () => {
     const from = receiver.received.length;
     await withdraw({ walletAddress: 'negado@psa.example' });
-    await pass(app, 60_000);
+    await advanceClock(app, 60_000);
     expect(reported(from, 'withdrawal.denied').map(({ body }) => [body.status, body.processedAt])).toEqual([
       ['negado', expect.stringMatching(ISO)],
     ]);
@@ -760,7 +760,7 @@ describe('6.1 withdrawal events', () => {
   rows('6.1', ['processing is not reported'], async () => {
     const from = receiver.received.length;
     await withdraw({ method: 'pix_turbo' });
-    await pass(app, 60_000);
+    await advanceClock(app, 60_000);
     expect(reported(from).map(({ body }) => [body.event, body.method])).toEqual([
       ['withdrawal.requested', 'pix_turbo'],
       ['withdrawal.completed', 'pix_turbo'],
@@ -774,7 +774,7 @@ describe('6.1 withdrawal events', () => {
     );
     await sandbox.post('/sandbox/payments', { valueCents: 100_000 });
     await withdraw({ walletAddress: 'negado@psa.example' }, sandbox);
-    await pass(app, 60_000);
+    await advanceClock(app, 60_000);
     expect(reported(0, undefined, own).map(({ body }) => [body.event, body.sandbox])).toEqual([
       ['withdrawal.test.requested', true],
       ['withdrawal.test.completed', undefined],
@@ -815,7 +815,7 @@ describe('6.3 other events', () => {
   rows('6.3', ['subaccount.payout'], async () => {
     const from = receiver.received.length;
     const { body } = await subaccountPayout(CPF);
-    await pass(app, 60_000);
+    await advanceClock(app, 60_000);
     const events = reported(from, 'subaccount.payout').map((each) => each.body);
     expect(events.at(-1)).toEqual({ event: 'subaccount.payout', ...(await lookUp(body.code)).body });
   });
@@ -872,14 +872,14 @@ describe('8 limits', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
   });
   rows('8', ['withdrawals'], async () => {
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     const statuses: number[] = [];
     for (let count = 0; count < 6; count++) statuses.push((await withdraw({ method: 'pix_turbo' })).status);
     for (let count = 0; count < 6; count++) statuses.push((await withdraw({})).status);
     expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 201, 201, 201, 201, 201, 429]);
     const refused = await withdraw({});
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     expect((await withdraw({ method: 'pix_turbo' })).status).toBe(201);
   });
   rows('8', ['active API keys', 'billing products'], async () => {
@@ -901,11 +901,11 @@ describe('8 limits', () => {
   });
   rows('8', ['card checkout session'], async () => {
     const { body } = await live.post('/card-payments', { valueCents: 4990 });
-    await pass(app, 30 * 60_000);
+    await advanceClock(app, 30 * 60_000);
     expect((await live.get(`/card-payments/${body.orderCode}`)).body.status).toBe('expired');
   });
   rows('8', ['wallet withdrawal', 'webhook delivery'], async () => {
-    await pass(app, HOUR_MS);
+    await advanceClock(app, HOUR_MS);
     const account = await addAccount(app);
     const client = patient(createRestClient(app.url, await addKey(app, { accountId: account })));
     await app.controls.credit({ accountId: account, environment: 'live' }, 50_000);

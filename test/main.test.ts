@@ -39,25 +39,25 @@ describe('the program', () => {
     const DATABASE_URL = await createPostgresDatabase();
     const first = run({ DATABASE_URL });
     const url = await first.started;
-    const [, key] = /live\s+(ps_live_\S+)/.exec(first.said.stdout)!;
+    const [, key] = /live\s+(ps_live_\S+)/.exec(first.output.stdout)!;
     const answer = await fetch(`${url}/graphql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ query: '{ viewer { environment } }' }),
     });
     expect(await answer.json()).toEqual({ data: { viewer: { environment: 'LIVE' } } });
-    const docs = /REST\s+(\S+)/.exec(first.said.stdout)![1]!;
+    const docs = /REST\s+(\S+)/.exec(first.output.stdout)![1]!;
     expect(await (await fetch(docs)).text()).toContain('REST interface');
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     first.child.kill('SIGINT');
     expect(await first.exited).toBe(0);
-    expect(first.said.stderr).toBe('');
+    expect(first.output.stderr).toBe('');
 
     // As npm run dev starts it.
     const second = run({ DATABASE_URL, HOST: '127.0.0.1', PSA_DEMO: 'off' }, 'sources');
     await second.started;
-    expect(second.said.stdout).not.toContain('ps_live_');
+    expect(second.output.stdout).not.toContain('ps_live_');
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);
   });
@@ -76,19 +76,19 @@ describe('the program', () => {
 
   test('A server in front of a service prints its address, and shows no key', async () => {
     const key = 'ps_live_0123456789hidden';
-    const { child, said, started, exited } = run({
+    const { child, output, started, exited } = run({
       DATABASE_URL: await createPostgresDatabase(),
       PSA_UPSTREAM_URL: 'https://api.example/v1',
       PSA_UPSTREAM_LIVE_KEY: key,
     });
     const url = await started;
-    expect(said.stdout).toContain(`PSA is running at ${url}, in front of https://api.example\n`);
-    expect(said.stdout).toContain(`  Webhooks    ${url}/webhooks/psa: the service`);
-    expect(said.stdout).toContain('without PSA_UPSTREAM_WEBHOOK_SECRET webhooks are refused');
-    expect(said.stdout).not.toMatch(/hidden|simulator|demo/i);
+    expect(output.stdout).toContain(`PSA is running at ${url}, in front of https://api.example\n`);
+    expect(output.stdout).toContain(`  Webhooks    ${url}/webhooks/psa: the service`);
+    expect(output.stdout).toContain('without PSA_UPSTREAM_WEBHOOK_SECRET webhooks are refused');
+    expect(output.stdout).not.toMatch(/hidden|simulator|demo/i);
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
-    expect(said.stderr).toBe('');
+    expect(output.stderr).toBe('');
   });
 
   test('A server stops at a database of the other mode, in one line', async () => {
@@ -152,9 +152,9 @@ describe('the program', () => {
 
   /** The text on stderr before it ends with 1. */
   async function failure(environment: Record<string, string>): Promise<string> {
-    const { said, exited } = run(environment);
+    const { output, exited } = run(environment);
     expect(await exited).toBe(1);
-    expect(said.stdout).toBe('');
-    return said.stderr;
+    expect(output.stdout).toBe('');
+    return output.stderr;
   }
 });

@@ -8,7 +8,7 @@ import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../serv
 import { writeStamp } from '../server/scripts/stamp.mjs';
 import { findChanges } from './support/changes.mjs';
 import { ensureChromium } from './support/chromium.mjs';
-import { lookThrough } from './support/secrets.mjs';
+import { scanOutput } from './support/secrets.mjs';
 import { findTestFiles, isInSample } from './support/test-files.mjs';
 
 const USAGE = `Usage: npm test                        each behaviour once, and the fast gates
@@ -142,7 +142,7 @@ function sumOfLines(file) {
  * @param {boolean} isWhole
  */
 async function lookForSecrets(folder, isWhole) {
-  const { counts, found } = lookThrough(folder);
+  const { counts, found } = scanOutput(folder);
   const lines = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const each = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
   if (lines > 0) console.log(`${lines} lines were looked through for secrets: ${each.join(', ')}`);

@@ -57,7 +57,7 @@ const PARTS = {
 export const RUNNABLE = /** @type {const} */ (['server', 'widget', 'pgdata']);
 
 function widgetSources() {
-  // No build reads a document, and some hold hashes of what was built.
+  // No build reads a document, and some documents contain hashes of the built files.
   const sources = filesUnder('widget').filter((file) => !file.endsWith('.md'));
   return [...sources, 'tsconfig.json', 'schema.graphql', 'pnpm-lock.yaml'];
 }

@@ -12,7 +12,7 @@ const DIST = 'server/dist';
 
 const ENTRIES = { server: 'bundle.ts', psa: 'cli/main.ts', 'pglite-worker': 'db/pglite-worker.ts' };
 
-/** Packages that are not bundled: PGlite's WebAssembly lies beside its code; the next two are pages of megabytes. */
+/** Packages that are not bundled: PGlite's WebAssembly lies beside its code; the next two contain megabytes of pages. */
 const EXTERNAL = [
   '@electric-sql/pglite',
   '@graphql-yoga/render-graphiql',
@@ -55,7 +55,7 @@ const COMMON = {
   platform: 'node',
   format: 'cjs',
   target: 'node20',
-  // A script has no import(), and the one of Node passes its loader twice more.
+  // Replaces import() by require(): a script has no import(), and Node's own runs its loader two more times.
   supported: { 'dynamic-import': false },
   logLevel: 'warning',
 };
@@ -71,7 +71,7 @@ async function bundle() {
       sourcesContent: false,
       legalComments: 'external',
       plugins: [sourcesAloneInMap],
-      // A function that load.ts calls as Node calls a CommonJS module.
+      // Wraps the bundle in a function, which load.ts calls as Node calls a CommonJS module.
       banner: { js: '(function (exports, require, module, __filename, __dirname, __url) {' },
       footer: { js: '})' },
       define: {
@@ -148,7 +148,7 @@ if (isMain(import.meta.url)) {
   try {
     await bundle();
   } catch (error) {
-    // esbuild has printed what it does not understand.
+    // esbuild has already printed the errors of the sources.
     if (!(error instanceof Error && 'errors' in error)) throw error;
     process.exitCode = 1;
   }

@@ -25,7 +25,7 @@ kill -9 one of them to see the others take over what it did. Ctrl-C ends all.
 
 /** The time to load and migrate on a busy machine. */
 const START_MS = 60_000;
-/** A little more than the limit of main.js on a stop, without the time for draining. */
+/** A little more than main.js takes at most to stop, without the time for draining. */
 const STOP_MS = 15_000;
 /** The default of PSA_DRAIN_SECONDS. */
 const DRAIN_SECONDS = 3;
@@ -34,7 +34,7 @@ const DRAIN_SECONDS = 3;
  * @typedef {object} Instance
  * @property {number} number from 1
  * @property {string} url
- * @property {import('node:child_process').ChildProcess} process the one that runs, or the last that ran
+ * @property {import('node:child_process').ChildProcess} process the running one, or the last one that has ended
  *
  * @typedef {{ noticeMs: number, close(): Promise<void> }} Proxy
  */
@@ -45,9 +45,9 @@ const DRAIN_SECONDS = 3;
  * @param {object} options
  * @param {number} options.count
  * @param {Record<string, string | undefined>} options.env of each instance, with the DATABASE_URL that they share
- * @param {number} [options.port] the proxy's, which the instances' follow; without it any that are free
- * @param {(ports: import('./proxy.mjs').Ports) => Promise<Proxy>} [options.startProxy] without it there is none
- * @param {(line: string, from: { number: number, isError: boolean }) => void} [options.onLine] receives what they print
+ * @param {number} [options.port] the port of the proxy; the instances use the ports after it. Without it any free ports are used
+ * @param {(ports: import('./proxy.mjs').Ports) => Promise<Proxy>} [options.startProxy] without it no proxy is started
+ * @param {(line: string, from: { number: number, isError: boolean }) => void} [options.onLine] receives each line of their output
  */
 export async function startCluster({ count, env, port, startProxy, onLine = () => undefined }) {
   const [proxyPort = 0, ...ports] = await findPorts(count + 1, port);
@@ -90,7 +90,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
     return child;
   }
 
-  /** @param {Instance} instance @throws where it ends, or is not ready in time */
+  /** @param {Instance} instance @throws where the instance ends, or is not ready in time */
   function whenReady({ number, url: address, process: child }) {
     return whenServed(child, `${address}/readyz`, START_MS).catch((error) => {
       throw new Error(`Instance ${number} did not start: ${error.message}`);
@@ -99,19 +99,19 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
 
   async function close() {
     closing = true;
-    // A SIGTERM would drain them first.
+    // Not SIGTERM, after which an instance drains first.
     await Promise.all([proxy?.close(), ...instances.map((each) => stop(each.process, 'SIGINT', STOP_MS))]);
   }
 
   /** @type {Promise<void>} */
-  let restarted = Promise.resolve();
+  let lastRestart = Promise.resolve();
   async function restartAll() {
     for (const instance of instances) {
       await stop(instance.process, 'SIGTERM', drainMs + STOP_MS);
       if (closing) return;
       instance.process = run(instance.number);
       await whenReady(instance);
-      // Until the proxy has noticed, the next instance may be the only one that it sends requests to.
+      // Until the proxy notices this instance, the next one may be the only one that receives requests.
       await wait(proxy?.noticeMs ?? 0);
     }
   }
@@ -134,10 +134,10 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
     /** The address of the proxy, or of the first instance where there is none. */
     url,
     instances: /** @type {readonly Instance[]} */ (instances),
-    /** Restarts one after the other, each once the one before it is ready. A call during a restart adds another one. */
+    /** Restarts the instances one by one, each once the previous one is ready. A call during a restart follows it. */
     restart() {
-      restarted = restarted.then(restartAll, restartAll);
-      return restarted;
+      lastRestart = lastRestart.then(restartAll, restartAll);
+      return lastRestart;
     },
     /** Resolves when the instances and the proxy have ended. */
     close,
@@ -201,7 +201,7 @@ async function main() {
     DATABASE_URL: postgres?.url ?? process.env.DATABASE_URL,
     ...(upstream !== undefined && { PSA_UPSTREAM_URL: upstream }),
   };
-  /** The lines of the first greeting that are shown. @type {string[]} */
+  /** The lines of an instance's greeting that show the first account's keys. @type {string[]} */
   const keys = [];
   const cluster = await startCluster({
     count,

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, runNode } from './progress.mjs';
+import { root, runTypeScript } from './progress.mjs';
 import { findBreakingRestChanges } from './rest-changes.mjs';
 
 /** The interfaces of the last release: `npm run release` writes them. */
@@ -17,7 +17,7 @@ const PACKAGE = '@psa/server';
  * @returns {Promise<{ ok: boolean, output: string }>}
  */
 export async function interfaces() {
-  const description = await printDescription();
+  const description = await runTypeScript('server/scripts/print-openapi.ts');
   if (!description.ok) return description;
   const [schema, openapi] = ['schema.graphql', 'openapi.json'].map((file) => read(`${BASELINE}/${file}`));
   const changes = [
@@ -35,7 +35,7 @@ export async function interfaces() {
 
 /** Writes the current interfaces as those of the release. @returns {Promise<{ ok: boolean, output: string }>} */
 export async function writeBaseline() {
-  const description = await printDescription();
+  const description = await runTypeScript('server/scripts/print-openapi.ts');
   if (!description.ok) return description;
   mkdirSync(join(root, BASELINE), { recursive: true });
   writeFileSync(join(root, BASELINE, 'schema.graphql'), read('schema.graphql'));
@@ -64,11 +64,6 @@ async function majorChangesets() {
     .map((file) => parse(read(`${CHANGESETS}/${file}`)))
     .filter(({ releases }) => releases.some(({ name, type }) => name === PACKAGE && type === 'major'))
     .map(({ summary }) => summary);
-}
-
-/** Prints the OpenAPI description of the REST interface. */
-function printDescription() {
-  return runNode('node_modules/tsx/dist/cli.mjs', ['server/scripts/print-openapi.ts'], { quiet: true });
 }
 
 /** @param {string} file relative to the repository */

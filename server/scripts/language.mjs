@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from './progress.mjs';
 import { filesUnder } from './stamp.mjs';
 
-/** Words that a reader has to translate, and the ones that the field uses. */
+/** Words that a reader has to translate, each with the plain ones to use. */
 const BANNED = [
   ['told', 'notified, reported, shown, read'],
   ['whoever', 'the caller, a client, anyone who'],

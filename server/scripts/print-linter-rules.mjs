@@ -71,7 +71,7 @@ function groupOf({ own, others }, folders) {
   return group;
 }
 
-/** The rests of a pattern below these folders; none where it does not match them. @param {string} path @param {string[]} folders @returns {string[]} */
+/** The parts of a pattern that remain below these folders; none where it does not match them. @param {string} path @param {string[]} folders @returns {string[]} */
 function within(path, folders) {
   if (path.startsWith('!')) return within(path.slice(1), folders).map((rest) => `!${rest}`);
   const [folder, ...deeper] = folders;
@@ -84,7 +84,7 @@ function within(path, folders) {
   return rest.length > 0 && fits(first, folder) ? within(rest.join('/'), deeper) : [];
 }
 
-/** Whether the pattern of a name fits a folder, which is a name itself, or `*`. @param {string} pattern @param {string} folder */
+/** Whether the pattern of a folder's name matches a folder. The folder may be `*` itself. @param {string} pattern @param {string} folder */
 function fits(pattern, folder) {
   if (pattern === '*' || pattern === folder) return true;
   return /^\{(.*)\}$/.exec(pattern)?.[1]?.split(',').includes(folder) ?? false;

@@ -1,7 +1,6 @@
 import { METHODS } from '../src/payouts/methods/registry.ts';
 
 // Prints the labels of the payout methods for the widget.
-
 const labels = Object.values(METHODS).map(({ graphql, label }) => `  ${graphql.name}: '${label}',\n`);
 
 process.stdout.write(`// Made from the records of the payout methods in server/src/payouts/methods; \`npm run regenerate\` writes it.

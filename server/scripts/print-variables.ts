@@ -5,7 +5,7 @@ import { describeVariables } from '../src/variables.ts';
 const DOCUMENT = 'server/docs/configuration.md';
 const BEGIN = '<!-- npm run regenerate writes from here -->';
 const END = '<!-- to here -->';
-/** Columns of a terminal that the help may take. */
+/** The width of the help on a terminal, in columns. */
 const WIDTH = 110;
 
 const variables = describeVariables();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const POLL_MS = 50;
-/** The limit on one request; the next one follows after it. */
+/** The limit on one request, after which it is repeated. */
 const ANSWER_MS = 5_000;
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */

@@ -47,6 +47,11 @@ export function runNode(file, args, options) {
   return run(process.execPath, [file, ...args], options);
 }
 
+/** Runs a TypeScript file of the repository, and returns its output. @param {string} file */
+export function runTypeScript(file) {
+  return runNode('node_modules/tsx/dist/cli.mjs', [file], { quiet: true });
+}
+
 /**
  * Runs a step and prints its result in one line. The output is printed before it, and only if the step has failed.
  *
@@ -64,7 +69,7 @@ export async function step(name, work) {
   return { name, ok, took };
 }
 
-/** The CPU time of the ended children of this process and of theirs, in milliseconds; 0 where the system does not count it. */
+/** The CPU milliseconds of this process's ended children and of their children; 0 where the system does not count them. */
 export function childrenCpuMs() {
   try {
     const [, fields = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ');

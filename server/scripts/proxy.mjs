@@ -9,7 +9,7 @@ import { root } from './progress.mjs';
 const START_MS = 30_000;
 const STOP_MS = 5_000;
 
-/** The PATH of the user, and the folders of root's where Debian installs nginx. */
+/** The PATH of the user, and the folders of root's PATH, where Debian installs nginx. */
 const PATH = [process.env.PATH, '/usr/local/sbin', '/usr/sbin'].join(delimiter);
 
 /**

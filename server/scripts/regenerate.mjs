@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureParts } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { fail, isMain, root, runNode } from './progress.mjs';
+import { fail, isMain, root, runNode, runTypeScript } from './progress.mjs';
 
 /**
  * The files of the repository that are generated from others, in the order of their generation.
  *
  * @typedef {object} Generated
  * @property {string} file relative to the repository
- * @property {string} from its sources, in a few words
- * @property {() => Promise<{ ok: boolean, output: string }>} make resolves with the content as the output
+ * @property {string} from the sources of the file, in a few words
+ * @property {() => Promise<{ ok: boolean, output: string }>} make resolves with the content of the file as the output
  *
  * @type {Generated[]}
  */
@@ -73,11 +73,6 @@ async function regenerate() {
   }
 }
 
-/** @param {string} script */
-function runTypeScript(script) {
-  return runNode('node_modules/tsx/dist/cli.mjs', [script], { quiet: true });
-}
-
 /** @type {ReturnType<typeof runNode> | undefined} */
 let variables;
 
@@ -88,7 +83,7 @@ async function printVariables(file) {
   return made.ok ? { ok: true, output: JSON.parse(made.output)[file] } : made;
 }
 
-/** Prints the types of the schema, with which the compiler checks the widget's operations. */
+/** Prints the types of the schema, against which the compiler checks the widget's operations. */
 async function printTypes() {
   const folder = mkdtempSync(join(tmpdir(), 'psa-types-'));
   try {

@@ -13,7 +13,7 @@
  *   components: { schemas: Record<string, Schema>, responses?: Record<string, Answer> } }} Description
  *
  * @typedef {object} Change a change that breaks a client
- * @property {string} name of what has changed, such as `POST /v1/payouts: amount` or `schemas/Payout: fee`
+ * @property {string} name the place of the change, such as `POST /v1/payouts: amount` or `schemas/Payout: fee`
  * @property {string} message
  */
 
@@ -84,7 +84,7 @@ export function findBreakingRestChanges(before, after) {
 
   /** @param {string} name @param {Answer} old @param {Answer} answer */
   function compareAnswers(name, old, answer) {
-    const [oldOne, newOne] = [resolveAnswer(before, old), resolveAnswer(after, answer)];
+    const [oldOne, newOne] = [resolve(before, old), resolve(after, answer)];
     for (const header of Object.keys(oldOne.headers ?? {}))
       if (!(header in (newOne.headers ?? {}))) report(`${name} ${header}`, 'The header was removed');
     compareContents(name, 'answer', oldOne.content ?? {}, newOne.content ?? {});
@@ -123,19 +123,19 @@ function schemaChanges(context, name, old, schema) {
     if (seen.has(pair)) return [];
     const shared = old.$ref === schema.$ref ? old.$ref?.replace('#/components/', '') : undefined;
     const inside = { ...context, seen: new Set([...seen, pair]) };
-    return schemaChanges(inside, shared ?? name, resolveSchema(before, old), resolveSchema(after, schema));
+    return schemaChanges(inside, shared ?? name, resolve(before, old), resolve(after, schema));
   }
 
   // Every value that the narrow schema admits must be admitted by the wide one too.
   const [narrow, wide] = side === 'request' ? [old, schema] : [schema, old];
   if (narrow.anyOf ?? narrow.oneOf ?? wide.anyOf ?? wide.oneOf) {
     return alternatives(narrow).flatMap((one) => {
-      const tries = alternatives(wide).map((other) =>
+      const attempts = alternatives(wide).map((other) =>
         side === 'request'
           ? schemaChanges(context, name, one, other)
           : schemaChanges(context, name, other, one),
       );
-      return tries.reduce((best, each) => (each.length < best.length ? each : best));
+      return attempts.reduce((best, each) => (each.length < best.length ? each : best));
     });
   }
 
@@ -209,28 +209,21 @@ function valuesOf(schema) {
 
 /** @param {string} keyword @param {Schema} narrow @param {Schema} wide @param {Side} side */
 function isTighter(keyword, narrow, wide, side) {
-  const [has, limit] = [narrow[keyword], wide[keyword]];
+  const [own, limit] = [narrow[keyword], wide[keyword]];
   // A client that leaves the member out gets another value than before.
-  if (keyword === 'default') return side === 'request' && differs(has, limit);
+  if (keyword === 'default') return side === 'request' && differs(own, limit);
   if (limit === undefined) return false;
-  if (LOWER_BOUNDS.has(keyword)) return has === undefined || Number(has) < Number(limit);
-  if (UPPER_BOUNDS.has(keyword)) return has === undefined || Number(has) > Number(limit);
-  return differs(has, limit);
+  if (LOWER_BOUNDS.has(keyword)) return own === undefined || Number(own) < Number(limit);
+  if (UPPER_BOUNDS.has(keyword)) return own === undefined || Number(own) > Number(limit);
+  return differs(own, limit);
 }
 
-/** @param {Description} description @param {Schema} schema @returns {Schema} */
-function resolveSchema(description, schema) {
-  if (schema.$ref === undefined) return schema;
-  const named = description.components.schemas[schema.$ref.replace('#/components/schemas/', '')];
-  if (!named) throw new Error(`The description has no ${schema.$ref}.`);
-  return named;
-}
-
-/** @param {Description} description @param {Answer} answer @returns {Answer} */
-function resolveAnswer(description, answer) {
-  if (answer.$ref === undefined) return answer;
-  const named = description.components.responses?.[answer.$ref.replace('#/components/responses/', '')];
-  if (!named) throw new Error(`The description has no ${answer.$ref}.`);
+/** @template {Schema | Answer} Part @param {Description} description @param {Part} part @returns {Part} */
+function resolve({ components }, part) {
+  if (part.$ref === undefined) return part;
+  const [, kind = '', name = ''] = /^#\/components\/(\w+)\/(.*)$/.exec(part.$ref) ?? [];
+  const named = /** @type {Record<string, Record<string, any>>} */ (components)[kind]?.[name];
+  if (!named) throw new Error(`The description has no ${part.$ref}.`);
   return named;
 }
 

@@ -35,7 +35,7 @@ function readdir(top) {
 }
 
 /**
- * A hash of the names and contents of files, and of `more`. A missing file has its own value.
+ * A hash of the names and contents of files, and of `more`. A missing file counts as an empty one.
  *
  * @param {string[]} files relative to the repository
  * @param {string[]} [more]
@@ -51,8 +51,8 @@ export function fingerprint(files, more = []) {
   return hash.digest('hex');
 }
 
-/** @param {string} path */
-function readOrEmpty(path) {
+/** Reads a file; an empty string where there is none. @param {string} path */
+export function readOrEmpty(path) {
   try {
     return readFileSync(path);
   } catch {

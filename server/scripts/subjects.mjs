@@ -17,7 +17,7 @@ export function subjectFault(subject) {
  * @param {string} range @param {string} [cwd] @returns {Promise<{ ok: boolean, output: string }>}
  */
 export async function checkSubjects(range, cwd = root) {
-  // The first push of a branch has no commit before it: 40 zeros. Then its last commit is checked.
+  // At the first push of a branch the commit before it is 40 zeros: then only the last commit is checked.
   const revisions = /^0+\.\./.test(range) ? ['-1', range.replace(/^0+\.{2,3}/, '')] : [range];
   const log = await run('git', ['log', '--no-merges', '--format=%h %s', ...revisions, '--'], {
     cwd,

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { addAccount } from '../support/accounts.ts';
-import { pass } from '../support/advance-clock.ts';
+import { advanceClock } from '../support/advance-clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
@@ -180,7 +180,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   await vi.waitFor(() => {
     for (const { name, open } of receivers) expect(open.size, name).toBe(0);
   }, WAIT);
-  await pass(app, 5 * MINUTE);
+  await advanceClock(app, 5 * MINUTE);
   for (const [index, { tenant }] of [...merchants.entries()]) {
     const receiver = receivers[index]!;
     const deliveries = await deliveriesOf(app, tenant);
@@ -229,7 +229,7 @@ test(`${HANGING} merchants whose receivers all hang delay the others by seconds,
 
   for (const receiver of receivers) receiver.repaired = true;
   for (const { open } of receivers) for (const socket of open) socket.destroy();
-  await pass(app, 5 * MINUTE);
+  await advanceClock(app, 5 * MINUTE);
   const { rows } = await app.database.sql
     .selectFrom('webhook_delivery')
     .select(({ fn }) => ['status', fn.countAll<number>().as('count')])

@@ -6,9 +6,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../server/src/ops/log.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 import { startCollector } from '../support/collector.ts';
-import { said } from '../support/log-capture.ts';
+import { captureOutput } from '../support/log-capture.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
-import { lookThrough, masked, secretsIn } from '../support/secrets.mjs';
+import { findSecrets, mask, scanOutput } from '../support/secrets.mjs';
 
 // What every server of every test has said is looked through at the end of `npm test`. Here: that the look finds each form
 // of a secret, takes nothing else for one, and is given all that a server says.
@@ -50,10 +50,10 @@ describe('a secret', () => {
         `psa_requests_total{route="/v1/${secret}"}`,
       ]) {
         expect(
-          secretsIn(line).map((found) => found.kind),
+          findSecrets(line).map((found) => found.kind),
           line,
         ).toContain(kind);
-        expect(masked(line)).not.toContain(secret);
+        expect(mask(line)).not.toContain(secret);
       }
     },
   );
@@ -71,7 +71,7 @@ describe('a secret', () => {
     '{"spanId":"4242424242424242","parentSpanId":"5555555555554444"}',
     '{"acc":"acc_4208873578834f8b96d844b3","sub":"sacc_0123456789abcdef0123456789abcdef"}',
   ])('No secret is found in a line without one: %s', (line) => {
-    expect(secretsIn(line)).toEqual([]);
+    expect(findSecrets(line)).toEqual([]);
   });
 });
 
@@ -96,7 +96,7 @@ describe('what a server says', () => {
     socket.socket.terminate();
     await app.live.sse('subscription { nothing }').next();
     await app.close();
-    const { counts, found } = lookThrough(folder);
+    const { counts, found } = scanOutput(folder);
     expect(found).toEqual([]);
     expect(counts.error).toBeGreaterThanOrEqual(5);
     for (const kind of ['log', 'metrics', 'trace']) expect(counts[kind], kind).toBeGreaterThan(0);
@@ -105,8 +105,8 @@ describe('what a server says', () => {
   test('A secret that is planted in any kind of output is found, and reported without its text', () => {
     const folder = collecting();
     for (const kind of ['log', 'error', 'metrics', 'trace'] as const)
-      said(kind, `psa_x{a="${SECRETS[0]![1]}"} 1\nnothing`);
-    const { counts, found } = lookThrough(folder);
+      captureOutput(kind, `psa_x{a="${SECRETS[0]![1]}"} 1\nnothing`);
+    const { counts, found } = scanOutput(folder);
     expect(counts).toEqual({ log: 2, error: 2, metrics: 2, trace: 2 });
     expect(found).toHaveLength(4);
     for (const line of found) {
@@ -150,7 +150,7 @@ describe('what a server says', () => {
       expect([status, body.errors[0].message]).toEqual([500, 'Internal error']);
     }
     expect(lines).toHaveLength(5);
-    expect(lines.flatMap((line) => secretsIn(line))).toEqual([]);
+    expect(lines.flatMap((line) => findSecrets(line))).toEqual([]);
     await app.close();
   });
 
@@ -160,7 +160,7 @@ describe('what a server says', () => {
     log.error({ err: new Error(`invalid input syntax: "${secret}"`) }, 'a fault');
     log.error({ err: new Error('outer', { cause: new Error(`of (${secret})`) }) }, 'a fault');
     log.error({ err: `thrown ${secret}` }, 'a fault');
-    expect(lines.flatMap((line) => secretsIn(line))).toEqual([]);
+    expect(lines.flatMap((line) => findSecrets(line))).toEqual([]);
     expect(lines.join()).toContain('invalid input syntax');
   });
 });

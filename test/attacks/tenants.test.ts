@@ -6,7 +6,7 @@ import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
-import { pass } from '../support/advance-clock.ts';
+import { advanceClock } from '../support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
@@ -622,7 +622,7 @@ async function startEmbedded(): Promise<Setting> {
   const app = await startApp({ environment: ENVIRONMENT, restLimit: 1_000_000 });
   const [first] = await app.database.sql.selectFrom('account').select('id').execute();
   const other = await addAccount(app);
-  const wait = { settled: () => app.work.settled(), pass: (ms: number) => pass(app, ms) };
+  const wait = { settled: () => app.work.settled(), pass: (ms: number) => advanceClock(app, ms) };
   const sides: Side[] = [];
   const restricted = new Map<Side, Record<string, string>>();
   for (const [name, accountId, environment] of [

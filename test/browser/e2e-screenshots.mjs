@@ -17,7 +17,7 @@ register();
 const { createApp } = await import('../../server/src/app.ts');
 const { readConfig } = await import('../../server/src/config.ts');
 const { createManualClock } = await import('../support/clock.ts');
-const { CARD, comeToRest, launchBrowser, openVisitor, payOn } = await import('../support/browser.ts');
+const { CARD, launchBrowser, openVisitor, payOn, waitForAnimations } = await import('../support/browser.ts');
 
 const SESSION_MS = 30 * 60_000;
 const LOOKS = /** @type {const} */ ([
@@ -56,7 +56,7 @@ async function drawStates({ name: suffix, ...look }, folder) {
   /** @param {Page} page @param {string} name */
   const draw = async (page, name) => {
     await page.evaluate(() => scrollTo(0, 0));
-    await comeToRest(page);
+    await waitForAnimations(page);
     await page.screenshot({ path: join(folder, `${name}-${suffix}.png`), fullPage: true });
   };
 
@@ -117,14 +117,14 @@ async function drawForReadme(file) {
   await payOn(await openWindow(page, button(page, 'caneca')), CARD.approved);
   await says(page, 'caneca', 'Pagamento confirmado');
   await openWindow(page, button(page, 'cafe'));
-  await visitor.heard(
+  await visitor.waitForEvent(
     'psa-connection-change',
     ({ target, detail }) => target === 'cafe' && detail.connection === 'live',
   );
   await page.evaluate(() =>
     scrollTo(0, (document.querySelector('.columns')?.getBoundingClientRect().top ?? 0) + scrollY - 24),
   );
-  await comeToRest(page);
+  await waitForAnimations(page);
   await page.screenshot({ path: file });
   await context.close();
 }

@@ -8,7 +8,7 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { approved, approvedLate, approvedSoon, declined, declinedForGood } from '../support/cards.ts';
-import type { Harness, StartHarness } from '../support/port-fixture.ts';
+import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 
 const CALLERS = scale('CALLERS');
@@ -20,7 +20,7 @@ const SESSION = 30 * MINUTE;
 const KEPT = 10 * SECOND;
 
 /** The contract of card payments, for every implementation of their port. Payers pay at the service. */
-export function describePort(start: StartHarness): void {
+export function describePort(start: StartPortFixture): void {
   describe('created', () => {
     test('A card payment is found as it was given, by its merchant alone', async () => {
       const [merchant, other] = [await start(), await start()];
@@ -381,29 +381,29 @@ export function describePort(start: StartHarness): void {
 
 const PAGE = { limit: 10, offset: 0 };
 
-async function create({ cardPayments, tenant }: Harness, valueCents = 4990): Promise<string> {
+async function create({ cardPayments, tenant }: PortFixture, valueCents = 4990): Promise<string> {
   return (await cardPayments.create(tenant, { valueCents })).payment.orderCode;
 }
 
 /** Pays at the service as the payer, and waits until the result is announced. */
-async function pay({ service, settled }: Harness, orderCode: string, details: CardDetails) {
+async function pay({ service, settled }: PortFixture, orderCode: string, details: CardDetails) {
   const result = await service.cardPayments.pay(orderCode, details);
   await settled();
   return result;
 }
 
-async function find({ cardPayments, tenant }: Harness, orderCode: string): Promise<CardPayment> {
+async function find({ cardPayments, tenant }: PortFixture, orderCode: string): Promise<CardPayment> {
   return (await cardPayments.find(tenant, orderCode))!;
 }
 
 /** When no answer from before is given any more. */
-async function later(merchant: Harness, orderCode: string): Promise<CardPayment> {
+async function later(merchant: PortFixture, orderCode: string): Promise<CardPayment> {
   await merchant.pass(KEPT);
   return find(merchant, orderCode);
 }
 
 /** Lists every status that subscribers were notified of, in order. */
-async function announcedStatuses(merchant: Harness, orderCode: string): Promise<string[]> {
+async function announcedStatuses(merchant: PortFixture, orderCode: string): Promise<string[]> {
   const events = await merchant.events('card_payment');
   return events
     .filter(({ resourceId }) => resourceId === orderCode)
@@ -416,7 +416,7 @@ function grant(given: Partial<CheckoutGrant> = {}): CheckoutGrant {
 
 /** A checkout token as a page presents it. */
 async function mint(
-  { access, checkoutTokens, tenant }: Pick<Harness, 'access' | 'checkoutTokens' | 'tenant'>,
+  { access, checkoutTokens, tenant }: Pick<PortFixture, 'access' | 'checkoutTokens' | 'tenant'>,
   given: Partial<CheckoutGrant> = {},
 ): Promise<{ id: string; grant: CheckoutGrant }> {
   const { amount, reusable } = grant(given);

@@ -96,11 +96,11 @@ describe('a card payment, created at the service', () => {
       ...{ customer: { name: 'Ana', email: null }, successUrl: 'https://shop.example/ok' },
     };
     const { payment, replayed } = await person.create(tenant, { ...given, cancelUrl: null });
-    expect(script.asked).toHaveLength(1);
-    expect(script.asked[0]).toMatchObject({
+    expect(script.requests).toHaveLength(1);
+    expect(script.requests[0]).toMatchObject({
       ...{ method: 'POST', path: PATH, environment: 'live', requestOptions: { priority: 'money' } },
     });
-    expect(script.asked[0]!.body).toEqual({
+    expect(script.requests[0]!.body).toEqual({
       ...{ valueCents: 4990, description: 'Pão', callbackUrl: OURS, metadata: '{"a":1}' },
       ...{ customer: { name: 'Ana' }, successUrl: 'https://shop.example/ok' },
     });
@@ -111,7 +111,7 @@ describe('a card payment, created at the service', () => {
     });
     expect(replayed).toBe(false);
     expect(await events()).toEqual([['card_payment.pending', null, payment.orderCode]]);
-    expect(facade.nudged).toContain('card_payment');
+    expect(facade.polledResources).toContain('card_payment');
     expect((await person.list(tenant, { first: 10 })).items.map(({ payment: each }) => each)).toEqual([
       payment,
     ]);
@@ -128,7 +128,7 @@ describe('a card payment, created at the service', () => {
     await expect(person.create(tenant, { ...input, valueCents: 81 })).rejects.toMatchObject({
       code: 'IDEMPOTENCY_CONFLICT',
     });
-    expect(script.asked).toHaveLength(1);
+    expect(script.requests).toHaveLength(1);
   });
 
   test('A card payment is refused in sandbox without a request', async () => {
@@ -138,7 +138,7 @@ describe('a card payment, created at the service', () => {
       code: 'NOT_IN_SANDBOX',
     });
     expect(await person.find(sandbox, 'PEDIDO1')).toBeNull();
-    expect(script.asked).toEqual([]);
+    expect(script.requests).toEqual([]);
   });
 
   test.each([
@@ -171,10 +171,10 @@ describe('a card payment, created at the service', () => {
           code: 'UPSTREAM_UNAVAILABLE',
           moneyMayHaveMoved: false,
         });
-      expect(script.asked).toHaveLength(1);
+      expect(script.requests).toHaveLength(1);
       clock.advance(10 * MINUTE);
       await expect(create()).rejects.toThrow('no endpoint');
-      expect(script.asked).toHaveLength(2);
+      expect(script.requests).toHaveLength(2);
     },
   );
 });
@@ -211,7 +211,7 @@ describe('a creation whose answer was lost', () => {
       callbackUrl: 'https://shop.example/hook',
     });
     expect(replayed).toBe(false);
-    expect(script.paths).toEqual([`POST ${PATH}`, `GET ${PATH}`]);
+    expect(script.requestLines).toEqual([`POST ${PATH}`, `GET ${PATH}`]);
   });
 
   test.each([
@@ -224,7 +224,7 @@ describe('a creation whose answer was lost', () => {
     clock.advance(MINUTE);
     await facade.work.settled();
     for (let index = 0; index < 250; index += 1) made.push(create(1_000 + index));
-    script.paths.length = 0;
+    script.requestLines.length = 0;
     script.on('GET', LIST, ({ path }) => {
       const offset = pages ? Number(new URL(path, 'http://service').searchParams.get('offset')) : 0;
       return ok({ cardPayments: [...made].reverse().slice(offset, offset + 100), total: made.length });
@@ -232,7 +232,7 @@ describe('a creation whose answer was lost', () => {
     const [intent] = await facade.intents.open(tenant, 'createCardPayment');
     const found = await cards.requests.createCardPayment!.lookUp(tenant, intent!);
     expect(found).toEqual(pages ? expect.objectContaining({ claims: made[0]!.orderCode }) : 'unclear');
-    expect(script.paths).toHaveLength(looks);
+    expect(script.requestLines).toHaveLength(looks);
   });
 
   test('A lost creation is not confused with a similar older payment', async () => {
@@ -258,7 +258,7 @@ describe('a creation whose answer was lost', () => {
     expect(await person.create(tenant, input)).toMatchObject({ payment, replayed: true });
     expect(made).toHaveLength(2);
     // That there is no list is remembered.
-    expect(script.paths).toEqual([`POST ${PATH}`, `GET ${PATH}`, `POST ${PATH}`]);
+    expect(script.requestLines).toEqual([`POST ${PATH}`, `GET ${PATH}`, `POST ${PATH}`]);
   });
 
   test('A lost creation is looked up in the background until the payment must have expired', async () => {
@@ -334,8 +334,8 @@ describe('a checkout token in front of the service', () => {
     ]);
     expect(first).toMatchObject({ amountCents: 4990, description: 'Caneca', customer: { name: 'Ana' } });
     expect(second.orderCode).toBe(first.orderCode);
-    expect(script.asked).toHaveLength(1);
-    expect(script.asked[0]!.requestOptions).toEqual({ priority: 'payer', subject: given.id });
+    expect(script.requests).toHaveLength(1);
+    expect(script.requests[0]!.requestOptions).toEqual({ priority: 'payer', subject: given.id });
     await expect(
       service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Bia' } }),
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
@@ -370,8 +370,8 @@ describe('a checkout token in front of the service', () => {
       await expect(
         payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT }),
       ).rejects.toMatchObject(UNANSWERED);
-    expect(script.asked.length).toBeGreaterThan(3);
-    for (const { requestOptions } of script.asked)
+    expect(script.requests.length).toBeGreaterThan(3);
+    for (const { requestOptions } of script.requests)
       expect(requestOptions).toEqual({ priority: 'payer', subject: given.id });
     expect(facade.faults).toEqual([]);
   });
@@ -415,11 +415,11 @@ describe('a checkout token in front of the service', () => {
 
     // What is over is known, and where nobody answers it is as it was known last.
     await again();
-    const asked = script.asked.length;
+    const asked = script.requests.length;
     const other = await service.startCheckout(tenant, given, { attemptId: OTHER });
     script.on('GET', `${PATH}/`, () => timeout());
     expect(await service.startCheckout(tenant, given, { attemptId: OTHER })).toEqual(other);
-    expect(script.asked).toHaveLength(asked + 2);
+    expect(script.requests).toHaveLength(asked + 2);
   });
 
   test('A reusable token starts a payment for each attempt', async () => {
@@ -443,7 +443,7 @@ describe('a checkout token in front of the service', () => {
     await expect(payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject(
       error,
     );
-    expect(script.asked).toEqual([]);
+    expect(script.requests).toEqual([]);
   });
 
   test('A token sells a product by its price and name', async () => {
@@ -466,7 +466,7 @@ describe('a card payment, looked up', () => {
       undefined,
     ]);
     expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'pending' });
-    expect(script.asked).toHaveLength(2);
+    expect(script.requests).toHaveLength(2);
     kept.get(orderCode)!.status = 'paid';
     clock.advance(2_000);
     expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'paid', version: 2 });
@@ -478,7 +478,7 @@ describe('a card payment, looked up', () => {
     const { person, tenant, script } = await start();
     for (const code of ['', '../wallet', 'a b', 'a\u0000', 'x'.repeat(65), 'ü'])
       expect(await person.find(tenant, code)).toBeNull();
-    expect(script.asked).toEqual([]);
+    expect(script.requests).toEqual([]);
   });
 
   test('A payment is never older than the last webhook', async () => {
@@ -499,7 +499,7 @@ describe('a card payment, looked up', () => {
     await person.find(tenant, orderCode);
     clock.advance(MINUTE);
     expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'refunded' });
-    expect(script.asked).toHaveLength(1);
+    expect(script.requests).toHaveLength(1);
   });
 
   test.each([
@@ -528,7 +528,7 @@ describe('a card payment, looked up', () => {
     const { person, tenant, script, create } = await start();
     const { payment } = await person.create(tenant, { valueCents: 80 });
     expect(await person.findWithVersion(tenant, payment.orderCode)).toEqual({ version: 1, payment });
-    expect(script.asked).toHaveLength(1);
+    expect(script.requests).toHaveLength(1);
     const other = create(99);
     expect(await person.findWithVersion(tenant, other.orderCode)).toMatchObject({
       ...{ version: 2, payment: { amountCents: 99 } },
@@ -590,7 +590,7 @@ describe('a webhook of a card payment', () => {
     const { cards, tenant, create, events, script } = await start();
     const { orderCode } = create(820, 'paid');
     await cards.refresh(tenant, [orderCode, '../x'], { priority: 'lookup' });
-    expect(script.asked.map(({ requestOptions }) => requestOptions.priority)).toEqual(['lookup']);
+    expect(script.requests.map(({ requestOptions }) => requestOptions.priority)).toEqual(['lookup']);
     expect(await events()).toEqual([['card_payment.paid', null, orderCode]]);
     script.on('GET', PATH, () => new RateLimitError('120 a minute', 3));
     await expect(cards.refresh(tenant, ['P2'], { priority: 'lookup' })).rejects.toMatchObject({
@@ -607,14 +607,17 @@ describe('what somebody follows', () => {
       codes.push((await person.create(tenant, { valueCents: 80 })).payment.orderCode);
       clock.advance(1);
     }
-    script.asked.length = 0;
+    script.requests.length = 0;
     const poll = () => cards.poll(tenant, { all: true, ids: [] });
     expect(await poll()).toEqual(new Date('2026-03-02T12:00:03.000Z'));
-    expect(script.asked).toEqual([]);
+    expect(script.requests).toEqual([]);
     clock.advance(3_000);
     kept.get(codes[1]!)!.status = 'paid';
     const asked = () =>
-      script.asked.map(({ path, requestOptions }) => [path.slice(PATH.length + 1), requestOptions.priority]);
+      script.requests.map(({ path, requestOptions }) => [
+        path.slice(PATH.length + 1),
+        requestOptions.priority,
+      ]);
     const next = await poll();
     expect(asked()).toEqual([
       [codes[0], 'poll'],
@@ -639,9 +642,9 @@ describe('what somebody follows', () => {
     });
     const { orderCode } = (await person.create(tenant, { valueCents: 80 })).payment;
     clock.advance(3_000);
-    script.asked.length = 0;
+    script.requests.length = 0;
     await Promise.all([cards, other].map((each) => each.poll(tenant, { all: false, ids: [orderCode] })));
-    expect(script.asked).toHaveLength(1);
+    expect(script.requests).toHaveLength(1);
   });
 
   test('A payment is not polled where nothing can change or the service cannot be reached', async () => {
@@ -662,14 +665,14 @@ describe('what somebody follows', () => {
   test('Polling of two hundred payments stays inside the share of all polling', async () => {
     const { cards, person, tenant, script, clock } = await start();
     await Promise.all(Array.from({ length: 200 }, () => person.create(tenant, { valueCents: 80 })));
-    script.asked.length = 0;
+    script.requests.length = 0;
     const end = plusMs(clock.now(), 2 * MINUTE);
     while (clock.now() < end) {
       const next = await cards.poll(tenant, { all: true, ids: [] });
       clock.moveTo(next!);
     }
-    expect(script.asked.length).toBeGreaterThan(60);
-    expect(script.asked.length).toBeLessThanOrEqual(82);
-    expect(new Set(script.asked.map(({ path }) => path)).size).toBe(script.asked.length);
+    expect(script.requests.length).toBeGreaterThan(60);
+    expect(script.requests.length).toBeLessThanOrEqual(82);
+    expect(new Set(script.requests.map(({ path }) => path)).size).toBe(script.requests.length);
   });
 });

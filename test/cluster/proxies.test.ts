@@ -94,9 +94,9 @@ test('A rolling restart behind nginx and behind Caddy fails no request, and lose
     ]).flat();
   });
 
-  for (const [port, { child, exited, said }] of instances) {
+  for (const [port, { child, exited, output }] of instances) {
     child.kill('SIGTERM');
-    expect(await exited, said.stderr).toBe(0);
+    expect(await exited, output.stderr).toBe(0);
     await start(port);
     await vi.waitUntil(() => isServedBy(port), { timeout: 60_000 });
   }

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { bringAxe, faultsOf } from '../support/axe.ts';
+import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
 import { onlyInAll } from '../support/scale.ts';
 import { startServiceFixture } from './fixture.ts';
@@ -239,25 +239,25 @@ describe.each(
     await credit(50_000);
     const visitor = await openDashboard({ colorScheme, viewport, reducedMotion: 'reduce' });
     const { page, context } = visitor;
-    await bringAxe(context);
+    await injectAxe(context);
     await page.reload();
     await request(page, { amount: '12,00', destination: 'demora@psa.example' });
     await says(page, 'Pendente');
     await page.getByText('Ver como tabela').click();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'Pedir saque' }).click();
     await page.getByText('Escreva um valor').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await context.setOffline(true);
     await page.getByText('Você está sem rede').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await context.setOffline(false);
 
     await page.goto(`${shop.fixture.url}/simulator/`);
     await page.getByRole('button', { name: 'Negar' }).first().waitFor();
     await page.getByText('As mesmas alavancas').click();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     // Nothing is wider than the screen.
     for (const path of ['/simulator/', '/demo/dashboard']) {
       await page.goto(`${shop.fixture.url}${path}`);

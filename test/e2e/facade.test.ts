@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
-import { bringAxe, faultsOf } from '../support/axe.ts';
+import { findViolations, injectAxe } from '../support/axe.ts';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
 import { runsAll } from '../support/scale.ts';
 import { startFacadeFixture } from './fixture.ts';
@@ -100,7 +100,7 @@ describe('in front of the service', () => {
     if (runsAll())
       it('no page of the facade’s demo links to a page that it lacks, and axe finds nothing', async () => {
         const { page, context } = await openDashboard();
-        await bringAxe(context);
+        await injectAxe(context);
         const seen = new Set<string>();
         for (const path of ['/demo/', '/demo/thank-you', '/demo/gallery', '/demo/dashboard']) {
           await page.goto(`${shop.fixture.url}${path}`);
@@ -112,7 +112,7 @@ describe('in front of the service', () => {
             seen.add(address);
             expect([address, (await fetch(address)).status]).toEqual([address, 200]);
           }
-          expect(await faultsOf(page)).toEqual([]);
+          expect(await findViolations(page)).toEqual([]);
         }
         await isLive(page);
         // Only an API key can request a payout.
@@ -159,7 +159,7 @@ describe('in front of the service', () => {
       await popup.reload();
       await payOn(popup, CARD.approved);
       await product.says('Pagamento confirmado');
-      const paid = await visitor.heard('psa-paid');
+      const paid = await visitor.waitForEvent('psa-paid');
       expect(paid.detail.payment.orderCode).toBe(orderCode);
     });
   });
@@ -178,7 +178,7 @@ if (runsAll())
       await payOn(popup, CARD.approved);
 
       await product.says('Pagamento confirmado');
-      await visitor.heard('psa-paid');
+      await visitor.waitForEvent('psa-paid');
       const delivery = async () => {
         const { webhookDeliveries } = await shop.fixture.service.live.request(
           '{ webhookDeliveries { nodes { event attempts { responseStatus } } } }',

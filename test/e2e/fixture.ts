@@ -232,8 +232,8 @@ async function openServerProcess(environment: Record<string, string>): Promise<S
     ...{ url, port, database },
     live: createClient(`${url}/graphql`, LIVE_KEY),
     get lines() {
-      return programs.flatMap(({ said }) =>
-        [said.stdout, said.stderr].join('\n').split('\n').filter(Boolean),
+      return programs.flatMap(({ output }) =>
+        [output.stdout, output.stderr].join('\n').split('\n').filter(Boolean),
       );
     },
     async start() {

@@ -34,7 +34,7 @@ it('a final decline fails the payment, and a new attempt can be paid', async () 
   await popup.getByRole('heading', { name: 'Pagamento não concluído' }).waitFor();
   await popup.getByText('O banco não autorizou o pagamento.').waitFor();
   expect(await popup.getByText('fraude').count()).toBe(0);
-  const failed = await visitor.heard('psa-failed');
+  const failed = await visitor.waitForEvent('psa-failed');
   await product.says('O pagamento não foi aprovado');
   await popup.close();
 
@@ -42,7 +42,7 @@ it('a final decline fails the payment, and a new attempt can be paid', async () 
   await product.says('Aguardando o pagamento');
   await payOn(second, CARD.approved);
   await product.says('Pagamento confirmado');
-  const paid = await visitor.heard('psa-paid');
+  const paid = await visitor.waitForEvent('psa-paid');
   expect(paid.detail.payment.orderCode).not.toBe(failed.detail.payment.orderCode);
   const statuses = new Map(
     (await paymentsOf(shop.fixture)).map(({ orderCode, status }) => [orderCode, status]),
@@ -101,10 +101,10 @@ it('both pages show the expiry, and a new attempt can be paid', async () => {
     if (attemptId) attempts.push(attemptId);
   });
   const popup = await openPopup(visitor, () => product.payButton.click());
-  await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
+  await visitor.waitForEvent('psa-connection-change', ({ detail }) => detail.connection === 'live');
 
   await shop.fixture.pass(SESSION_MS);
-  const { detail } = await visitor.heard('psa-expired');
+  const { detail } = await visitor.waitForEvent('psa-expired');
   await product.says('O prazo para pagar terminou');
   // The server sent the expiry: by this page's clock thirty minutes are left.
   expect(visitor.messages.some((message) => /^<.*"status":"EXPIRED"/.test(message))).toBe(true);
@@ -115,7 +115,7 @@ it('both pages show the expiry, and a new attempt can be paid', async () => {
   const second = await openPopup(visitor, () => product.retryButton.click());
   await payOn(second, CARD.approved);
   await product.says('Pagamento confirmado');
-  const paid = await visitor.heard('psa-paid');
+  const paid = await visitor.waitForEvent('psa-paid');
   expect(paid.detail.payment.orderCode).not.toBe(detail.payment.orderCode);
   expect(attempts).toEqual([attempts[0], `${attempts[0]}.2`]);
 });
@@ -132,7 +132,7 @@ if (runsAll())
     await product.says('O prazo para pagar terminou');
     await shop.fixture.pass(SESSION_MS / 2);
     await product.says('Confirmado depois do prazo');
-    expect((await visitor.heard('psa-paid')).detail.payment).toMatchObject({
+    expect((await visitor.waitForEvent('psa-paid')).detail.payment).toMatchObject({
       status: 'PAID',
       paidLate: true,
     });

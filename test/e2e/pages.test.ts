@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { LIVE_KEY } from '../support/app.ts';
-import { bringAxe, faultsOf } from '../support/axe.ts';
+import { findViolations, injectAxe } from '../support/axe.ts';
 import { CARD, payOn } from '../support/browser.ts';
 import { onlyInAll } from '../support/scale.ts';
 import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
@@ -20,24 +20,24 @@ describe.each(
     const visitor = await shop.visit({ colorScheme, viewport });
     visitor.expectProblems(/status of 422/);
     const { page, context } = visitor;
-    await bringAxe(context);
+    await injectAxe(context);
     await page.reload();
     const product = productOf(page, 'caneca');
     await product.payButton.waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
 
     const popup = await openPopup(visitor, () => product.payButton.click());
-    expect(await faultsOf(popup)).toEqual([]);
+    expect(await findViolations(popup)).toEqual([]);
     await product.says('Aguardando o pagamento');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await payOn(popup, CARD.declined);
     await popup.getByRole('alert').waitFor();
-    expect(await faultsOf(popup)).toEqual([]);
+    expect(await findViolations(popup)).toEqual([]);
     await payOn(popup, CARD.declinedForGood);
     await popup.getByRole('heading', { name: 'Pagamento não concluído' }).waitFor();
-    expect(await faultsOf(popup)).toEqual([]);
+    expect(await findViolations(popup)).toEqual([]);
     await product.says('O pagamento não foi aprovado');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await popup.close();
 
     await chooseMode(page, 'Nesta página');
@@ -46,14 +46,14 @@ describe.each(
     const hostedUrl = page.url();
     await page.goto(`${shop.fixture.url}/demo/thank-you?psa_order_code=${hostedUrl.split('/').at(-1)}`);
     await checkoutOf(page).says('Aguardando o pagamento');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.goto(hostedUrl);
     await payOn(page, CARD.approved);
     await page.getByRole('heading', { name: 'Obrigado!' }).waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.goto(hostedUrl);
     await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 });
 

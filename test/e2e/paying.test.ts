@@ -12,7 +12,7 @@ it('a popup closes after the payment, and the shop receives it over a WebSocket'
   await product.says('Aguardando o pagamento');
 
   await Promise.all([popup.waitForEvent('close'), payOn(popup, CARD.approved)]);
-  const { target, detail } = await visitor.heard('psa-paid');
+  const { target, detail } = await visitor.waitForEvent('psa-paid');
   await product.says('Pagamento confirmado');
 
   expect(target).toBe('caneca');
@@ -61,7 +61,7 @@ it('the thank-you page shows an unpaid payment as pending, never as paid', async
   const orderCode = page.url().split('/').at(-1)!;
 
   await page.goto(`${shop.fixture.url}/demo/thank-you?psa_order_code=${orderCode}`);
-  await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'live');
+  await visitor.waitForEvent('psa-connection-change', ({ detail }) => detail.connection === 'live');
   await checkoutOf(page).says('Aguardando o pagamento');
   await page.getByRole('heading', { name: 'Quase lá.' }).waitFor();
   expect(visitor.events.map(({ name }) => name)).not.toContain('psa-paid');
@@ -108,7 +108,7 @@ it('a closed popup cancels nothing: the payment stays open and can be resumed', 
   const popup = await openPopup(visitor, () => product.payButton.click());
   await popup.getByLabel('Número do cartão').fill('4242');
   await popup.close();
-  await visitor.heard('psa-checkout-close');
+  await visitor.waitForEvent('psa-checkout-close');
   await product.says('Aguardando o pagamento');
 
   const again = await openPopup(visitor, () => product.pageLink.click());

@@ -21,7 +21,7 @@ it('a link replaces a popup that the browser blocks', async () => {
     })()`,
     userGesture: false,
   });
-  const blocked = await visitor.heard('psa-popup-blocked');
+  const blocked = await visitor.waitForEvent('psa-popup-blocked');
   await product.says(/navegador bloqueou a janela/);
   expect(context.pages()).toHaveLength(1);
   expect(await product.pageLink.getAttribute('href')).toBe(blocked.detail.url);

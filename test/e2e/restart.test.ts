@@ -16,14 +16,14 @@ it('the element reconnects to a restarted server and receives the missed update'
   const cursor = await vi.waitUntil(() => lastCursor(visitor.messages));
 
   await shop.fixture.restart(async () => {
-    await visitor.heard('psa-connection-change', ({ detail }) => detail.connection === 'reconnecting');
+    await visitor.waitForEvent('psa-connection-change', ({ detail }) => detail.connection === 'reconnecting');
     await product.says('Reconectando');
     // Paid while no server answers at the page's address.
     await shop.fixture.payElsewhere(orderCode);
   });
 
   await product.says('Pagamento confirmado');
-  await visitor.heard('psa-paid');
+  await visitor.waitForEvent('psa-paid');
   const subscriptions = visitor.messages.filter((message) => /^>.*"subscribe"/.test(message));
   expect(JSON.parse(subscriptions.at(-1)!.slice(2)).payload.variables).toEqual({ orderCode, after: cursor });
 });

@@ -17,10 +17,10 @@ afterAll(() => proxy?.close());
 async function payInAWindow(visitor: Visitor): Promise<void> {
   const product = productOf(visitor.page, 'caneca');
   const popup = await openPopup(visitor, () => product.payButton.click());
-  await visitor.heard('psa-connection-change', ({ detail }) => /live|polling/.test(detail.connection));
+  await visitor.waitForEvent('psa-connection-change', ({ detail }) => /live|polling/.test(detail.connection));
   await payOn(popup, CARD.approved);
   await product.says('Pagamento confirmado');
-  await visitor.heard('psa-paid');
+  await visitor.waitForEvent('psa-paid');
 }
 
 /** All connection changes of the element in order, each with its transport. */

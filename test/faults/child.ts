@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { PayResult } from '../../server/src/card-payments/model.ts';
 import type { UpstreamTuning } from '../../server/src/modes/remote.ts';
-import { said as saidByServer } from '../support/log-capture.ts';
+import { captureOutput } from '../support/log-capture.ts';
 
 /**
  * When to die: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
@@ -99,7 +99,7 @@ export function spawnServer(): ChildServer {
   });
   child.on('message', (said: Said) => {
     if ('fault' in said) {
-      saidByServer('log', said.fault);
+      captureOutput('log', said.fault);
       return void faults.push(said.fault);
     }
     const waiting = pending.get(said.id);

@@ -140,7 +140,7 @@ test.each(Object.entries(outages))(
     expect(await first.program.exited).toBe(0);
     const stopMs = performance.now() - stopAt;
     outage.end();
-    const said = first.program.said.stderr.split('\n');
+    const said = first.program.output.stderr.split('\n');
     // An outage is nobody's mistake.
     expect(said.filter((line) => /"level":"(?:error|fatal)"/.test(line))).toEqual([]);
 

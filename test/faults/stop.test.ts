@@ -61,11 +61,11 @@ test.each(inThisRun(engines))(
       );
       const bySocket = createOverSocket(live, `${stop}:ws`, { heard, isOver });
       const created = (await Promise.all([...byHttp, bySocket.created])).flat();
-      expect(await program.exited, `${message} ${program.said.stderr}`).toBe(0);
+      expect(await program.exited, `${message} ${program.output.stderr}`).toBe(0);
       stopMs.push(performance.now() - stoppedAt!);
 
       // Nothing of ours went wrong over it.
-      const logged = `${program.said.stdout}\n${program.said.stderr}`.split('\n');
+      const logged = `${program.output.stdout}\n${program.output.stderr}`.split('\n');
       expect(
         logged.filter((line) => /"level":"(error|fatal)"|Error:/.test(line)),
         message,

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
-import { pass } from '../support/advance-clock.ts';
+import { advanceClock } from '../support/advance-clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -115,7 +115,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
           await app.work.settled();
           await expectWalletHolds(tenant, key);
         }
-        await pass(app, 2 * DAY);
+        await advanceClock(app, 2 * DAY);
         const sums = await expectWalletHolds(tenant, key);
         expectNothingUnderWay(sums);
         expect(app.faults).toEqual([]);
@@ -213,7 +213,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
           return ask(SUBACCOUNT_PAYOUT, { subaccountId: subaccountIds[step.which % 2], amountCents, pixKey });
         }
         case 'pass':
-          return pass(app, step.ms);
+          return advanceClock(app, step.ms);
       }
     }
 

@@ -34,7 +34,7 @@ const REQUEST_PAYOUT = `mutation ($input: RequestPayoutInput!) {
 }`;
 
 test('One trace spans a query and its SQL as part of the caller’s trace, and names a refusal by its code', async () => {
-  const { url, said, spans, headers } = await collector();
+  const { url, bodies, spans, headers } = await collector();
   const lines: string[] = [];
   const app = await startApp({
     environment: {
@@ -52,7 +52,7 @@ test('One trace spans a query and its SQL as part of the caller’s trace, and n
   await app.client(LIVE_KEY, UNWANTED).request('{ wallet { balanceCents } }');
   await app.close();
 
-  expect(said.join()).toContain('"service.name"');
+  expect(bodies.join()).toContain('"service.name"');
   const logged = lines.map((line) => JSON.parse(line)).filter(({ traceId }) => traceId === THEIRS.trace);
   expect(logged).toEqual([
     expect.objectContaining({ operation: 'query wallet', outcome: 'ok' }),
@@ -79,7 +79,7 @@ test('One trace spans a query and its SQL as part of the caller’s trace, and n
 });
 
 test('One trace spans a facade’s query, the service and its SQL, and contains no secret', async () => {
-  const { url, said, spans } = await collector();
+  const { url, bodies, spans } = await collector();
   const pair = await startPair({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: url } });
   const client = pair.facade.client(pair.keys.live, TRACEPARENT);
   await client.request('{ wallet { balanceCents } }');
@@ -137,7 +137,7 @@ test('One trace spans a facade’s query, the service and its SQL, and contains 
   const received = spans.filter(({ name }) => name === 'POST /webhooks/psa');
   expect(received.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(received.map(() => ''));
 
-  const everything = said.join('\n');
+  const everything = bodies.join('\n');
   for (const secret of [
     ...Object.values(pair.keys),
     ...Object.values(pair.webhookSecrets),
@@ -156,7 +156,7 @@ test('One trace spans a facade’s query, the service and its SQL, and contains 
 
 test('a collector that takes nothing keeps nobody from being served, and is complained of once', async () => {
   const receiver = await collector();
-  receiver.answers = 400;
+  receiver.status = 400;
   const warned: { fields: object; message: string }[] = [];
   const quiet = { info: () => undefined, error: () => undefined };
   const app = await startApp({

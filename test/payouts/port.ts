@@ -5,7 +5,7 @@ import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Payout, PayoutRange, RequestPayoutInput } from '../../server/src/payouts/model.ts';
 import { fund } from '../support/funds.ts';
 import { FEES } from '../support/payout-methods.ts';
-import type { Harness, StartHarness } from '../support/port-fixture.ts';
+import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 
 const CALLERS = scale('CALLERS');
@@ -21,9 +21,9 @@ const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const USDT_DENIED = 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL';
 
 /** The behaviour of payouts of the main account that both implementations of their port share. */
-export function describePort(startMerchant: StartHarness): void {
+export function describePort(startMerchant: StartPortFixture): void {
   /** A merchant with R$ 1.000,00 and 2 LTC. */
-  async function start(): Promise<Harness> {
+  async function start(): Promise<PortFixture> {
     const merchant = await startMerchant({ payoutFeesCents: FEES });
     await fund(merchant.service, { cents: 100_000, litoshi: 200_000_000 });
     return merchant;
@@ -548,7 +548,7 @@ export function describePort(startMerchant: StartHarness): void {
 /** One that the service has named. */
 type NamedPayout = Payout & { withdrawalId: string; code: string };
 
-async function request({ payouts, tenant }: Harness, input: Partial<RequestPayoutInput> = {}) {
+async function request({ payouts, tenant }: PortFixture, input: Partial<RequestPayoutInput> = {}) {
   const requested = await payouts.request(tenant, {
     ...{ method: 'pix' as const, amountCents: 1_000, destination: KEY },
     ...input,
@@ -557,7 +557,10 @@ async function request({ payouts, tenant }: Harness, input: Partial<RequestPayou
   return { ...requested, payout: shown(requested.payout) as NamedPayout };
 }
 
-async function again({ payouts, tenant }: Harness, { withdrawalId }: NamedPayout): Promise<Payout | null> {
+async function again(
+  { payouts, tenant }: PortFixture,
+  { withdrawalId }: NamedPayout,
+): Promise<Payout | null> {
   const payout = await payouts.find(tenant, withdrawalId);
   return payout && shown(payout);
 }
@@ -568,7 +571,7 @@ function shown({ inputHash: _, claimedAt: __, ...payout }: Payout): Payout {
 }
 
 /** Without what changes no status: a service confirms what its webhook has said. */
-async function history(merchant: Harness) {
+async function history(merchant: PortFixture) {
   const events = await merchant.events('payout');
   return events.flatMap(({ kind, previousStatus }) =>
     kind === `payout.${previousStatus}` ? [] : [[kind, previousStatus]],

@@ -139,7 +139,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       },
       doubts: async () => (await facade.intents.open(tenant, 'requestPayout')).map(({ finding }) => finding),
       posts: () => upstream.requests.filter(({ method }) => method === 'POST'),
-      gets: () => upstream.asked.filter((asked) => asked.startsWith('GET')),
+      gets: () => upstream.requestLines.filter((asked) => asked.startsWith('GET')),
       async events() {
         const { events } = await readAfter(database.sql, tenant, {
           after: 0,
@@ -209,8 +209,8 @@ describeOnDatabase('payouts in front of another service', (open) => {
       const twice = service.request(tenant, pix({ idempotencyKey: 'one', amountCents: 1 }));
       await expect(twice).rejects.toBeInstanceOf(IdempotencyError);
       expect(await events()).toEqual([{ kind: 'payout.pending', resourceId: payout.withdrawalId }]);
-      expect(facade.nudged).toContain('payout');
-      expect(facade.nudged).toContain('wallet');
+      expect(facade.polledResources).toContain('payout');
+      expect(facade.polledResources).toContain('wallet');
       const { rows } = await allOf(database);
       expect(JSON.stringify(rows)).not.toContain(KEY);
     });
@@ -823,9 +823,9 @@ describeOnDatabase('payouts in front of another service', (open) => {
       async (name) => {
         const { service, remote, tenant, upstream } = await start();
         expect(await service.find(tenant, name)).toBeNull();
-        expect(upstream.asked).toEqual([]);
+        expect(upstream.requestLines).toEqual([]);
         await remote.refresh(tenant, [name], { priority: 'lookup' });
-        expect(upstream.asked.filter((asked) => !asked.includes('?'))).toEqual([]);
+        expect(upstream.requestLines.filter((asked) => !asked.includes('?'))).toEqual([]);
       },
     );
 

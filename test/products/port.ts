@@ -3,12 +3,12 @@ import type { CheckoutGrant } from '../../server/src/card-payments/model.ts';
 import { NotFoundError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';
-import type { Harness, StartHarness } from '../support/port-fixture.ts';
+import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 
 const MUG = { name: 'Caneca', description: 'De cerâmica 🍵', priceCents: 4990 };
 
 /** The contract of products, for every implementation of their port. */
-export function describePort(startMerchant: StartHarness): void {
+export function describePort(startMerchant: StartPortFixture): void {
   test('Products are found as they were given, by their account in their environment alone', async () => {
     const [merchant, other] = [await startMerchant(), await startMerchant()];
     const { products, tenant } = merchant;
@@ -159,7 +159,7 @@ export function describePort(startMerchant: StartHarness): void {
 }
 
 async function mint(
-  { access, checkoutTokens, tenant }: Harness,
+  { access, checkoutTokens, tenant }: PortFixture,
   productId: string,
   details: { description?: string; reusable?: boolean } = {},
 ) {
@@ -173,7 +173,7 @@ async function mint(
 }
 
 function start(
-  { cardPayments, tenant }: Harness,
+  { cardPayments, tenant }: PortFixture,
   token: { id: string; grant: CheckoutGrant },
   valueCents?: number,
 ) {

@@ -64,7 +64,7 @@ describe('a product at the service', () => {
     expect(await products.list(tenant, { first: 10 })).toEqual({ items: [], hasNextPage: false });
     const created = await products.create(tenant, { ...BREAD, description: null });
     expect(created).toMatchObject({ ...BREAD, description: null, createdAt: clock.now() });
-    expect(script.asked.at(-1)).toMatchObject({ method: 'POST', body: BREAD });
+    expect(script.requests.at(-1)).toMatchObject({ method: 'POST', body: BREAD });
     expect((await products.list(tenant, { first: 10 })).items.map(({ product }) => product)).toEqual([
       created,
     ]);
@@ -107,7 +107,7 @@ describe('a product at the service', () => {
       ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
     });
     await expect(products.delete(tenant, objectId())).rejects.toMatchObject({ retryable: true });
-    expect(script.asked).toHaveLength(2);
+    expect(script.requests).toHaveLength(2);
   });
 
   test.each([
@@ -128,7 +128,7 @@ describe('a product, looked up', () => {
     for (const text of ['', 'x', `${id}0`, '../wallet']) expect(await products.find(tenant, text)).toBeNull();
     // The lookup is there, so what it does not find is not.
     expect(await products.find(tenant, objectId())).toBeNull();
-    expect(script.paths.map((path) => path.split('/').length)).toEqual([4, 4]);
+    expect(script.requestLines.map((path) => path.split('/').length)).toEqual([4, 4]);
   });
 
   test.each([
@@ -143,7 +143,7 @@ describe('a product, looked up', () => {
       const { id } = add();
       expect(await products.find(tenant, id)).toMatchObject({ id });
       expect(await products.find(tenant, objectId())).toBeNull();
-      expect(script.paths).toEqual([`GET ${PATH}/${id}`, `GET ${PATH}`]);
+      expect(script.requestLines).toEqual([`GET ${PATH}/${id}`, `GET ${PATH}`]);
     },
   );
 
@@ -152,7 +152,7 @@ describe('a product, looked up', () => {
     const ids = Array.from({ length: 20 }, () => add().id);
     const found = await products.findMany(tenant, [...ids, 'x', objectId()]);
     expect(found.map((product) => product?.id)).toEqual([...ids, undefined, undefined]);
-    expect(script.asked).toHaveLength(1);
+    expect(script.requests).toHaveLength(1);
   });
 });
 
@@ -165,13 +165,13 @@ describe('the catalogue', () => {
     }
     expect(await products.count(tenant)).toBe(250);
     expect(await products.listPage(tenant, { limit: 2, offset: 249 })).toMatchObject({ total: 250 });
-    expect(script.asked).toHaveLength(3);
+    expect(script.requests).toHaveLength(3);
     clock.advance(5_000);
     script.on('GET', PATH, ({ path }) =>
       ok({ products: Array.from({ length: 100 }, () => ({ id: objectId(), path })) }),
     );
     expect(await products.count(tenant)).toBe(500);
-    expect(script.asked).toHaveLength(8);
+    expect(script.requests).toHaveLength(8);
   });
 
   test('The last known catalogue is shown where the service cannot be reached', async () => {
@@ -248,11 +248,11 @@ describe('a test payment at the service', () => {
     script.on('POST', '/v1/sandbox/payments', () => ok('made'));
     await service.createTestPayment(tenant, { valueCents: 4990, pending: true });
     await service.createTestPayment(tenant, { valueCents: 1, pending: null });
-    expect(script.asked.map(({ environment, body }) => [environment, body])).toEqual([
+    expect(script.requests.map(({ environment, body }) => [environment, body])).toEqual([
       ['sandbox', { valueCents: 4990, pending: true }],
       ['sandbox', { valueCents: 1 }],
     ]);
-    expect(facade.nudged).toEqual(['wallet', 'wallet']);
+    expect(facade.polledResources).toEqual(['wallet', 'wallet']);
   });
 
   test('A test payment is refused with a live key, without a request', async () => {
@@ -260,7 +260,7 @@ describe('a test payment at the service', () => {
     await expect(service.createTestPayment(live, { valueCents: 1 })).rejects.toMatchObject({
       code: 'ONLY_IN_SANDBOX',
     });
-    expect(script.asked).toEqual([]);
+    expect(script.requests).toEqual([]);
   });
 
   test.each([

@@ -104,8 +104,9 @@ describeOnDatabase('what no lookup can settle', (open) => {
     expect(await mine()).toEqual([]);
     expect(await find(id)).toMatchObject({ status: 'denied', inDoubt: false });
     const posts = () =>
-      (upstream as ReturnType<typeof scriptedUpstream>).asked.filter((asked) => asked.startsWith('POST'))
-        .length;
+      (upstream as ReturnType<typeof scriptedUpstream>).requestLines.filter((asked) =>
+        asked.startsWith('POST'),
+      ).length;
     list.length = 0;
     expect(posts()).toBe(1);
     expect(await request('one')).toBe(id);

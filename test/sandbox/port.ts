@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { NotFoundError, UnavailableError } from '../../server/src/kernel/errors.ts';
 import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { post } from '../../server/src/ledger/store.ts';
-import type { StartHarness } from '../support/port-fixture.ts';
+import type { StartPortFixture } from '../support/port-fixture.ts';
 
 /** The contract of test payments, for every implementation of their port. The service marks them as paid. */
-export function describePort(start: StartHarness): void {
+export function describePort(start: StartPortFixture): void {
   const sandbox = async () => (await start()).inSandbox();
 
   test('Test payments add to the sandbox balance at once, or stay pending until they are marked as paid', async () => {

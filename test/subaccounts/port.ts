@@ -9,7 +9,7 @@ import {
 import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
 import { fund } from '../support/funds.ts';
 import { FEES } from '../support/payout-methods.ts';
-import type { Harness, StartHarness } from '../support/port-fixture.ts';
+import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 import { scale } from '../support/scale.ts';
 import { expectStatementsHold, MARKUP } from '../support/subaccounts.ts';
 
@@ -24,7 +24,7 @@ export const HELD = 'verifica@psa.example';
 const NOWHERE = `sacc_${'0'.repeat(32)}`;
 
 /** The contract of subaccounts and their payouts, for every implementation of their port. */
-export function describePort(startMerchant: StartHarness): void {
+export function describePort(startMerchant: StartPortFixture): void {
   const start = () => startMerchant({ payoutFeesCents: FEES, subaccountMarkupCents: MARKUP });
 
   describe('created', () => {
@@ -537,7 +537,7 @@ export function describePort(startMerchant: StartHarness): void {
 }
 
 /** Opens a subaccount and transfers money to it, which the merchant has just been given. */
-async function openSubaccount({ subaccounts, service, tenant }: Harness, cents = 0): Promise<string> {
+async function openSubaccount({ subaccounts, service, tenant }: PortFixture, cents = 0): Promise<string> {
   const { subaccount } = await subaccounts.create(tenant, { name: 'Bia' });
   if (cents > 0) {
     await fund(service, { cents });
@@ -548,15 +548,15 @@ async function openSubaccount({ subaccounts, service, tenant }: Harness, cents =
 
 type Wanted = Partial<{ amountCents: number; pixKey: string; idempotencyKey: string }>;
 
-function request({ subaccounts, tenant }: Harness, subaccountId: string, wanted: Wanted = {}) {
+function request({ subaccounts, tenant }: PortFixture, subaccountId: string, wanted: Wanted = {}) {
   return subaccounts.requestPayout(tenant, { subaccountId, amountCents: 4_000, pixKey: KEY, ...wanted });
 }
 
-function found({ subaccounts, tenant }: Harness, subaccountId: string, reference: string | null) {
+function found({ subaccounts, tenant }: PortFixture, subaccountId: string, reference: string | null) {
   return subaccounts.findPayout(tenant, subaccountId, reference!);
 }
 
-async function statementOf({ subaccounts, tenant }: Harness, id: string) {
+async function statementOf({ subaccounts, tenant }: PortFixture, id: string) {
   return (await subaccounts.statementPage(tenant, id, { limit: 100, offset: 0 })).items;
 }
 
@@ -564,7 +564,7 @@ async function statementOf({ subaccounts, tenant }: Harness, id: string) {
  * Expects the events of one payout: the status before, the status, the kind of its code, and whether it was reversed.
  * An implementation that first sees the payout with its code has no events without one.
  */
-async function expectEvents(merchant: Harness, id: string, all: readonly string[]): Promise<void> {
+async function expectEvents(merchant: PortFixture, id: string, all: readonly string[]): Promise<void> {
   const said = (await merchant.events('subaccount_payout')).flatMap(
     ({ resourceId, previousStatus, snapshot: { status, code, reversed } }) => {
       if (resourceId !== id) return [];

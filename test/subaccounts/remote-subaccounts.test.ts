@@ -171,7 +171,7 @@ describe('a payout of a subaccount', () => {
       amountCents: 4_000,
       pixKey: 'b***@cliente.example',
     });
-    expect(facade.nudged).toEqual(expect.arrayContaining(['subaccount_payout', 'wallet']));
+    expect(facade.polledResources).toEqual(expect.arrayContaining(['subaccount_payout', 'wallet']));
 
     await pass(MINUTE);
     const done = await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-1'));
@@ -368,12 +368,12 @@ describe('a payout of a subaccount', () => {
         payoutId: 'saq_idem_last',
         amountCents: 100,
       });
-      expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
+      expect(upstream.requestLines.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
       expect(await subaccounts.requestPayout(tenant, input)).toMatchObject({
         replayed: true,
         payout: { id: payout.id },
       });
-      expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
+      expect(upstream.requestLines.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
     },
   );
 
@@ -500,7 +500,7 @@ describe('a payout of a subaccount', () => {
     expect(await again()).toBeInstanceOf(IdempotencyError);
     await resolved(facade);
     expect(await again()).toBeInstanceOf(IdempotencyError);
-    expect(upstream.asked.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
+    expect(upstream.requestLines.filter((asked) => asked.startsWith('POST'))).toHaveLength(1);
   });
 
   test('a payout is given as it was last seen where the service cannot be asked, with its age', async () => {
@@ -795,7 +795,7 @@ test('texts that cannot be stored, and numbers that cannot be counted, break not
   const payout = await subaccounts.findPayout(tenant, NOWHERE, 'saq_idem_a');
   expect(payout).toMatchObject({ status: 'failed', amountCents: 100 });
   await subaccounts.recheck(tenant, payout!.id);
-  expect(upstream.asked.every((asked) => !asked.includes('..'))).toBe(true);
+  expect(upstream.requestLines.every((asked) => !asked.includes('..'))).toBe(true);
   expect(await subaccounts.find(tenant, NOWHERE)).toMatchObject({ balanceCents: null });
 });
 

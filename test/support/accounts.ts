@@ -16,19 +16,19 @@ import { hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import type { TestApp } from './app.ts';
 
-/** An account beside the first one; keys are added with `addKey`. */
+/** Adds an account beside the first one. `addKey` adds its keys. */
 export async function addAccount(app: TestApp, settings: Partial<AccountRow> = {}): Promise<string> {
   const id = `acc_${objectId()}`;
   await insertAccount(
     app.database.sql,
     { id, name: 'Outra Loja', ...DEFAULT_SETTINGS, ...settings },
-    // Younger than the first, which is found by its age.
+    // Later than the first account, which is found by its age.
     plusMs(app.clock.now(), 1),
   );
   return id;
 }
 
-/** A key of an account, by default of the first one. */
+/** Adds a key to an account, by default to the first one. */
 export async function addKey(
   app: TestApp,
   {
@@ -46,7 +46,7 @@ export async function addKey(
   return key;
 }
 
-/** A token as the server would mint it, of a kind or with settings that no operation makes yet. */
+/** Adds a token as the server would mint it, also of a kind or with settings that no operation creates yet. */
 export async function addToken(
   app: TestApp,
   row: Pick<TokenRow, 'kind' | 'grant'> & Partial<Omit<TokenRow, 'id'>>,

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { TestApp } from './app.ts';
 import type { Core } from './core.ts';
 
-/** Moves the clock to each instant in between at which something is due, and does it. */
-export async function pass(
+/** Advances the clock by `ms`, and runs each task at its own instant. */
+export async function advanceClock(
   { clock, work, database }: Pick<TestApp | Core, 'clock' | 'work' | 'database'>,
   ms: number,
-) {
+): Promise<void> {
   const until = clock.now().getTime() + ms;
   for (;;) {
     await work.settled();

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 const SURROGATES = { first: 0xd800, last: 0xdfff };
 
 /**
- * Text of any code points but halves of pairs. The library has that too, as `unit: 'binary'`, and first makes a list of
- * all of them, which takes a second.
+ * Text of any code points except lone surrogates. The library's own `unit: 'binary'` first lists all code points, which
+ * takes a second.
  */
 export const anyText = fc.oneof(
   // With the texts that are known to be dangerous, such as `__proto__`.

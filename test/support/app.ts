@@ -8,7 +8,7 @@ import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshDatabase } from './database.ts';
 import { FAST_PATH } from './fast-path.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
-import { said } from './log-capture.ts';
+import { captureOutput } from './log-capture.ts';
 import { createRestClient, type RestClient } from './rest.ts';
 import { silent } from './templates.ts';
 
@@ -18,40 +18,40 @@ export const TEST_KEY = 'ps_test_test0123456789abcdef';
 /** A server in either mode. */
 export interface TestServer extends App {
   readonly clock: ManualClock;
-  /** With the first account's live key. */
+  /** A client with the first account's live key. */
   readonly live: GraphQLClient;
   readonly sandbox: GraphQLClient;
-  /** With any credential, or with none. */
+  /** Creates a client with any credential, or with none. */
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
-  /** The REST interface, with the first account's live key unless another is given. */
+  /** Creates a client of the REST interface, by default with the first account's live key. */
   rest(credential?: string | null, baseUrl?: string): RestClient;
-  /** Faults that the server logged; a test that ends well has none. */
+  /** The errors that the server logged; a test without a planned fault expects none. */
   readonly faults: unknown[];
 }
 
-/** The service itself. */
+/** A server in embedded mode: the payments service itself. */
 export interface TestApp extends TestServer, EmbeddedServices {}
 
 interface Options extends Omit<Testing, 'open'> {
   database?: Database;
   clock?: ManualClock;
-  /** Set beside what every test sets; an empty text unsets that. */
+  /** Variables beside those that every test sets; an empty text unsets one. */
   environment?: Record<string, string>;
   config?: Partial<Config>;
-  /** In place of the one whose errors are `faults`. */
+  /** The log, in place of the one that collects its errors in `faults`. */
   log?: Log;
-  /** The database's time, which its clock is to follow. */
+  /** The time of the database, which the server's clock follows. */
   databaseTime?: () => Promise<Date>;
 }
 
-/** The service itself, as `startServer` starts it. */
+/** Starts a server in embedded mode, as `startServer` does. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
   const server = await startServer(options);
-  if (!server.embedded) throw new Error('this one stands in front of another service');
+  if (!server.embedded) throw new Error('this server is a facade in front of another service');
   return { ...server, ...server.embedded };
 }
 
-/** The whole server on a free port of 127.0.0.1, over a fresh database, with a clock that the test moves. */
+/** Starts the whole server on a free port of 127.0.0.1, with a fresh database and a clock that the test moves. */
 export async function startServer({
   database,
   clock = createManualClock(),
@@ -62,7 +62,7 @@ export async function startServer({
   ...testing
 }: Options = {}): Promise<TestServer> {
   const faults: unknown[] = [];
-  const loud = createLog({ write: (line) => said('log', line) });
+  const production = createLog({ write: (line) => captureOutput('log', line) });
   const collecting: Log = { ...silent, error: (fields, message) => faults.push({ ...fields, message }) };
   const read = readConfig({
     PORT: '0',
@@ -76,11 +76,11 @@ export async function startServer({
   const app = await createApp({
     config: { ...read, ...config },
     clock,
-    log: both(loud, log ?? collecting),
+    log: both(production, log ?? collecting),
     onFatal: (error) => faults.push(error),
     databaseTime,
     testing: {
-      // All tests come from one network.
+      // All requests of the tests come from one network.
       strangerLimit: 1_000_000,
       ...testing,
       open: async ({ meter }) => database ?? openFreshDatabase(clock, meter),
@@ -91,7 +91,7 @@ export async function startServer({
   const rest: TestApp['rest'] = (credential = keys.live ?? null, baseUrl = app.url) =>
     createRestClient(baseUrl, credential);
   const close = async () => {
-    await saidByMetrics(app.port);
+    await captureMetrics(app.port);
     await app.close();
   };
   return {
@@ -102,7 +102,7 @@ export async function startServer({
   };
 }
 
-/** As it is in production, and as the test wants it. */
+/** Combines two logs, the one of production and the test's own. */
 function both(one: Log, other: Log): Log {
   const each =
     (level: keyof Log): Log[typeof level] =>
@@ -113,13 +113,13 @@ function both(one: Log, other: Log): Log {
   return { info: each('info'), warn: each('warn'), error: each('error') };
 }
 
-/** A server that a test has broken does not tell, and is not waited for. */
-async function saidByMetrics(port: number): Promise<void> {
+/** Captures a server's metrics. A server that a test has broken does not answer, and is not waited for. */
+async function captureMetrics(port: number): Promise<void> {
   if (process.env.PSA_TEST_SAID === undefined) return;
   await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) })
     .then((answer) => answer.text())
     .then(
-      (text) => said('metrics', text),
+      (text) => captureOutput('metrics', text),
       () => undefined,
     );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** The type of a field, as far as bad input for it follows from that. */
+/** The type of a field, from which bad input for it is derived. */
 export type Field =
   | { kind: 'cents'; valid: number; min?: number; max?: number }
   | { kind: 'reais'; valid: number }
@@ -12,30 +12,31 @@ export type Field =
   | { kind: 'destination'; valid: string }
   | { kind: 'flag'; valid: boolean }
   | { kind: 'object'; valid: object }
-  /** An id of an existing resource, in a form of its own. `others`: of another account and of another environment. */
+  /** The id of an existing resource. `others` are ids of another account and of another environment. */
   | { kind: 'id'; valid: string; malformed: readonly string[]; others: readonly string[] };
 
+/** A bad value of a field. */
 export interface Bad {
-  /** The case in words, for the reader of a failure. */
+  /** The reason why the value is bad, for the reader of a failure. */
   why: string;
-  /** `undefined`: left out. */
+  /** The value; `undefined` leaves the field out. */
   value: unknown;
-  /** It is well formed and leads to nothing, rather than being malformed. */
+  /** Whether the value is well formed and names no resource of the caller's. */
   absent?: boolean;
 }
 
 const bad = (why: string, ...values: unknown[]): fc.Arbitrary<Bad> =>
   fc.constantFrom(...values).map((value) => ({ why, value }));
 
-const LONE = ['\ud800', 'a\udfffb', '\udc00\ud800'];
+const LONE_SURROGATES = ['\ud800', 'a\udfffb', '\udc00\ud800'];
 const NUL = ['\u0000', 'a\u0000b'];
-const TEXT = { numbers: [0, 7, -1.5], others: [true, [], ['a'], {}, { a: 1 }] };
+const NO_TEXTS = [0, 7, -1.5, true, [], ['a'], {}, { a: 1 }];
 
 const text = fc.oneof(
   bad('empty', ''),
-  bad('a lone surrogate', ...LONE),
+  bad('a lone surrogate', ...LONE_SURROGATES),
   bad('U+0000', ...NUL),
-  bad('a wrong type', ...TEXT.numbers, ...TEXT.others),
+  bad('a wrong type', ...NO_TEXTS),
 );
 
 const number = fc.oneof(
@@ -45,18 +46,18 @@ const number = fc.oneof(
   bad('a wrong type', '100', 'abc', '', true, [], [100], {}, { $gt: 0 }),
 );
 
-/** Input that the field must refuse. */
+/** Generates input that the field must refuse. */
 export function badInput(field: Field, required: boolean): fc.Arbitrary<Bad> {
-  const own = ofKind(field);
+  const ofType = badValues(field);
   return required
     ? fc.oneof(
         { weight: 1, arbitrary: bad('missing or null', undefined, null) },
-        { weight: 6, arbitrary: own },
+        { weight: 6, arbitrary: ofType },
       )
-    : own;
+    : ofType;
 }
 
-function ofKind(field: Field): fc.Arbitrary<Bad> {
+function badValues(field: Field): fc.Arbitrary<Bad> {
   switch (field.kind) {
     case 'cents':
       return fc.oneof(
@@ -73,9 +74,9 @@ function ofKind(field: Field): fc.Arbitrary<Bad> {
       return fc.oneof(text, bad('too long by one', 'x'.repeat(field.max + 1)));
     case 'metadata':
       return fc.oneof(
-        bad('a lone surrogate', ...LONE.map((lone) => `"${lone}"`)),
+        bad('a lone surrogate', ...LONE_SURROGATES.map((lone) => `"${lone}"`)),
         bad('U+0000', ...NUL.map((nul) => `"${nul}"`)),
-        bad('a wrong type', ...TEXT.numbers, ...TEXT.others),
+        bad('a wrong type', ...NO_TEXTS),
         bad('too long by one', `"${'x'.repeat(2047)}"`),
         bad('not JSON', '{', '{a:1}', "{'a':1}", 'undefined', '', '{"a":1}}'),
       );
@@ -95,9 +96,9 @@ function ofKind(field: Field): fc.Arbitrary<Bad> {
       );
     case 'key':
       return fc.oneof(
-        bad('a wrong type', ...TEXT.numbers, ...TEXT.others),
+        bad('a wrong type', ...NO_TEXTS),
         bad('empty', ''),
-        bad('a character that no key has', 'a b', 'ç', 'a/b', 'a\n', ...LONE, ...NUL),
+        bad('a character that no key has', 'a b', 'ç', 'a/b', 'a\n', ...LONE_SURROGATES, ...NUL),
         bad('too long by one', 'k'.repeat(129)),
       );
     case 'choice':

@@ -16,31 +16,31 @@ export interface WidgetEvent {
   detail: any;
 }
 
-/** One person with a browser of their own: cookies, storage and windows that no other test sees. */
+/** A person with a browser context of their own: cookies, storage and windows that no other test sees. */
 export interface Visitor {
   readonly context: BrowserContext;
   readonly page: Page;
   /** The events of all elements on all pages, in order of arrival. */
   readonly events: readonly WidgetEvent[];
-  /** Resolves with the first such event, which may have come already. */
-  heard(name: string, matches?: (event: WidgetEvent) => boolean): Promise<WidgetEvent>;
-  /** Every message of every WebSocket, `>` sent and `<` received in front. */
+  /** Resolves with the first matching event, which may have been dispatched already. */
+  waitForEvent(name: string, matches?: (event: WidgetEvent) => boolean): Promise<WidgetEvent>;
+  /** Every message of every WebSocket; sent ones begin with `>`, received ones with `<`. */
   readonly messages: readonly string[];
-  /** Complaints that the browser may make; any other complaint fails the test. */
+  /** Adds problems that the browser may report; any other one fails the test. */
   expectProblems(...problems: RegExp[]): void;
-  /** Complaints that were not expected. */
+  /** The reported problems that were not expected. */
   problems(): string[];
 }
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 type Kind = 'shell' | 'browser';
 
 let shell: Promise<Browser> | null = null;
 
 /**
- * A shell is the one of this process, for the files that run in it one after the other: to start one costs a second of
- * CPU time. Closing it ends what the file has opened in it. A whole browser is the caller's own.
+ * Launches a browser. A shell is shared by the files that run in this process one after the other, because its start takes
+ * a second of CPU time; closing it closes its contexts. A full browser is the caller's own.
  */
 export async function launchBrowser(kind: Kind = 'shell'): Promise<Browser> {
   if (kind === 'browser') return launch(kind);
@@ -60,12 +60,12 @@ export async function launchBrowser(kind: Kind = 'shell'): Promise<Browser> {
 function launch(kind: Kind): Promise<Browser> {
   return chromium.launch({
     ...launchOptions(kind),
-    // As people have it: a window that no click asked for is blocked, and the back button finds the page as it was.
+    // As in people's browsers, windows without a click are blocked, and the back button restores the page as it was.
     ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
   });
 }
 
-/** A new visitor, in Portuguese on a laptop unless `options` say otherwise. Ends with its context. */
+/** Opens a visitor, by default in Portuguese on a laptop. Closing its context ends it. */
 export async function openVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await browser.newContext({
     locale: 'pt-BR',
@@ -74,21 +74,21 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
     ...STILL,
     ...options,
   });
-  context.setDefaultTimeout(PATIENCE_MS);
-  const complaints: string[] = [];
-  // A page that is left, or a payment put back, while its socket opens.
+  context.setDefaultTimeout(TIMEOUT_MS);
+  const problems: string[] = [];
+  // The page is left, or the payment reset, while its socket opens.
   const expected: RegExp[] = [/WebSocket is closed before the connection is established/];
   const messages: string[] = [];
   const events: WidgetEvent[] = [];
   const listeners = new Set<() => void>();
 
-  context.on('weberror', (error) => complaints.push(`uncaught: ${error.error().stack}`));
+  context.on('weberror', (error) => problems.push(`uncaught: ${error.error().stack}`));
   context.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning')
-      complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`);
+      problems.push(`${message.type()}: ${message.text()} (${message.location().url})`);
   });
   context.on('response', (response) => {
-    if (response.status() >= 500) complaints.push(`${response.status()} from ${response.url()}`);
+    if (response.status() >= 500) problems.push(`${response.status()} from ${response.url()}`);
   });
   context.on('page', (page) => {
     page.on('websocket', (socket) => {
@@ -96,15 +96,15 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
       socket.on('framereceived', ({ payload }) => messages.push(`< ${payload}`));
     });
   });
-  // Over a binding, not in the page: what was said before a reload or in a window that has closed is still known.
-  await context.exposeBinding('psaHeard', (_source, event: WidgetEvent) => {
+  // Recorded through a binding, not in the page, so that events before a reload or in a closed window are kept.
+  await context.exposeBinding('psaEvent', (_source, event: WidgetEvent) => {
     events.push(event);
     for (const listener of listeners) listener();
   });
-  await context.exposeBinding('psaViolated', (_source, violation: string) => {
-    complaints.push(violation);
+  await context.exposeBinding('psaViolation', (_source, violation: string) => {
+    problems.push(violation);
   });
-  await context.addInitScript(tell);
+  await context.addInitScript(reportEvents);
   const page = await context.newPage();
 
   return {
@@ -112,11 +112,10 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
     page,
     events,
     messages,
-    heard(name, matches = () => true) {
-      const look = () => events.find((event) => event.name === name && matches(event));
+    waitForEvent(name, matches = () => true) {
       return new Promise((resolve, reject) => {
         const listen = () => {
-          const event = look();
+          const event = events.find((each) => each.name === name && matches(each));
           if (!event) return;
           clearTimeout(timer);
           listeners.delete(listen);
@@ -124,8 +123,10 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
         };
         const timer = setTimeout(() => {
           listeners.delete(listen);
-          reject(new Error(`no ${name}; heard ${events.map((event) => event.name).join(', ') || 'nothing'}`));
-        }, PATIENCE_MS);
+          reject(
+            new Error(`no ${name} among ${events.map((event) => event.name).join(', ') || 'no events'}`),
+          );
+        }, TIMEOUT_MS);
         listeners.add(listen);
         listen();
       });
@@ -133,13 +134,13 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
     expectProblems(...problems) {
       expected.push(...problems);
     },
-    problems: () => complaints.filter((text) => !expected.some((pattern) => pattern.test(text))),
+    problems: () => problems.filter((text) => !expected.some((pattern) => pattern.test(text))),
   };
 }
 
-/** Runs in every page, before its own scripts. */
-function tell(): void {
-  const { psaHeard, psaViolated } = globalThis as unknown as Record<string, (value: unknown) => void>;
+/** Reports the page's events and policy violations. Runs in every page, before its own scripts. */
+function reportEvents(): void {
+  const { psaEvent, psaViolation } = globalThis as unknown as Record<string, (value: unknown) => void>;
   const names = [
     'psa-before-start',
     'psa-before-redirect',
@@ -158,31 +159,31 @@ function tell(): void {
   ];
   for (const name of names)
     document.addEventListener(name, (event) => {
-      psaHeard?.({ name, target: (event.target as Element).id, detail: (event as CustomEvent).detail });
+      psaEvent?.({ name, target: (event.target as Element).id, detail: (event as CustomEvent).detail });
     });
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile }) => {
-    psaViolated?.(`CSP: ${violatedDirective} blocked ${blockedURI} in ${sourceFile}`);
+    psaViolation?.(`CSP: ${violatedDirective} blocked ${blockedURI} in ${sourceFile}`);
   });
 }
 
-/** Waits for what moves towards a rest; a spinner never gets there. */
-export async function comeToRest(page: Page): Promise<void> {
+/** Waits for all animations that end; a spinner's never does. */
+export async function waitForAnimations(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const shadows = [...document.querySelectorAll('psa-checkout, psa-payouts')].map(
       ({ shadowRoot }) => shadowRoot,
     );
-    const moving = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
-    const ending = moving.filter(
+    const animations = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
+    const ending = animations.filter(
       ({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,
     );
-    // One that is taken away while it runs is at rest too.
+    // Settled, because an animation whose element is removed is rejected.
     await Promise.allSettled(ending.map(({ finished }) => finished));
   });
 }
 
 // ── The hosted page ─────────────────────────────────────────────────────────────────────────────
 
-/** The simulated acquirer's, by what becomes of them. */
+/** The test cards of the simulated acquirer, by their outcome. */
 export const CARD = {
   approved: '4242 4242 4242 4242',
   declined: '4000 0000 0000 0002',

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { fail, root } from '../../server/scripts/progress.mjs';
 
-/** Projects whose tests run what is built from the sources: any change of these concerns all of them. */
-const OF_BUILT = ['programs', 'journey', 'page'];
+/** Projects whose tests run the built server or widget: any change of the sources may affect all of them. */
+const BUILT_PROJECTS = ['programs', 'journey', 'page'];
 
 /**
- * The test files that import a file that has changed since `since` (the last commit, unless given), and prints what is
- * left out.
+ * Finds the test files that import a file that has changed since `since`, by default the last commit. Prints what is left
+ * out.
  *
  * @param {import('./test-files.mjs').TestFile[]} files
  * @param {string} [since] a revision of Git's
@@ -22,7 +22,7 @@ export function findChanges(files, since = 'HEAD') {
   );
 
   const isSource = [...changed].some((file) => /^(?:server|widget)\//.test(file));
-  const built = files.filter((file) => OF_BUILT.includes(file.project) && !chosen.includes(file));
+  const built = files.filter((file) => BUILT_PROJECTS.includes(file.project) && !chosen.includes(file));
   if (isSource && built.length > 0)
     console.log(`Left out: ${built.length} files that run the built server or the built widget (npm test)`);
   const unreached = [...changed].filter((file) => !files.some(({ reaches }) => reaches.includes(file)));
@@ -30,9 +30,9 @@ export function findChanges(files, since = 'HEAD') {
   return chosen;
 }
 
-/** The lines that Git prints. @param {string[]} args */
+/** Runs Git and returns the lines of its output. @param {string[]} args */
 function git(args) {
   const { status, stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
-  if (status !== 0) fail(`Git does not tell what has changed: ${stderr.trim()}`);
+  if (status !== 0) fail(`Git does not report what has changed: ${stderr.trim()}`);
   return stdout.split('\n').filter((line) => line !== '');
 }

@@ -8,23 +8,23 @@ const APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
-/** Debian's. Older releases have no shell. */
+/** The packages of Debian. Older releases have no headless shell. */
 const PACKAGES = ['chromium', 'chromium-headless-shell'];
 
-/** @param {string[]} names @param {string[]} [others] */
-function find(names, others = []) {
+/** Finds a program in the PATH, or else at one of these paths. @param {string[]} names @param {string[]} [paths] */
+function find(names, paths = []) {
   const folders = (process.env.PATH ?? '').split(delimiter);
-  return [...folders.flatMap((folder) => names.map((name) => join(folder, name))), ...others].find(
+  return [...folders.flatMap((folder) => names.map((name) => join(folder, name))), ...paths].find(
     isExecutable,
   );
 }
 
-/** The variables by which tests find their browsers, or undefined where there is none. */
+/** Returns the variables by which tests find their browsers, or undefined where there is no browser. */
 function findBrowsers() {
   const { CHROME_BIN } = process.env;
   const browser = CHROME_BIN || find(BROWSERS, APPLICATIONS);
   if (!browser || !isExecutable(browser)) return undefined;
-  // A browser that is named is the only one used.
+  // With CHROME_BIN no other browser is used.
   const shell = CHROME_BIN ? undefined : find(SHELLS);
   return { CHROME_BIN: browser, ...(shell && { PSA_HEADLESS_SHELL: shell }) };
 }
@@ -40,7 +40,7 @@ function isExecutable(path) {
 }
 
 /**
- * Finds Chromium, and its headless shell where there is one, or installs Debian's where that needs no question.
+ * Finds Chromium, and its headless shell where there is one, or installs Debian's where that needs no password.
  * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
  */
 export async function ensureChromium() {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../server/src/kernel/clock.ts';
 
-/** A clock that stands still until a test moves it; what is due then runs in the order of its instants. */
+/** A clock that stands still until a test moves it, and then runs the due tasks in the order of their instants. */
 export interface ManualClock extends Clock {
-  /** Moves on by `ms`, running each task at its own instant. */
+  /** Moves the clock by `ms`, and runs each task at its own instant. */
   advance(ms: number): void;
   moveTo(instant: Date): void;
-  /** When the first of what waits for it is due; null where nothing waits. */
+  /** The instant of the next scheduled task; null where there is none. */
   nextAt(): Date | null;
 }
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { said as saidByServer } from './log-capture.ts';
+import { captureOutput } from './log-capture.ts';
 
-/** A span as it comes over OTLP/HTTP with JSON. */
+/** A span as OTLP/HTTP with JSON sends it. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty where it begins a trace. */
+  /** The id of the parent span; empty where the span begins a trace. */
   readonly parentSpanId?: string;
   readonly name: string;
   readonly kind: number;
@@ -15,43 +15,43 @@ export interface CollectedSpan {
   readonly status: { readonly code?: number };
 }
 
-/** Takes traces as an OpenTelemetry collector does. */
+/** A server that receives traces as an OpenTelemetry collector does. */
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** All that came, as text. */
-  readonly said: readonly string[];
+  /** The bodies of all requests, as text. */
+  readonly bodies: readonly string[];
   readonly headers: readonly IncomingHttpHeaders[];
-  /** Sets the answer from now on. */
-  answers: number;
+  /** The status of each answer from now on. */
+  status: number;
   close(): Promise<void>;
 }
 
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
-  const said: string[] = [];
+  const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
     if (request.url === '/v1/traces') {
-      said.push(text);
-      saidByServer('trace', text);
+      bodies.push(text);
+      captureOutput('trace', text);
       headers.push(request.headers);
       for (const { scopeSpans } of JSON.parse(text).resourceSpans)
         for (const scope of scopeSpans) spans.push(...scope.spans);
     }
-    response.writeHead(collector.answers, { 'content-type': 'application/json' }).end('{}');
+    response.writeHead(collector.status, { 'content-type': 'application/json' }).end('{}');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const collector: Collector = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
-    said,
+    bodies,
     headers,
-    answers: 200,
+    status: 200,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

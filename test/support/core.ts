@@ -35,12 +35,13 @@ import type { WebhookService } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/src/work/queue.ts';
+import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { createPostgresDatabase } from './database.ts';
 import { wireSlices } from './slices.ts';
 import { silent } from './templates.ts';
 
-/** The slices wired as the server wires them, without HTTP and with work that a test starts itself. */
+/** The slices of a server, wired as the server does it, without HTTP. A test runs the work that is due itself. */
 export interface Core {
   readonly tenant: Tenant;
   readonly database: Database;
@@ -48,11 +49,11 @@ export interface Core {
   readonly committer: Committer;
   readonly tailer: LogTailer;
   readonly acquirer: Acquirer;
-  /** Charges that this merchant's payers were asked for, as the acquirer knows them. */
+  /** The acquirer's ids of this merchant's charges. */
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   readonly refunds: RefundService;
-  /** The bank's own controls, with no faults in between. */
+  /** The simulated bank itself, without the faults of `CoreOptions.bank`. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<OwnPayout>;
   readonly subaccounts: OwnSubaccounts;
@@ -69,7 +70,7 @@ export interface Core {
   /** Faults in the background. */
   readonly faults: unknown[];
   balances(): Promise<Balances>;
-  /** Moves the clock to each instant in between at which something is due, and does it. */
+  /** Advances the clock by `ms`, and runs each task at its own instant. */
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -77,26 +78,26 @@ export interface Core {
 export interface CoreOptions {
   database: Database;
   clock?: ManualClock;
-  /** Another instance's tenant; without it there is a new account. */
+  /** The tenant of another instance; without it a new account is opened. */
   tenant?: Tenant;
   account?: Partial<AccountSettings>;
-  /** Puts faults between us and the acquirer. */
+  /** Puts faults between the server and the acquirer. */
   acquirer?: (simulated: Acquirer) => Acquirer;
-  /** Puts faults between us and the bank. */
+  /** Puts faults between the server and the bank. */
   bank?: (simulated: Bank) => Bank;
-  /** Puts faults between us and the receivers of webhooks. */
+  /** Puts faults between the server and the receivers of webhooks. */
   send?: (real: Send) => Send;
-  /** Without it this instance's commits are not called out to the others: the NOTIFY is lost. */
+  /** Whether this instance notifies the others of its commits; `false` loses the NOTIFY. */
   announces?: boolean;
-  /** Without it nobody polls the log: for tests that move the clock by days. */
+  /** Whether this instance tails the log; `false` is for tests that move the clock by days. */
   follows?: boolean;
 }
 
-/** Ends with the test that started it. */
+/** Starts a core, which is closed at the end of the test. */
 export async function startCore({
   database,
   clock = createManualClock(),
-  tenant: given,
+  tenant: ownTenant,
   account,
   acquirer: wrap = (simulated) => simulated,
   bank: wrapBank = (simulated) => simulated,
@@ -104,7 +105,7 @@ export async function startCore({
   announces = true,
   follows = true,
 }: CoreOptions): Promise<Core> {
-  const tenant = given ?? (await openAccount(database, account));
+  const tenant = ownTenant ?? (await openAccount(database, account));
   const faults: unknown[] = [];
   const onError = (error: unknown) => faults.push(error);
 
@@ -158,17 +159,7 @@ export async function startCore({
     handlers,
     faults,
     balances: () => readBalances(database.sql, tenant),
-    async pass(ms) {
-      const until = clock.now().getTime() + ms;
-      for (;;) {
-        await work.settled();
-        const due = await nextInstant(database);
-        if (due === null || due > until) break;
-        clock.moveTo(new Date(due));
-      }
-      clock.moveTo(new Date(until));
-      await work.settled();
-    },
+    pass: (ms) => advanceClock({ clock, work, database }, ms),
     close() {
       closed ??= (async () => {
         await work.close();
@@ -180,7 +171,7 @@ export async function startCore({
   };
   onTestFinished(async () => {
     await core.close();
-    // Left behind, it would be done by the next test's instance.
+    // A task that is left would be run by the next test's instance.
     await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
   });
   return core;
@@ -208,14 +199,7 @@ export async function openOlderAccount(db: Sql): Promise<Tenant> {
   return { accountId, environment: 'live' };
 }
 
-async function nextInstant(database: Database): Promise<number | null> {
-  const { rows } = await sql<{ at: Date | null }>`
-    select min(greatest(due_at, leased_until)) as at from task
-  `.execute(database.sql);
-  return rows[0]?.at?.getTime() ?? null;
-}
-
-/** Two servers on one PostgreSQL and one clock, for one tenant. They end with the test. */
+/** Starts two servers on one PostgreSQL and one clock, for one tenant. They are closed at the end of the test. */
 export async function startTwoCores(options: { announces?: boolean } = {}): Promise<[Core, Core]> {
   const databaseUrl = await createPostgresDatabase();
   const clock = createManualClock();
@@ -230,7 +214,7 @@ export async function startTwoCores(options: { announces?: boolean } = {}): Prom
   return [one, two];
 }
 
-/** The smallest event that there is, of a resource that need not exist. */
+/** Creates the smallest kind of event, for a resource that need not exist. */
 export function revocationOf(resourceId: string) {
   return {
     kind: 'credential.revoked',

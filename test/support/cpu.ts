@@ -1,11 +1,11 @@
 import { afterAll } from 'vitest';
 import { childrenCpuMs } from '../../server/scripts/progress.mjs';
 
-/** Vitest hands it to its reporters. */
+/** The metadata of a test file, which Vitest passes to its reporters. */
 export interface FileMeta {
-  /** CPU time of a file in milliseconds: its worker's, and that of the processes that it started and that have ended. */
+  /** CPU time of a file in milliseconds: its worker's, and that of the ended processes which it started. */
   cpuMs?: number;
-  /** The process of its worker, which files share: what one leaves behind, the next one finds. */
+  /** The process id of the file's worker, which several files use one after the other. */
   worker?: number;
 }
 

@@ -8,24 +8,21 @@ import { takePostgres } from './postgres-pool.ts';
 import { runsAll } from './scale.ts';
 import { administrate, copyTemplate, onFatal, silent } from './templates.ts';
 
-/** Opens a database that nobody else has, with all migrations applied. It is closed after the last test. */
+/** Opens a database that no other test uses, with all migrations applied. It is closed after the last test. */
 export type OpenDatabase = (options?: { clock?: Clock }) => Promise<Database>;
 
 const ENGINES = { PGlite: openFreshPglite, PostgreSQL: openFreshPostgres };
 type Engine = keyof typeof ENGINES;
 
 /**
- * Runs the same tests against PGlite in memory and against a PostgreSQL, in every run: for rooms in which the two can
- * differ. With `PSA_MUTANTS_DATABASE` against the latter alone, which is opened in milliseconds.
+ * Runs the same tests against PGlite in memory and against a PostgreSQL, in every run: for code in which the two may
+ * differ. With `PSA_MUTANTS_DATABASE` only against PostgreSQL, which is opened in milliseconds.
  */
 export function describeOnBothEngines(name: string, tests: (open: OpenDatabase) => void): void {
   describeOn(process.env.PSA_MUTANTS_DATABASE ? ['PostgreSQL'] : ['PGlite', 'PostgreSQL'], name, tests);
 }
 
-/**
- * Runs tests that ask the same of either engine. `npm test` runs them against PostgreSQL, `npm run test:all` against
- * both.
- */
+/** Runs tests that do not depend on the engine: `npm test` against PostgreSQL, `npm run test:all` against both. */
 export function describeOnDatabase(name: string, tests: (open: OpenDatabase) => void): void {
   if (runsAll()) describeOnBothEngines(name, tests);
   else describeOn([DEFAULT_ENGINE], name, tests);
@@ -53,13 +50,13 @@ function describeOn(engines: readonly Engine[], name: string, tests: (open: Open
  */
 const DEFAULT_ENGINE: Engine = process.env.PSA_TEST_ENGINE === 'pglite' ? 'PGlite' : 'PostgreSQL';
 
-/** Selects by engine: PostgreSQL's in `npm test`, and all of them in `npm run test:all`. */
-export function inThisRun<Of extends Record<Engine, unknown>>(ofEngines: Of): [Engine, Of[Engine]][] {
-  const all = Object.entries(ofEngines) as [Engine, Of[Engine]][];
+/** Selects the engines of this run: PostgreSQL in `npm test`, and both in `npm run test:all`. */
+export function inThisRun<Of extends Record<Engine, unknown>>(byEngine: Of): [Engine, Of[Engine]][] {
+  const all = Object.entries(byEngine) as [Engine, Of[Engine]][];
   return runsAll() ? all : all.filter(([engine]) => engine === DEFAULT_ENGINE);
 }
 
-/** A database of the default engine that nobody else has, with all migrations applied. */
+/** Opens a database of the default engine that no other test uses, with all migrations applied. */
 export function openFreshDatabase(
   clock: Clock = createSystemClock(),
   meter?: DatabaseMeter,
@@ -92,12 +89,12 @@ async function openFreshPostgres(
   };
 }
 
-/** A copy of the migrated template, for tests that open it more than once. Returns its address. */
+/** Copies the migrated template, for tests that open the copy more than once. Returns its address. */
 export function createPostgresDatabase(template = 'psa_template'): Promise<string> {
   return copyTemplate(inject('templates').postgresUrl, template);
 }
 
-/** Before the end of the run, where there would be very many. */
+/** Drops a database before the end of the run, for tests that create very many. */
 export function dropPostgresDatabase(url: string): Promise<void> {
   const { postgresUrl } = inject('templates');
   return administrate(postgresUrl, `drop database if exists ${/\w+$/.exec(url)![0]} with (force)`);

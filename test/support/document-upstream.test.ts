@@ -166,7 +166,7 @@ describe('an upstream written from the document alone', () => {
     expect((await live.post('/products', { name: 'Pão' })).status).toBe(404);
     expect((await live.get('/products')).status).toBe(200);
     expect((await live.get('/subaccounts')).status).toBe(404);
-    expect(upstream.asked).toEqual([
+    expect(upstream.requestLines).toEqual([
       'GET /v1/wallet',
       'POST /v1/products',
       'GET /v1/products',

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
 
-// A service written from the document alone. What the document shows it does just so. What it does not show, this
-// service does otherwise than ours: other names (Portuguese ones), other statuses of HTTP, members that nobody has
-// heard of. It has the endpoints that the document names, and no others: there is no list of card payments, no
-// lookup of one payout of the main account, no way to open a subaccount.
+// A service written from the document alone. It behaves exactly as the document shows. Where the document shows nothing, it
+// differs from the embedded service: Portuguese names, other HTTP statuses, unknown members. It has the endpoints that the
+// document names, and no others: there is no list of card payments, no lookup of one payout of the main account, no way to
+// open a subaccount.
 
-/** As the document names them; `/v1/products` is named as a family. */
+/** The endpoints that the document names; it names `/v1/products` as a family. */
 export const ENDPOINTS = [
   'GET /v1/wallet',
   'GET /v1/sandbox/wallet',
@@ -50,7 +50,7 @@ interface Card {
   confirmedAt: string | null;
 }
 
-/** The object of 2.2, and what it is found by. */
+/** The object of section 2.2, and the references that find it. */
 interface SubaccountPayout {
   body: Record<string, unknown> & { status: string; code: string; subaccountId: string; amountCents: number };
   references: string[];
@@ -68,7 +68,7 @@ interface Books {
   products: Map<string, Record<string, unknown>>;
 }
 
-/** As it was sent, to be sent again in whatever order a test likes. */
+/** A webhook as it was sent; a test may send it again, in any order. */
 export interface SentWebhook {
   url: string;
   body: string;
@@ -80,42 +80,42 @@ export interface DocumentUpstream {
   readonly liveKey: string;
   readonly testKey: string;
   readonly webhookSecret: string;
-  /** The books of each environment, to be looked at and written to. */
+  /** The books of each environment, which a test may read and change. */
   readonly live: Books;
   readonly sandbox: Books;
-  /** Each request in the order in which it came, refused ones included: `GET /v1/wallet`. */
-  readonly asked: string[];
-  /** The webhooks that it has sent, in order. */
+  /** The method and the path of each request in order, including refused ones: `GET /v1/wallet`. */
+  readonly requestLines: string[];
+  /** The webhooks that were sent, in order. */
   readonly sent: SentWebhook[];
-  /** Endpoints that it does not have, and what it answers for them. */
+  /** The endpoints that the service does not have, with the status of its answer. */
   readonly missing: Map<Endpoint, 404 | 405>;
   /** The account's URL for webhooks; without one only a payment's own `callbackUrl` is called. */
   webhookUrl: string | null;
-  /** How it writes a signature down. */
+  /** The encoding of a webhook's signature. */
   signature: 'hex' | 'base64' | 'sha256=';
   cardsConfigured: boolean;
-  /** Whether the next payouts of subaccounts are under verification: 202. */
+  /** Whether the next payouts of subaccounts are answered with 202, because they are verified first. */
   verifies: boolean;
-  /** Members beside those of the document, in every answer and every webhook. */
+  /** Additional members of every answer and every webhook, which the document does not show. */
   extra: object;
-  /** Has a subaccount with so much in it. Returns its id. */
+  /** Opens a subaccount with this balance, and returns its id. */
   openSubaccount(cents: number): string;
-  /** Moves a payout of the main account or of a subaccount, or a card payment, and sends the document's webhook. */
+  /** Completes a payout of the main account or of a subaccount, or pays a card payment, and sends its webhook. */
   settle(reference: string): Promise<void>;
-  /** Denied, or failed; the money goes back, a subaccount's by `reverse`. */
+  /** Denies a payout and returns the money, or fails a subaccount's payout, whose money `reverse` returns. */
   deny(reference: string, reason?: string): Promise<void>;
-  /** A turbo payout that left; no webhook reports it. */
+  /** Marks a payout as being processed; no webhook reports it. */
   process(reference: string): void;
   reverse(reference: string): Promise<void>;
   pay(orderCode: string): Promise<void>;
-  /** Sets any status at all, an unknown one as well. No webhook is sent. */
+  /** Sets any status, including an unknown one. No webhook is sent. */
   setStatus(reference: string, status: string): void;
-  /** Sends it (again). Resolves with the status that it was answered with. */
+  /** Sends a webhook, also repeatedly. Resolves with the status of the answer. */
   send(webhook: SentWebhook): Promise<number>;
   close(): Promise<void>;
 }
 
-interface Asked {
+interface Request {
   environment: Environment;
   books: Books;
   params: Record<string, string>;
@@ -124,12 +124,12 @@ interface Asked {
   body: any;
 }
 
-interface Reported {
+interface Answer {
   status: number;
   body: object;
 }
 
-/** Listens on a free port of 127.0.0.1. The test that starts it closes it. */
+/** Starts the service on a free port of 127.0.0.1. The caller closes it. */
 export async function startDocumentUpstream({
   clock = createSystemClock(),
   limitPerMinute = Number.POSITIVE_INFINITY,
@@ -141,12 +141,12 @@ export async function startDocumentUpstream({
   const later = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
   let window = { since: Number.NEGATIVE_INFINITY, used: 0 };
 
-  // ── Records, in this service's own words ──
+  // ── Records, under this service's own names ──
 
   const withdrawalRecord = (each: Withdrawal) => ({
     identificador: each.id,
     codigo: each.code,
-    // The convention of 2.1: records of withdrawals use `amount`, in reais.
+    // By the convention of section 2.1, records of withdrawals use `amount`, in reais.
     amount: each.amountCents / 100,
     status: each.status,
     metodo: each.method,
@@ -167,7 +167,7 @@ export async function startDocumentUpstream({
 
   // ── Endpoints ──
 
-  const handlers: Record<Endpoint, (asked: Asked) => Reported> = {
+  const handlers: Record<Endpoint, (request: Request) => Answer> = {
     'GET /v1/wallet': ({ books, environment }) => ok(walletOf(books, environment)),
     'GET /v1/sandbox/wallet': ({ books, environment }) =>
       environment === 'sandbox'
@@ -203,18 +203,18 @@ export async function startDocumentUpstream({
     },
 
     'POST /v1/subaccounts/{id}/payout': ({ books, environment, params, body }) => {
-      const held = books.subaccounts.get(params.id!);
-      if (environment === 'sandbox' || held === undefined) return refused(404, 'Subaccount not found');
+      const balance = books.subaccounts.get(params.id!);
+      if (environment === 'sandbox' || balance === undefined) return refused(404, 'Subaccount not found');
       const { amountCents, pixKey, idempotencyKey } = body;
-      const before = books.subaccountPayouts.find(
-        (each) => idempotencyKey && each.references.includes(`saq_idem_${idempotencyKey}`),
+      const existing = books.subaccountPayouts.find(
+        ({ references }) => idempotencyKey && references.includes(`saq_idem_${idempotencyKey}`),
       );
-      if (before) return requested(before);
-      if (!(amountCents > 0) || amountCents > held) return refused(400, 'Saldo insuficiente na subconta');
+      if (existing) return payoutAnswer(existing);
+      if (!(amountCents > 0) || amountCents > balance) return refused(400, 'Saldo insuficiente na subconta');
       const id = upstream.verifies ? null : hex(12);
       const payoutId = idempotencyKey ? `saq_idem_${idempotencyKey}` : `saq_${hex(8)}`;
       const code = `TURBO-${digits(8)}`;
-      const made: SubaccountPayout = {
+      const created: SubaccountPayout = {
         references: [payoutId, code, ...(id ? [id] : [])],
         body: {
           ...{ payoutId, withdrawalId: id, code, subaccountId: params.id!, status: 'processing' },
@@ -224,10 +224,10 @@ export async function startDocumentUpstream({
           ...{ createdAt: now(), completedAt: null, reversedAt: null },
         },
       };
-      books.subaccounts.set(params.id!, held - amountCents);
+      books.subaccounts.set(params.id!, balance - amountCents);
       books.balanceCents -= amountCents;
-      books.subaccountPayouts.unshift(made);
-      return requested(made);
+      books.subaccountPayouts.unshift(created);
+      return payoutAnswer(created);
     },
     'GET /v1/subaccounts/{id}/payouts/{payoutId}': ({ books, environment, params }) => {
       if (!/^sacc_[0-9a-f]{32}$/.test(params.id!)) return refused(400, 'id inválido');
@@ -247,7 +247,7 @@ export async function startDocumentUpstream({
       if (!(amountCents > 0)) return refused(400, 'amount inválido');
       if (body.method !== 'ltc' && amountCents > withdrawableCents)
         return refused(400, `Saldo insuficiente: disponível R$ ${withdrawableCents / 100}`);
-      const made: Withdrawal = {
+      const created: Withdrawal = {
         id: hex(12),
         code: `SAQ-${digits(6)}`,
         amountCents,
@@ -258,24 +258,24 @@ export async function startDocumentUpstream({
         processedAt: null,
       };
       if (body.method !== 'ltc') books.balanceCents -= amountCents;
-      books.withdrawals.unshift(made);
-      // Behind the answer, and to nobody where nobody listens.
-      tellWithdrawal(environment, made, 'requested').catch(() => undefined);
-      return { status: 201, body: withdrawalRecord(made) };
+      books.withdrawals.unshift(created);
+      // The answer does not wait for the webhook, which may have no receiver.
+      notifyWithdrawal(environment, created, 'requested').catch(() => undefined);
+      return { status: 201, body: withdrawalRecord(created) };
     },
 
     'GET /v1/products': ({ books, query }) =>
       ok(pageOf('itens', [...books.products.values()].reverse(), query)),
     'POST /v1/products': ({ books, body }) => {
       const _id = hex(12);
-      const made = {
+      const created = {
         _id,
         titulo: body.name,
         detalhes: body.description ?? null,
         precoCents: body.priceCents,
       };
-      books.products.set(_id, made);
-      return { status: 201, body: made };
+      books.products.set(_id, created);
+      return { status: 201, body: created };
     },
     'DELETE /v1/products/{id}': ({ books, params }) => {
       if (!/^[0-9a-f]{24}$/.test(params.id!)) return refused(400, 'Invalid product ID format');
@@ -288,7 +288,7 @@ export async function startDocumentUpstream({
     return { endpoint, method, path: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`) };
   });
 
-  function answer(method: string, url: URL, authorization: string | undefined, body: unknown): Reported {
+  function answer(method: string, url: URL, authorization: string | undefined, body: unknown): Answer {
     const environment = environmentOf(authorization);
     if (!environment) return refused(401, 'Chave inválida');
     if (clock.now().getTime() >= window.since + 60_000) window = { since: clock.now().getTime(), used: 0 };
@@ -316,7 +316,7 @@ export async function startDocumentUpstream({
 
   // ── Webhooks ──
 
-  async function tell(url: string | null, event: object): Promise<void> {
+  async function notify(url: string | null, event: object): Promise<void> {
     if (url === null) return;
     const body = JSON.stringify({ ...event, ...upstream.extra });
     const hmac = createHmac('sha256', upstream.webhookSecret).update(body);
@@ -334,29 +334,29 @@ export async function startDocumentUpstream({
     await upstream.send(webhook);
   }
 
-  function tellWithdrawal(
+  function notifyWithdrawal(
     environment: Environment,
     each: Withdrawal,
-    what: 'requested' | 'completed' | 'denied',
+    change: 'requested' | 'completed' | 'denied',
   ): Promise<void> {
-    return tell(upstream.webhookUrl, {
-      event: `withdrawal.${environment === 'sandbox' ? 'test.' : ''}${what}`,
+    return notify(upstream.webhookUrl, {
+      event: `withdrawal.${environment === 'sandbox' ? 'test.' : ''}${change}`,
       withdrawalId: each.id,
       code: each.code,
       amount: each.amountCents / 100,
       method: each.method,
       walletAddress: each.destination,
       status: each.status,
-      ...(what === 'requested' && { requestedAt: each.requestedAt, sandbox: environment === 'sandbox' }),
+      ...(change === 'requested' && { requestedAt: each.requestedAt, sandbox: environment === 'sandbox' }),
       ...(each.processedAt && { processedAt: each.processedAt }),
     });
   }
 
-  /** The document shows that it carries the code, and no more. */
-  const tellSubaccountPayout = ({ body }: SubaccountPayout) =>
-    tell(upstream.webhookUrl, { tipo: 'subaccount.payout', code: body.code });
+  /** Sends the webhook of a subaccount's payout, which contains only its code, as far as the document shows. */
+  const notifySubaccountPayout = ({ body }: SubaccountPayout) =>
+    notify(upstream.webhookUrl, { tipo: 'subaccount.payout', code: body.code });
 
-  // ── Levers ──
+  // ── Controls ──
 
   type Found =
     | { kind: 'withdrawal'; environment: Environment; each: Withdrawal }
@@ -378,7 +378,7 @@ export async function startDocumentUpstream({
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://upstream');
-    upstream.asked.push(`${request.method} ${url.pathname}`);
+    upstream.requestLines.push(`${request.method} ${url.pathname}`);
     void bodyOf(request)
       .then((body) => answer(request.method ?? '', url, request.headers.authorization, body))
       .catch(() => refused(500, 'Internal error'))
@@ -397,7 +397,7 @@ export async function startDocumentUpstream({
     webhookSecret: `segredo-${hex(16)}`,
     live: emptyBooks(),
     sandbox: emptyBooks(),
-    asked: [],
+    requestLines: [],
     sent: [],
     missing: new Map(),
     webhookUrl: null,
@@ -416,22 +416,22 @@ export async function startDocumentUpstream({
       if (kind === 'card') return upstream.pay(reference);
       if (kind === 'subaccount') {
         Object.assign(each.body, { status: 'completed', completedAt: now(), endToEndId: `E${digits(31)}` });
-        return tellSubaccountPayout(each);
+        return notifySubaccountPayout(each);
       }
       Object.assign(each, { status: 'concluido', processedAt: now() });
-      await tellWithdrawal(environment, each, 'completed');
+      await notifyWithdrawal(environment, each, 'completed');
     },
     async deny(reference, reason = 'Conta encerrada') {
       const { kind, environment, each } = find(reference);
       if (kind === 'card') return upstream.setStatus(reference, 'failed');
       if (kind === 'subaccount') {
-        const nobody = { recipientName: null, recipientBankName: null };
-        Object.assign(each.body, { status: 'failed', failureReason: reason, ...nobody });
-        return tellSubaccountPayout(each);
+        const noRecipient = { recipientName: null, recipientBankName: null };
+        Object.assign(each.body, { status: 'failed', failureReason: reason, ...noRecipient });
+        return notifySubaccountPayout(each);
       }
       Object.assign(each, { status: 'negado', processedAt: now() });
       if (each.method !== 'ltc') upstream[environment].balanceCents += each.amountCents;
-      await tellWithdrawal(environment, each, 'denied');
+      await notifyWithdrawal(environment, each, 'denied');
     },
     process: (reference) => upstream.setStatus(reference, 'processing'),
     async reverse(reference) {
@@ -442,7 +442,7 @@ export async function startDocumentUpstream({
       Object.assign(each.body, { reversed: true, reversedAt: now() });
       books.subaccounts.set(subaccountId, books.subaccounts.get(subaccountId)! + amountCents);
       books.balanceCents += amountCents;
-      await tellSubaccountPayout(each);
+      await notifySubaccountPayout(each);
     },
     async pay(orderCode) {
       const card = upstream.live.cards.get(orderCode);
@@ -450,7 +450,7 @@ export async function startDocumentUpstream({
       Object.assign(card, { status: 'paid', confirmedAt: now() });
       upstream.live.pendingCents += card.amountCents;
       const { customer, metadata, amountCents } = card;
-      await tell(card.callbackUrl ?? upstream.webhookUrl, {
+      await notify(card.callbackUrl ?? upstream.webhookUrl, {
         tipo: 'card_payment.paid',
         orderCode,
         amount: amountCents / 100,
@@ -466,9 +466,9 @@ export async function startDocumentUpstream({
       else each.status = status;
     },
     async send({ url, body, headers }) {
-      const reported = await fetch(url, { method: 'POST', body, headers });
-      await reported.arrayBuffer();
-      return reported.status;
+      const response = await fetch(url, { method: 'POST', body, headers });
+      await response.arrayBuffer();
+      return response.status;
     },
     async close() {
       server.closeAllConnections();
@@ -479,7 +479,7 @@ export async function startDocumentUpstream({
   return upstream;
 }
 
-/** The wallet of 2.4. The names that the document puts in parentheses are this service's own. */
+/** Builds the wallet of section 2.4. Members whose name the document puts in parentheses have this service's own names. */
 function walletOf(books: Books, environment: Environment) {
   const subaccounts = [...books.subaccounts.values()].reduce((sum, cents) => sum + cents, 0);
   const withdrawableCents = Math.max(0, books.balanceCents - books.blockedCents - subaccounts);
@@ -499,7 +499,7 @@ function walletOf(books: Books, environment: Environment) {
   };
 }
 
-function requested({ body }: SubaccountPayout): Reported {
+function payoutAnswer({ body }: SubaccountPayout): Answer {
   const { withdrawalId, code } = body;
   return withdrawalId === null
     ? { status: 202, body: { withdrawal: null, code, situacao: 'em_verificacao' } }
@@ -514,15 +514,15 @@ function emptyBooks(): Books {
   };
 }
 
-/** 2.1: `total`, `limit` and `offset` beside the array, which is called otherwise in every list. */
+/** Builds a page by section 2.1: `total`, `limit` and `offset` beside an array with a name of its own for each list. */
 function pageOf(name: string, items: readonly object[], query: URLSearchParams) {
   const limit = Number(query.get('limit') ?? 50);
   const offset = Number(query.get('offset') ?? 0);
   return { [name]: items.slice(offset, offset + limit), total: items.length, limit, offset };
 }
 
-const ok = (body: object): Reported => ({ status: 200, body });
-const refused = (status: number, error: string): Reported => ({ status, body: { error } });
+const ok = (body: object): Answer => ({ status: 200, body });
+const refused = (status: number, error: string): Answer => ({ status, body: { error } });
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 const digits = (count: number): string => Array.from(randomBytes(count), (byte) => byte % 10).join('');
 const mask = (text: string): string => `***${text.slice(-4)}`;

@@ -1,6 +1,6 @@
 /**
- * The rows of the service's document (`server/docs/service.md`), by section. A case in `document.test.ts` claims each that
- * lies in our domain; those that do not are named with the reason.
+ * The rows of the service's document (`server/docs/service.md`), by section. A case in `document.test.ts` covers each row,
+ * except those of `OUTSIDE`.
  */
 export const DOCUMENT_ROWS = {
   '2.1': [
@@ -151,7 +151,7 @@ export const DOCUMENT_ROWS = {
 
 export type Section = keyof typeof DOCUMENT_ROWS;
 
-/** Not of our domain: the document names these resources and does not show their shapes. */
+/** The rows that no case covers: the document names these resources and does not show their shapes. */
 export const OUTSIDE: readonly `${Section} ${string}`[] = [
   '2.1 prefix psa_',
   '2.1 prefix psa_sub_',

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The repository's folder, with a slash at its end. */
+/** The repository's folder, with a trailing slash. */
 export const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A fenced block of a document. */
 export interface CodeBlock {
-  /** The line of its opening fence, from 1. */
+  /** The number of the line of its opening fence, from 1. */
   readonly line: number;
   readonly language: string;
   readonly code: string;
@@ -14,30 +14,30 @@ export interface CodeBlock {
 
 /** A Markdown file of the repository. */
 export interface Document {
-  /** Relative to the repository. */
+  /** The path relative to the repository. */
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly CodeBlock[];
-  /** The text without fenced blocks; every line is at its place. */
+  /** The text with fenced blocks replaced by empty lines. */
   readonly prose: string;
 }
 
-/** Folders that an install, a build or a run leaves behind. */
-const MADE = new Set(['node_modules', 'dist', 'coverage']);
-/** Folders with a name that begins with a dot and that the repository has. */
+/** Folders that an install, a build or a run creates. */
+const GENERATED = new Set(['node_modules', 'dist', 'coverage']);
+/** Folders of the repository whose names begin with a dot. */
 const HIDDEN = new Set(['.github', '.ci']);
 
-/** Every file of the repository, relative to it, and every folder, with a slash at its end. */
+/** Lists every file of the repository, relative to it, and every folder, with a trailing slash. */
 export function readTree(folder = ''): string[] {
   return readdirSync(repository + folder, { withFileTypes: true }).flatMap((entry) => {
     const path = folder + entry.name;
     if (!entry.isDirectory()) return [path];
-    if (MADE.has(entry.name) || (entry.name.startsWith('.') && !HIDDEN.has(entry.name))) return [];
+    if (GENERATED.has(entry.name) || (entry.name.startsWith('.') && !HIDDEN.has(entry.name))) return [];
     return [`${path}/`, ...readTree(`${path}/`)];
   });
 }
 
-/** Every Markdown file of the repository. */
+/** Reads every Markdown file of the repository. */
 export function readDocuments(): Document[] {
   return readTree()
     .filter((path) => path.endsWith('.md'))

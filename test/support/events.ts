@@ -3,7 +3,7 @@ import { readAfter as readLog } from '../../server/src/events/log.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
 
-/** A page of the log, with the snapshots as the server parses them. */
+/** Reads a page of the log, with the snapshots as the server parses them. */
 export function readAfter(
   sql: Sql,
   tenant: Tenant,

@@ -17,27 +17,27 @@ import { LIVE_KEY, TEST_KEY } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openAccount } from './core.ts';
 
-/** The dependencies of a slice's remote side, in front of any service, with work that a test starts itself. */
+/** The dependencies of a slice's remote side, in front of any service. A test runs the work that is due itself. */
 export interface TestFacade extends UpstreamDependencies {
   readonly tenant: Tenant;
   readonly clock: ManualClock;
   readonly tailer: LogTailer;
   readonly work: WorkQueue;
-  /** Request kinds by name; the test fills in those of the slices that it makes. */
+  /** Request kinds by name; the test adds those of the slices that it creates. */
   readonly requests: Record<string, RequestKind>;
   readonly corrections: Correction[];
-  /** The calls of `pollNow`. */
-  readonly nudged: string[];
+  /** The resources that `pollNow` was called for. */
+  readonly polledResources: string[];
   readonly faults: unknown[];
 }
 
-/** Ends with the test that started it. Give a `url`, or an `upstream` of your own. */
+/** Starts a facade in front of the service at `url`, or of `upstream`. It is closed at the end of the test. */
 export async function startFacade({
   database,
   clock = createManualClock(),
   url,
-  upstream: given,
-  tenant: givenTenant,
+  upstream: ownUpstream,
+  tenant: ownTenant,
   limit = 120,
   windowMs = 60_000,
   pace,
@@ -51,7 +51,7 @@ export async function startFacade({
   windowMs?: number;
   pace?: number;
 }): Promise<TestFacade> {
-  const tenant = givenTenant ?? (await openAccount(database));
+  const tenant = ownTenant ?? (await openAccount(database));
   const faults: unknown[] = [];
   const onFault = (fault: unknown) => faults.push(fault);
   const tailer = createLogTailer({ database, snapshots, clock, onError: onFault });
@@ -64,7 +64,7 @@ export async function startFacade({
     },
   });
   const upstream =
-    given ??
+    ownUpstream ??
     createUpstream({
       url: url!,
       keys: { live: LIVE_KEY, sandbox: TEST_KEY },
@@ -83,7 +83,7 @@ export async function startFacade({
     ...(pace ? { pace } : {}),
   });
   const work = createWorkQueue({ database, clock, handlers: intents.tasks, onError: onFault });
-  const nudged: string[] = [];
+  const polledResources: string[] = [];
   await tailer.start();
   onTestFinished(async () => {
     await work.close();
@@ -106,8 +106,8 @@ export async function startFacade({
     requests,
     corrections,
     onCorrection: (correction) => corrections.push(correction),
-    nudged,
-    pollNow: (_, resource) => nudged.push(resource),
+    polledResources,
+    pollNow: (_, resource) => polledResources.push(resource),
     faults,
     onFault,
   };

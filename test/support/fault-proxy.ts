@@ -11,71 +11,71 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { createRandom } from '../faults/random.ts';
 
-/** `before`: the upstream never hears of it. `after`: it has done what it was asked, and its answer is lost. */
+/** `before`: the upstream never receives the request. `after`: it has carried the request out, and its answer is lost. */
 type When = 'before' | 'after';
 
-/** The fate of a request. */
+/** The fault that a request meets. */
 export type Fault =
   | { kind: 'pass' }
-  /** Answered with this status, by a proxy in between. */
+  /** A proxy in between answers with this status. */
   | { kind: 'status'; status: 429 | 500 | 502 | 503; when: When; retryAfterSeconds?: number }
   /** The connection is reset. */
   | { kind: 'reset'; when: When }
-  /** Never answered, with the connection open. */
+  /** The request is never answered, and the connection stays open. */
   | { kind: 'hang'; when: When }
-  /** Passed on so late, or answered so late. */
+  /** The request or its answer is late by `ms`. */
   | { kind: 'delay'; when: When; ms: number }
-  /** The head of the answer at once, its body so slowly. */
+  /** The head of the answer is sent at once, its body at this rate. */
   | { kind: 'slow'; bytesPerSecond: number };
 
 export const PASS: Fault = { kind: 'pass' };
 
 /** A request as it reached the proxy. */
 export interface Arrival {
-  /** From 0 on, in the order in which they came. */
+  /** The number of the request, from 0 on, in the order of arrival. */
   readonly n: number;
-  /** When its head was there, in milliseconds of the proxy's clock. */
+  /** The instant at which its head arrived, in milliseconds of the proxy's clock. */
   readonly at: number;
   readonly method: string;
-  /** With its query. */
+  /** The path with the query. */
   readonly path: string;
   /** The environment, by the prefix of the key. */
   readonly environment: 'live' | 'sandbox' | null;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** In its body. */
+  /** The idempotency key in the body. */
   readonly idempotencyKey: string | null;
-  /** Null until all of it has come. */
+  /** The planned fault; null until all of the request has arrived. */
   readonly fault: Fault | null;
-  /** The upstream's answer; null where it was not asked, or has not answered yet. */
+  /** The status of the upstream's answer; null where it did not receive the request, or has not answered yet. */
   readonly upstreamStatus: number | null;
 }
 
-/** Decides when all of a request has come. */
+/** Decides on the fault of a request, when all of it has arrived. */
 export type Plan = (arrival: Arrival) => Fault;
 
 export interface FaultProxy {
   readonly url: string;
-  /** The upstream. */
+  /** The URL of the upstream. */
   target: string;
   plan: Plan;
   readonly arrivals: readonly Arrival[];
-  /** The most that came within any span of so many milliseconds. */
+  /** The largest number of requests that arrived within any window of this length. */
   maxInWindow(windowMs: number): number;
-  /** Requests that the upstream carried out more than once, by the name that `nameOf` gives; null is not looked at. */
+  /** Lists the names of requests that the upstream carried out more than once; null as a name skips a request. */
   repeated(nameOf: (arrival: Arrival) => string | null): string[];
-  /** Resolves when no request is on its way; those that hang, or wait for the clock, are not waited for. */
+  /** Resolves when no request is in flight, apart from those that hang or wait for the clock. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The given faults one by one, and then `otherwise`. */
+/** Creates a plan of these faults one by one, and then of `otherwise`. */
 export function inTurn(faults: readonly Fault[], otherwise: Plan = () => PASS): Plan {
   const left = [...faults];
   return (arrival) => left.shift() ?? otherwise(arrival);
 }
 
-/** Draws faults by a seed: of `of` requests each fault meets about as many as it says, the others pass. */
+/** Creates a plan of faults drawn by a seed: of `of` requests each fault meets about its share, and the others pass. */
 export function seeded(
   seed: number,
   { of, faults }: { of: number; faults: readonly (readonly [share: number, fault: Fault])[] },
@@ -91,7 +91,7 @@ export function seeded(
   };
 }
 
-/** An HTTP proxy on a free port of 127.0.0.1, in front of a service, that fails as a network and a service may. */
+/** Starts an HTTP proxy in front of a service, on a free port of 127.0.0.1, that fails as a network or a service may. */
 export async function startFaultProxy({
   target,
   plan = () => PASS,
@@ -99,19 +99,18 @@ export async function startFaultProxy({
 }: {
   target: string;
   plan?: Plan;
-  /** Says when requests arrive, and paces what is late or slow. */
+  /** The clock of arrivals and delays. */
   clock?: Clock;
 }): Promise<FaultProxy> {
-  type Kept = { -readonly [Name in keyof Arrival]: Arrival[Name] };
-  const arrivals: Kept[] = [];
+  type MutableArrival = { -readonly [Name in keyof Arrival]: Arrival[Name] };
+  const arrivals: MutableArrival[] = [];
   const agent = new Agent({ keepAlive: true });
-  /** On their way right now. */
-  let under = 0;
+  let inFlight = 0;
   let waiting: (() => void)[] = [];
 
-  function leave(): void {
-    under -= 1;
-    if (under > 0) return;
+  function endFlight(): void {
+    inFlight -= 1;
+    if (inFlight > 0) return;
     for (const resolve of waiting) resolve();
     waiting = [];
   }
@@ -120,44 +119,44 @@ export async function startFaultProxy({
     const { method = '', url: path = '', headers } = request;
     const at = clock.now().getTime();
     const environment = environmentOf(headers.authorization);
-    const arrival: Kept = {
+    const arrival: MutableArrival = {
       ...{ n: arrivals.length, at, method, path, environment, headers },
       ...{ body: '', idempotencyKey: null, fault: null, upstreamStatus: null },
     };
     arrivals.push(arrival);
-    arrival.body = (await bytesOf(request)).toString();
+    arrival.body = (await readBytes(request)).toString();
     arrival.idempotencyKey = idempotencyKeyOf(arrival.body);
     const fault = proxy.plan(arrival);
     arrival.fault = fault;
     if ('when' in fault && fault.when === 'before') {
       if (fault.kind !== 'delay') return fail(request, response, fault);
-      await late(fault.ms);
+      await delay(fault.ms);
     }
-    const answer = await passOn(arrival);
+    const answer = await forward(arrival);
     arrival.upstreamStatus = answer.status;
     if (fault.kind === 'slow') return trickle(response, answer, fault.bytesPerSecond);
     if (!('when' in fault) || fault.when === 'before') return respond(response, answer);
     if (fault.kind !== 'delay') return fail(request, response, fault);
-    await late(fault.ms);
+    await delay(fault.ms);
     respond(response, answer);
   }
 
-  /** For as long as it waits nothing is under way. */
-  async function late(ms: number): Promise<void> {
-    leave();
+  /** Waits for the clock. A request that waits does not count as in flight. */
+  async function delay(ms: number): Promise<void> {
+    endFlight();
     await new Promise<void>((resolve) => {
       clock.schedule(plusMs(clock.now(), ms), () => {
-        under += 1;
+        inFlight += 1;
         resolve();
       });
     });
   }
 
-  function passOn({ method, path, headers, body }: Arrival): Promise<Answer> {
+  function forward({ method, path, headers, body }: Arrival): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { host: _, connection: __, 'transfer-encoding': ___, ...rest } = headers;
       const onward = sendOn(new URL(path, proxy.target), { method, headers: rest, agent }, (answer) => {
-        bytesOf(answer).then(
+        readBytes(answer).then(
           (bytes) => resolve({ status: answer.statusCode ?? 502, headers: answer.headers, body: bytes }),
           reject,
         );
@@ -180,11 +179,11 @@ export async function startFaultProxy({
   }
 
   const server = createServer((request, response) => {
-    under += 1;
+    inFlight += 1;
     handle(request, response)
-      // An upstream that cannot be reached, or a client that has gone.
+      // The upstream cannot be reached, or the client has disconnected.
       .catch(() => request.socket.resetAndDestroy())
-      .finally(leave);
+      .finally(endFlight);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -204,16 +203,16 @@ export async function startFaultProxy({
       return most;
     },
     repeated(nameOf) {
-      const seen = new Set<string>();
+      const seen = new Set<string | null>();
       const twice = new Set<string>();
-      for (const arrival of arrivals) {
-        const name = wasDone(arrival) ? nameOf(arrival) : null;
+      for (const arrival of arrivals.filter(hasSucceeded)) {
+        const name = nameOf(arrival);
         if (name !== null && seen.has(name)) twice.add(name);
-        if (name !== null) seen.add(name);
+        seen.add(name);
       }
       return [...twice];
     },
-    idle: () => (under === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve))),
+    idle: () => (inFlight === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve))),
     async close() {
       agent.destroy();
       server.closeAllConnections();
@@ -234,7 +233,7 @@ function respond(response: ServerResponse, { status, headers, body }: Answer): v
   response.writeHead(status, headersFor(headers, body)).end(body);
 }
 
-/** In place of an answer. */
+/** Carries out a fault that replaces the answer. */
 function fail(
   request: IncomingMessage,
   response: ServerResponse,
@@ -253,13 +252,13 @@ function fail(
     .end(isGateway ? '<h1>Bad gateway</h1>' : JSON.stringify({ error: `fault ${status}` }));
 }
 
-/** Hop-by-hop headers: they stay with one connection. */
+/** The headers of a forwarded answer, without the hop-by-hop headers of its connection. */
 function headersFor(headers: IncomingHttpHeaders, body: Buffer): IncomingHttpHeaders {
   const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = headers;
   return { ...rest, 'content-length': String(body.length) };
 }
 
-function wasDone({ upstreamStatus }: Arrival): boolean {
+function hasSucceeded({ upstreamStatus }: Arrival): boolean {
   return upstreamStatus !== null && upstreamStatus >= 200 && upstreamStatus < 300;
 }
 
@@ -277,7 +276,7 @@ function idempotencyKeyOf(body: string): string | null {
   }
 }
 
-async function bytesOf(stream: IncomingMessage): Promise<Buffer> {
+async function readBytes(stream: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks);

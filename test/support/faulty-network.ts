@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The fate of a chunk: it goes on its way, or the connection is cut, or silent, before or after it has. */
+/** The fault that a chunk meets: none, or the connection is cut, or goes silent, before or after it is forwarded. */
 export type Verdict = 'pass' | 'cut-before' | 'cut-after' | 'silence-before' | 'silence-after';
 
 export interface FaultyNetwork {
   /** The database's address, through the network. */
   url: string;
-  /** Looks at what a client says. */
+  /** Decides on the fault of each chunk that a client sends. */
   onRequest: (chunk: Buffer) => Verdict;
-  /** Whether new connections are turned away. */
+  /** Whether new connections are refused. */
   refuses: boolean;
-  /** Whether connections that are opened from now on stand, and nothing that is said on them arrives. */
+  /** Whether new connections are accepted, and none of their bytes are forwarded. */
   swallows: boolean;
-  /** The same of all that are open now, for good: as where a firewall has forgotten them. */
+  /** Silences all open connections for good, as a firewall does that has forgotten them. */
   silence(): void;
   cut(): void;
   close(): Promise<void>;
 }
 
-/** A network between a client and PostgreSQL that fails when a test wants it to. */
+/** Starts a network between a client and PostgreSQL that fails when a test requires it. */
 export async function startFaultyNetwork(databaseUrl: string): Promise<FaultyNetwork> {
   const target = new URL(databaseUrl);
   const { hostname, port } = target;
@@ -33,7 +33,7 @@ export async function startFaultyNetwork(databaseUrl: string): Promise<FaultyNet
       client.destroy();
       upstream.destroy();
     };
-    /** Neither side hears of the other's end where nothing arrives. */
+    /** Closes both sides, unless the connection is silenced: then neither side sees the other one's end. */
     const onEnd = () => {
       if (!silenced.has(client)) cut();
     };
@@ -52,7 +52,7 @@ export async function startFaultyNetwork(databaseUrl: string): Promise<FaultyNet
       isCut = verdict === 'cut-after';
       upstream.write(chunk);
     });
-    // By its answer the server has done what it was asked; the client does not get to see that.
+    // The server's answer shows that it has carried the request out; the client does not receive it.
     upstream.on('data', (chunk) => {
       if (silenced.has(client)) return;
       if (isCut) cut();

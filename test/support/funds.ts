@@ -13,7 +13,7 @@ interface Funds {
   owedCents?: number;
 }
 
-/** Puts money into a merchant's accounts, as if it had come in somehow. */
+/** Posts money to a merchant's accounts. */
 export async function fund(
   { database, tenant }: { database: Database; tenant: Tenant },
   { cents = 0, litoshi = 0, heldCents = 0, owedCents = 0 }: Funds,

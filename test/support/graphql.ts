@@ -1,30 +1,30 @@
 import type { ExecutionResult } from 'graphql';
 import { type Client, createClient as createWsClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { saidErrors } from './log-capture.ts';
+import { captureErrors } from './log-capture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
 type Data = any;
 
 export interface GraphQLClient {
-  /** One operation as JSON over POST. Throws where the answer has errors. */
+  /** Sends one operation as JSON over POST. Throws where the answer has errors. */
   request(query: string, variables?: Record<string, unknown>): Promise<Data>;
-  /** The same, with the HTTP status and whatever was answered. */
+  /** Sends one operation in the same way, and returns any answer with its HTTP status. */
   send(
     query: string,
     variables?: Record<string, unknown>,
   ): Promise<{ status: number; headers: Headers; body: Data }>;
-  /** A subscription over an event stream. */
+  /** Subscribes over an event stream. */
   sse(query: string, variables?: Record<string, unknown>): Stream;
-  /** A subscription over a WebSocket of its own, closed with the stream. */
+  /** Subscribes over a separate WebSocket, which is closed with the stream. */
   ws(query: string, variables?: Record<string, unknown>): Stream;
-  /** The `graphql-ws` client itself. */
+  /** Creates a client of `graphql-ws`. */
   socket(options?: Partial<Parameters<typeof createWsClient>[0]>): Client;
 }
 
-/** Results in the order in which they come. */
+/** The results of a subscription, in the order of arrival. */
 export interface Stream extends AsyncIterableIterator<ExecutionResult<Data>> {
-  /** The next result's data. Throws at an error or at the end. */
+  /** Resolves with the next result's data. Throws at an error or at the end. */
   data(): Promise<Data>;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function createClient(
     async send(query, variables) {
       const response = await post({ query, variables }, 'application/json');
       const body = await response.json();
-      saidErrors(body);
+      captureErrors(body);
       return { status: response.status, headers: response.headers, body };
     },
     async request(query, variables) {
@@ -111,7 +111,7 @@ function toStream(results: AsyncGenerator<ExecutionResult<Data>>, close: () => u
   const stream: Stream = {
     async next() {
       const result = await results.next();
-      saidErrors(result.value);
+      captureErrors(result.value);
       return result;
     },
     async data() {

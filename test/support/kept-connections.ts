@@ -1,32 +1,32 @@
 import pg from 'pg';
 import { runsAll } from './scale.ts';
 
-// PostgreSQL starts a process for each connection, which reads the catalogue and plans each statement once more: for a
-// test that lasts 50 ms, most of what the database does. So the connections of a database that tests take in turn outlive
-// the server that opened them: the next server of this process that opens it gets them.
+// PostgreSQL starts a process for each connection, which reads the catalogue and plans each statement again: in a test
+// that lasts 50 ms, this is most of the database's work. So the connections to a database that tests use one after the
+// other outlive the server that opened them: the next server in this process that opens the database reuses them.
 
-/** The connections kept of one database: few servers of a test have more at work. */
-const MOST = 4;
+/** The idle connections kept for one database: few servers of a test use more at a time. */
+const MAX_IDLE = 4;
 
-/** Connections that wait for their next use, by the database's address. */
-const waiting = new Map<string, Client[]>();
+/** The idle connections, by the database's address. */
+const idle = new Map<string, Client[]>();
 
 export function keepConnections(databaseUrl: string): void {
-  if (!waiting.has(databaseUrl)) waiting.set(databaseUrl, []);
+  if (!idle.has(databaseUrl)) idle.set(databaseUrl, []);
 }
 
-/** PostgreSQL's processes of those that wait. */
+/** The ids of PostgreSQL's processes of the idle connections. */
 export function keptProcesses(databaseUrl: string): number[] {
-  return waiting.get(databaseUrl)?.map(({ processID }) => processID) ?? [];
+  return idle.get(databaseUrl)?.map(({ processID }) => processID) ?? [];
 }
 
 export async function endConnections(databaseUrl: string): Promise<void> {
-  const connections = waiting.get(databaseUrl) ?? [];
-  waiting.delete(databaseUrl);
+  const connections = idle.get(databaseUrl) ?? [];
+  idle.delete(databaseUrl);
   await Promise.all(connections.map((connection) => new Promise<void>((ended) => connection.end(ended))));
 }
 
-/** As the pool of `pg` calls it, and our own code. */
+/** The members of a connection that the pool of `pg` and the server call. */
 interface Client extends Pick<pg.Client, 'on' | 'removeAllListeners' | 'getTransactionStatus'> {
   readonly processID: number;
   readonly queryTimeout: number | undefined;
@@ -37,11 +37,11 @@ interface Client extends Pick<pg.Client, 'on' | 'removeAllListeners' | 'getTrans
   query(query: string | pg.QueryConfig): Promise<pg.QueryResult>;
 }
 
-/** Takes one with the same deadline, which a connection keeps from its first use on. */
-function takeOrOpen(config: pg.ClientConfig): Client {
-  const others = waiting.get(config.connectionString!) ?? [];
-  const at = others.findLastIndex(({ queryTimeout }) => queryTimeout === config.query_timeout);
-  return at < 0 ? open(config) : others.splice(at, 1)[0]!;
+/** Reuses an idle connection with the same deadline, which is fixed when a connection is opened, or opens one. */
+function reuseOrOpen(config: pg.ClientConfig): Client {
+  const candidates = idle.get(config.connectionString!) ?? [];
+  const at = candidates.findLastIndex(({ queryTimeout }) => queryTimeout === config.query_timeout);
+  return at < 0 ? open(config) : candidates.splice(at, 1)[0]!;
 }
 
 function open(config: pg.ClientConfig): Client {
@@ -52,13 +52,13 @@ function open(config: pg.ClientConfig): Client {
   let isLost = false;
 
   function listen() {
-    // Those of the pool that it came from, too.
+    // Including the listeners of the pool that used the connection before.
     client.removeAllListeners();
     for (const event of ['error', 'end'] as const)
       client.on(event, () => {
         isLost = true;
-        const others = waiting.get(url);
-        if (others?.includes(client)) others.splice(others.indexOf(client), 1);
+        const unused = idle.get(url);
+        if (unused?.includes(client)) unused.splice(unused.indexOf(client), 1);
       });
   }
 
@@ -71,23 +71,23 @@ function open(config: pg.ClientConfig): Client {
       process.nextTick(callback, null);
     },
     end(callback) {
-      const others = waiting.get(url);
-      if (isLost || !others || others.length >= MOST || client.getTransactionStatus() !== 'I')
+      const unused = idle.get(url);
+      if (isLost || !unused || unused.length >= MAX_IDLE || client.getTransactionStatus() !== 'I')
         return end.call(client, callback);
       listen();
       isConnected = true;
-      // It keeps no process alive.
+      // An idle connection must not keep the process alive.
       client.unref();
-      others.push(client);
+      unused.push(client);
       process.nextTick(callback);
     },
-    query: (asked) => query.call(client, prepared(asked)),
+    query: (text) => query.call(client, prepared(text)),
   } satisfies Partial<Client>);
 }
 
 /**
- * In `npm test` a connection plans a text once, as if each had a name. The server names few, for a plan may be from when
- * a table was small: where all tests run, they ask as it does.
+ * Names each statement in `npm test`, so that a connection plans it once. The server names only a few, because a plan may
+ * date from when a table was small: in `npm run test:all` the tests send the statements as the server does.
  */
 function prepared(query: string | pg.QueryConfig): string | pg.QueryConfig {
   if (typeof query === 'string' || query.name !== undefined || runsAll() || !ONE_STATEMENT.test(query.text))
@@ -103,7 +103,7 @@ const ONE_STATEMENT = /^\s*(?:select|insert|update|delete|with)\b[^;]*$/i;
 const { Pool } = pg;
 pg.Pool = class extends Pool {
   constructor(config: pg.PoolConfig) {
-    const isKept = waiting.has(config.connectionString!);
-    super(isKept ? { ...config, Client: takeOrOpen as unknown as new () => pg.ClientBase } : config);
+    const isKept = idle.has(config.connectionString!);
+    super(isKept ? { ...config, Client: reuseOrOpen as unknown as new () => pg.ClientBase } : config);
   }
 } as typeof Pool;

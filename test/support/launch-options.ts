@@ -1,9 +1,9 @@
 import { runsAll } from './scale.ts';
 
 /**
- * How every test starts a browser that is installed here; no browser is downloaded. The `shell` has no window and none of
- * what surrounds a page, which is a quarter of the CPU time; a popup blocker, a back/forward cache and a pointer are
- * the `browser`'s alone.
+ * The options with which every test starts an installed browser; none is downloaded. The headless `shell` has no user
+ * interface, which is a quarter of the CPU time; only the full `browser` has a popup blocker, a back/forward cache and a
+ * pointer.
  */
 export function launchOptions(kind: 'shell' | 'browser' = 'shell'): {
   executablePath: string;
@@ -21,19 +21,19 @@ export function launchOptions(kind: 'shell' | 'browser' = 'shell'): {
       '--disable-component-update',
       '--disable-sync',
       `--disable-features=${NOT_NEEDED.join()}`,
-      // V8's better compilers cost more than so short a life of a page gives back.
+      // V8's optimizing compilers cost more than they save on pages that live so briefly.
       ...(kind === 'shell' ? ['--js-flags=--no-turbofan,--no-maglev'] : []),
     ],
   };
 }
 
-/** Movement takes CPU time as long as anything is waited for: pages of `npm test` are for people who want none. */
+/** Turns animations off in `npm test`, because they take CPU time during every wait. */
 export const STILL: { reducedMotion?: 'reduce' } = runsAll() ? {} : { reducedMotion: 'reduce' };
 
 /**
- * Features of the whole browser: the suggestions under its address line, which are two pages of their own in each window
- * and take more CPU time than most tests, and a process that is kept ready. Where a flag is given twice the last one counts,
- * so these are also the ones that Playwright turns off.
+ * Features of the full browser that are turned off: the suggestions below its address bar, which are two pages in each
+ * window and take more CPU time than most tests, and a spare process. The last flag of a name counts, so the list repeats
+ * those that Playwright turns off.
  */
 const NOT_NEEDED = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'SpareRendererForSitePerProcess'],

@@ -16,7 +16,7 @@ const LITOSHI: readonly LedgerAccountName[] = [
 ];
 
 export const ALL_ACCOUNTS = Object.keys(NO_BALANCES) as LedgerAccountName[];
-/** Between any two of these money can move without more being said. */
+/** The accounts between which money can move freely: those in cents without subaccounts, which need further details. */
 export const CENTS_ACCOUNTS = ALL_ACCOUNTS.filter(
   (name) => !LITOSHI.includes(name) && name !== 'merchant_subaccounts',
 );

@@ -2,14 +2,14 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
-/** Log lines, errors and metrics of the servers under test. */
-export type Said = 'log' | 'error' | 'metrics' | 'trace';
+/** The kinds of output of the servers under test. */
+export type OutputKind = 'log' | 'error' | 'metrics' | 'trace';
 
 /**
- * Writes down what a server has said, for the look through all of it at the end of a test run (test/run.mjs names the
- * folder). Without a folder nobody looks, and nothing is written.
+ * Records what a server has written, for the search through all of it at the end of a test run (test/run.mjs names the
+ * folder). Without a folder nothing is recorded.
  */
-export function said(kind: Said, text: string): void {
+export function captureOutput(kind: OutputKind, text: string): void {
   const folder = process.env.PSA_TEST_SAID;
   if (folder === undefined || text === '') return;
   const test = expect.getState().testPath?.replace(/^.*\/test\//, '') ?? '';
@@ -20,9 +20,9 @@ export function said(kind: Said, text: string): void {
   appendFileSync(join(folder, `${process.pid}.txt`), lines.join(''));
 }
 
-/** The same of each error in an answer: what it says, wherever it stands in there. */
-export function saidErrors(answer: unknown): void {
+/** Records each error in an answer, at any depth. */
+export function captureErrors(answer: unknown): void {
   if (process.env.PSA_TEST_SAID === undefined || typeof answer !== 'object' || answer === null) return;
-  if ('message' in answer || 'error' in answer) said('error', JSON.stringify(answer));
-  else for (const member of Object.values(answer)) saidErrors(member);
+  if ('message' in answer || 'error' in answer) captureOutput('error', JSON.stringify(answer));
+  else for (const member of Object.values(answer)) captureErrors(member);
 }

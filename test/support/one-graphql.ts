@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** Vite takes graphql's ES modules and Node its CommonJS ones; two copies refuse each other's types. */
+/** Makes Vite load graphql's CommonJS modules, as Node does: two copies of the package refuse each other's types. */
 export const ONE_GRAPHQL = {
   alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve('graphql/index.js') }],
 };

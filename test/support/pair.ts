@@ -13,17 +13,17 @@ import { type FaultProxy, type Plan, startFaultProxy } from './fault-proxy.ts';
 import { createClient, type GraphQLClient } from './graphql.ts';
 import { type Statements, watchStatements } from './statements.ts';
 
-/** The service itself, as something that facades stand in front of. */
+/** A service behind facades. */
 export interface Service {
   readonly app: TestApp;
   readonly clock: ManualClock;
-  /** The statements in its database. */
+  /** The statements of the service's database. */
   readonly statements: Statements;
 }
 
 type OpenDatabase = (clock: ManualClock) => Promise<Database>;
 
-/** Its `app` ends with the test that started it. */
+/** Starts a service. The caller closes its `app`. */
 export async function startService({
   clock = createManualClock(),
   open = openFreshDatabase,
@@ -32,7 +32,7 @@ export async function startService({
 }: {
   clock?: ManualClock;
   open?: OpenDatabase;
-  /** Requests a minute that it takes of an account, in place of the document's. */
+  /** The limit of REST requests per minute and account, in place of the document's. */
   restLimit?: number;
   environment?: Record<string, string>;
 } = {}): Promise<Service> {
@@ -41,36 +41,36 @@ export async function startService({
   return { app, clock, statements };
 }
 
-/** A service and a facade in front of it, over real HTTP and with real webhooks, by one clock. */
+/** A service and a facade in front of it, over real HTTP and with real webhooks, on one clock. */
 export interface Pair {
   readonly clock: ManualClock;
   readonly service: TestApp;
   readonly facade: TestServer;
-  /** Between the two: what the facade asks, and what becomes of it. Webhooks do not come through here. */
+  /** The proxy between the two, for the facade's requests. Webhooks do not pass through it. */
   readonly proxy: FaultProxy;
-  /** The merchant's, of the service and so of the facade. */
+  /** The merchant's API keys, the same on the service and the facade. */
   readonly keys: Readonly<Record<Environment, string>>;
   readonly webhookSecrets: Readonly<Record<Environment, string>>;
-  /** The merchant, as each of the two knows it. */
+  /** The ids of the merchant's account on each of the two. */
   readonly accountIds: { readonly service: string; readonly facade: string };
-  /** The port in front of the service, as one caller has it. */
+  /** Returns the facade's services for one caller. */
   services(requester?: Partial<Requester>): PaymentsService;
   /**
-   * Resolves when neither does anything any more but wait for the clock, or for an answer that a fault withholds:
-   * requests and webhooks between them have come and had their consequences.
+   * Resolves when both only wait for the clock, or for an answer that a fault withholds: all requests and webhooks between
+   * them have arrived and have been processed.
    */
   settled(): Promise<void>;
-  /** Moves the clock on, stopping wherever something is due, and lets both do it. */
+  /** Advances the clock by `ms`, and lets both run each task at its own instant. */
   pass(ms: number): Promise<void>;
-  /** Another facade over the same database, which is to be one that several can open; it ends with this pair. */
+  /** Starts another facade on the same database, which several must be able to open. It is closed with this pair. */
   another(): Promise<Pair>;
-  /** Ends the facades, and the service where it was started with them. */
+  /** Closes the facades, and the service where it was started with them. */
   close(): Promise<void>;
 }
 
-/** It ends with the test that started it. */
+/** Starts a pair, which the caller closes. */
 export async function startPair({
-  service: given,
+  service: ownService,
   account,
   plan,
   requestsPerMinute,
@@ -78,9 +78,9 @@ export async function startPair({
   environment = {},
   ...options
 }: {
-  /** One that is there already; without it there is a new one. */
+  /** A running service; without it a new one is started. */
   service?: Service;
-  /** A merchant of its own; without it, the service's first. */
+  /** The settings of a new merchant; without them the pair uses the service's first one. */
   account?: Partial<AccountSettings>;
   /** The faults that the facade's requests meet. */
   plan?: Plan;
@@ -94,14 +94,14 @@ export async function startPair({
   clock?: ManualClock;
   restLimit?: number;
 } = {}): Promise<Pair> {
-  const service = given ?? (await startService(options));
+  const service = ownService ?? (await startService(options));
   const { app, clock } = service;
   const keys = account ? await openMerchant(app, account) : { live: LIVE_KEY, sandbox: TEST_KEY };
   const asMerchant = {
     live: createClient(`${app.url}/graphql`, keys.live),
     sandbox: createClient(`${app.url}/graphql`, keys.sandbox),
   };
-  // Where they go is known when the facade listens; what they are signed with, it has to know before.
+  // The facade has to know the secrets before it listens; its address is known only afterwards.
   const webhookSecrets = {
     live: await configureWebhook(asMerchant.live, 'http://127.0.0.1:9/not-yet'),
     sandbox: await configureWebhook(asMerchant.sandbox, 'http://127.0.0.1:9/not-yet'),
@@ -133,25 +133,25 @@ export async function startPair({
   await configureWebhook(asMerchant.sandbox, receivesAt);
 
   async function settled(): Promise<void> {
-    let asked: number;
+    let arrivals: number;
     do {
-      asked = proxy.arrivals.length;
+      arrivals = proxy.arrivals.length;
       await app.work.settled();
       const before = service.statements.begun();
-      await quiet();
-      // A webhook on its way is seen neither here nor there, but is work under way; it comes of what was asked here.
+      await waitForQuiet();
+      // A webhook in flight is visible only as work of the service, and was caused by statements that have begun here.
       if (service.statements.begun() !== before) await app.work.settled();
-    } while (asked !== proxy.arrivals.length || !isQuiet());
+    } while (arrivals !== proxy.arrivals.length || !isQuiet());
   }
 
   const everywhere = () => [service, ...facades].map(({ statements }) => statements);
   const isQuiet = () => everywhere().every((statements) => statements.isIdle());
 
-  async function quiet(): Promise<void> {
+  async function waitForQuiet(): Promise<void> {
     let quietTurns = 0;
     for (let turns = 0; quietTurns < QUIET_TURNS; turns++) {
-      if (turns > MOST_TURNS) throw new Error('the two never rest');
-      // Who waits must not turn meanwhile: that takes the time of the processes that are waited for.
+      if (turns > MAX_TURNS) throw new Error('the two never rest');
+      // Idling is awaited, because turns of the event loop would take CPU time from the awaited processes.
       await Promise.all([proxy.idle(), ...everywhere().map((statements) => statements.idle())]);
       await turn();
       quietTurns = isQuiet() ? quietTurns + 1 : 0;
@@ -160,8 +160,8 @@ export async function startPair({
 
   async function pass(ms: number): Promise<void> {
     const until = clock.now().getTime() + ms;
-    // Days are not made of seconds: within one step they look around once. Work is done at its own instant.
-    const stepMs = Math.ceil(ms / MOST_STEPS);
+    // Long steps let days pass quickly: timers such as a poller's run once in each. Tasks run at their own instants.
+    const stepMs = Math.ceil(ms / MAX_STEPS);
     for (;;) {
       await settled();
       const now = clock.now().getTime();
@@ -177,7 +177,7 @@ export async function startPair({
   async function close(): Promise<void> {
     for (const { server } of facades.splice(0)) await server.close();
     await proxy.close();
-    if (!given) await app.close();
+    if (!ownService) await app.close();
   }
 
   const accountIds = { service: await accountOf(app, keys.live), facade: await accountOf(first, keys.live) };
@@ -190,10 +190,10 @@ export async function startPair({
   return pairOf(first);
 }
 
-/** Between a write to a socket and its reader lie a few turns of the loop. */
+/** The turns of the event loop after which a write to a socket has certainly reached its reader. */
 const QUIET_TURNS = 20;
-const MOST_TURNS = 1_000_000;
-const MOST_STEPS = 6;
+const MAX_TURNS = 1_000_000;
+const MAX_STEPS = 6;
 
 async function openMerchant(app: TestApp, settings: Partial<AccountSettings>) {
   const accountId = await addAccount(app, settings);
@@ -203,7 +203,7 @@ async function openMerchant(app: TestApp, settings: Partial<AccountSettings>) {
   };
 }
 
-/** Returns the secret, where it was never shown before. */
+/** Configures a merchant's webhook. Returns its secret, which is shown only the first time. */
 export async function configureWebhook(merchant: GraphQLClient, url: string): Promise<string> {
   const { configureWebhook: configured } = await merchant.request(
     `mutation ($url: Url!) {

@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import type { PayoutMethod } from '../../server/src/payouts/model.ts';
 
-/** A destination of each method, in its normal form, that the simulated bank pays to. */
+/** A normalized destination of each method that the simulated bank accepts. */
 export const DESTINATIONS: Record<PayoutMethod, string> = {
   pix: 'ana@padaria.example',
   pix_turbo: 'ana@padaria.example',
@@ -9,5 +9,5 @@ export const DESTINATIONS: Record<PayoutMethod, string> = {
   usd: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
 };
 
-/** The fees of an account that has not been given others. */
+/** The fees of an account with default settings. */
 export const FEES = DEFAULT_SETTINGS.payoutFeesCents;

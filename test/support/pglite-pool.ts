@@ -4,7 +4,7 @@ import { type Backend, openPglite, startBackend } from '../../server/src/db/pgli
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { emptyTables, onFatal, readShape, silent } from './templates.ts';
 
-/** One in memory that runs in its worker, and what its tables are like. */
+/** A PGlite in memory that runs in its worker, with the fingerprint of its tables. */
 interface Running {
   backend: Backend;
   shape: string;
@@ -13,8 +13,8 @@ interface Running {
 const released: Running[] = [];
 
 /**
- * A migrated PGlite in memory that nobody else has. To start one takes a second of CPU time; emptying one that an earlier
- * test of this process is done with, a hundredth of that. Closed, it is for the next test.
+ * Takes a migrated PGlite in memory that no other test uses. Starting one takes a second of CPU time, emptying one that an
+ * earlier test of this process has released a hundredth of that. Closing it releases it.
  */
 export async function takePglite(): Promise<Backend> {
   const running = released.pop() ?? (await start());
@@ -31,16 +31,16 @@ export async function takePglite(): Promise<Backend> {
 async function start(): Promise<Running> {
   const { worker, seed = null } = inject('templates').pglite;
   const backend = await startBackend(worker!, { dataDir: null, seed }, onFatal);
-  return { backend, shape: await inside(backend, (database) => readShape(database.sql)) };
+  return { backend, shape: await withDatabase(backend, (database) => readShape(database.sql)) };
 }
 
-/** Whether it is as it was when it started. One that has other tables, or has ended, is given up. */
+/** Empties a PGlite; false where it has other tables than at its start, or has ended, and cannot be reused. */
 async function empty({ backend, shape }: Running): Promise<boolean> {
   try {
-    return await inside(backend, async ({ sql: connection }) => {
+    return await withDatabase(backend, async ({ sql: connection }) => {
       if ((await readShape(connection)) !== shape) return false;
       await emptyTables(connection);
-      // PGlite has one session: what was prepared in it, and set, would be there for the next test.
+      // PGlite has one session, whose settings and prepared statements the next test would find.
       await sql`discard all`.execute(connection);
       return true;
     });
@@ -49,14 +49,13 @@ async function empty({ backend, shape }: Running): Promise<boolean> {
   }
 }
 
-async function inside<Result>(
+async function withDatabase<Result>(
   backend: Backend,
   work: (database: Awaited<ReturnType<typeof openPglite>>) => Promise<Result>,
 ): Promise<Result> {
-  const kept = { ...backend, close: async () => undefined };
   const database = await openPglite({
     dataDir: 'memory',
-    backend: kept,
+    backend: { ...backend, close: async () => undefined },
     clock: createSystemClock(),
     log: silent,
     onFatal,

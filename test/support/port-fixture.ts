@@ -21,8 +21,8 @@ import { silent } from './templates.ts';
 
 type Resource = StoredEvent['resource'];
 
-/** The port of a merchant of its own, whichever implementation is behind it, and what only the service can do. */
-export interface Harness
+/** The port of a separate merchant, whichever implementation is behind it, and the controls that only the service has. */
+export interface PortFixture
   extends Pick<
     PaymentsService,
     | 'access'
@@ -36,25 +36,25 @@ export interface Harness
   > {
   readonly clock: ManualClock;
   readonly tenant: Tenant;
-  /** Where the money is: itself, or what it stands in front of. */
+  /** The service that has the money: the embedded one, or the one behind the facade. */
   readonly service: ServiceSide;
-  /** Assertions about the service itself alone, which knows more than it says over HTTP; elsewhere none. */
+  /** Returns assertions that hold only for the embedded service, which shows more than it does over HTTP; else none. */
   exact<Expected extends object>(expected: Expected): Expected | Record<never, never>;
-  /** The same merchant in sandbox. */
-  inSandbox(): Harness;
-  /** Another instance of the same, over the same database. */
-  another(): Promise<Harness>;
-  /** The events of a kind of resource, in order. */
+  /** Returns the fixture of the same merchant in sandbox. */
+  inSandbox(): PortFixture;
+  /** Starts another instance on the same database. */
+  another(): Promise<PortFixture>;
+  /** Reads the events of a kind of resource, in order. */
   events<Name extends Resource>(resource: Name): Promise<Extract<StoredEvent, { resource: Name }>[]>;
-  /** Resolves when all that is due has been done, on both sides. */
+  /** Resolves when all due work has been done, on both sides. */
   settled(): Promise<void>;
-  /** Moves the clock to each instant in between at which something is due, and does it. */
+  /** Advances the clock by `ms`, and runs each task at its own instant. */
   pass(ms: number): Promise<void>;
   /** Faults in the background. */
   readonly faults: readonly unknown[];
 }
 
-/** The service's own books and rails, and the port as it serves it. */
+/** The service's own database, rails and controls, and its port. */
 export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccounts'> {
   readonly tenant: Tenant;
   readonly database: Database;
@@ -64,18 +64,18 @@ export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccou
   balances(): Promise<Balances>;
 }
 
-/** Opens a merchant, which ends with the test. */
-export type StartHarness = (account?: Partial<AccountSettings>) => Promise<Harness>;
+/** Opens a merchant, which is closed at the end of the test. */
+export type StartPortFixture = (account?: Partial<AccountSettings>) => Promise<PortFixture>;
 
 /** Runs a port's tests against a facade over real HTTP, in front of a service with real webhooks. */
-export function describeRemote(tests: (start: StartHarness) => void): void {
+export function describeRemote(tests: (start: StartPortFixture) => void): void {
   describe('in front of a service', () => {
     let started: Promise<Service> | undefined;
     afterAll(async () => {
       await (await started)?.app.close();
     });
     tests(async (account = {}) => {
-      // One for all tests, each with a merchant and a facade of its own. Limits of requests have tests of their own.
+      // One service for all tests, each with its own merchant and facade. Request limits are tested elsewhere.
       started ??= startService({ restLimit: 1_000_000 });
       const { url: databaseUrl, release } = await takePostgres();
       const pair = await startPair({
@@ -86,22 +86,22 @@ export function describeRemote(tests: (start: StartHarness) => void): void {
       });
       onTestFinished(async () => {
         await pair.close();
-        // Left behind, it would be done while the next test runs.
+        // A task that is left would run during the next test.
         const { accountIds, service } = pair;
         await service.database.sql.deleteFrom('task').where('account_id', '=', accountIds.service).execute();
         release();
       });
-      return remoteHarness(pair);
+      return remoteFixture(pair);
     });
   });
 }
 
-/** Merchants of the service itself, without HTTP. */
-export function embedded(database: () => Database): StartHarness {
-  return async (account = {}) => embeddedHarness(await startCore({ database: database(), account }));
+/** Starts merchants of the embedded service, without HTTP. */
+export function embedded(database: () => Database): StartPortFixture {
+  return async (account = {}) => embeddedFixture(await startCore({ database: database(), account }));
 }
 
-function embeddedHarness(core: Core, tenant: Tenant = core.tenant): Harness {
+function embeddedFixture(core: Core, tenant: Tenant = core.tenant): PortFixture {
   const { clock, database, bank, access, payouts, subaccounts, cardPayments } = core;
   const { checkoutTokens, products, sandbox, wallet } = core;
   return {
@@ -113,8 +113,8 @@ function embeddedHarness(core: Core, tenant: Tenant = core.tenant): Harness {
       balances: () => readBalances(database.sql, tenant),
     },
     exact: (expected) => expected,
-    inSandbox: () => embeddedHarness(core, { ...tenant, environment: 'sandbox' }),
-    another: async () => embeddedHarness(await startCore({ database, tenant: core.tenant, clock }), tenant),
+    inSandbox: () => embeddedFixture(core, { ...tenant, environment: 'sandbox' }),
+    another: async () => embeddedFixture(await startCore({ database, tenant: core.tenant, clock }), tenant),
     events: (resource) => eventsOf(database, tenant, resource),
     settled: () => core.work.settled(),
     pass: core.pass,
@@ -122,10 +122,10 @@ function embeddedHarness(core: Core, tenant: Tenant = core.tenant): Harness {
   };
 }
 
-function remoteHarness(pair: Pair, environment: Tenant['environment'] = 'live'): Harness {
+function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'): PortFixture {
   const { clock, service, facade, accountIds } = pair;
   const tenant = { accountId: accountIds.facade, environment };
-  const ofService = { accountId: accountIds.service, environment };
+  const serviceTenant = { accountId: accountIds.service, environment };
   const { payouts, subaccounts } = service.servicesFor({
     priority: 'merchant',
     subject: null,
@@ -135,15 +135,15 @@ function remoteHarness(pair: Pair, environment: Tenant['environment'] = 'live'):
     ...pair.services(),
     ...{ clock, tenant },
     service: {
-      tenant: ofService,
+      tenant: serviceTenant,
       database: service.database,
       bank: createSimulatedBank({ database: service.database, clock }),
       ...{ payouts, subaccounts, cardPayments: service.cardPayments, controls: service.controls },
-      balances: () => readBalances(service.database.sql, ofService),
+      balances: () => readBalances(service.database.sql, serviceTenant),
     },
     exact: () => ({}),
-    inSandbox: () => remoteHarness(pair, 'sandbox'),
-    another: async () => remoteHarness(await pair.another(), environment),
+    inSandbox: () => remoteFixture(pair, 'sandbox'),
+    another: async () => remoteFixture(await pair.another(), environment),
     events: (resource) => eventsOf(facade.database, tenant, resource),
     settled: pair.settled,
     pass: pair.pass,

@@ -1,5 +1,5 @@
-// Runs a PostgreSQL for as long as its standard input is open, which is as long as the process that started it
-// lives: a test run that is killed leaves no server behind. Says its address in one line of JSON.
+// Runs a PostgreSQL while the standard input of this process is open, which ends with the process that started it: a
+// killed test run leaves no server behind. Prints the server's address as one line of JSON.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ const { bin, copy, user, settings = [] } = JSON.parse(process.argv[2] ?? '');
 const folder = mkdtempSync(join(tmpdir(), 'psa-postgres-'));
 if (user) chownSync(folder, user.uid, user.gid);
 const data = join(folder, 'data');
-/** Paths to remove when it ends. */
+/** The paths to remove at the end. */
 const files = [folder, copy].filter(Boolean);
 
 let stopping = false;
@@ -60,14 +60,14 @@ if (!stopping) {
 async function stop() {
   stopping = true;
   if (server && server.exitCode === null) {
-    // What nobody will read again is not written to the disk first.
+    // A server that is not durable ends without writing its data to the disk.
     server.kill(settings.length > 0 ? 'SIGQUIT' : 'SIGINT');
     await once(server, 'exit');
   }
-  // For the table at the end of a test run.
+  // Read for the table at the end of a test run.
   if (process.env.PSA_TEST_REPORT)
     appendFileSync(`${process.env.PSA_TEST_REPORT}.postgres`, `${childrenCpuMs()}\n`);
-  // Hundreds of databases are tens of thousands of files, which nobody waits for.
+  // A detached process removes the tens of thousands of files of hundreds of databases, so that nothing waits for it.
   const remove = `for (const path of ${JSON.stringify(files)}) fs.rmSync(path, { recursive: true, force: true })`;
   spawn(process.execPath, ['-e', remove], { detached: true, stdio: 'ignore' }).unref();
   process.exit();

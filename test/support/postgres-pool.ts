@@ -7,12 +7,12 @@ import { endConnections, keepConnections, keptProcesses } from './kept-connectio
 import { copyTemplate, emptyTables, readShape, silent } from './templates.ts';
 
 /**
- * A migrated PostgreSQL database that nobody else has. A copy of the template costs 60 ms of CPU time; emptying a database
- * that an earlier test of this process is done with, a tenth of that.
+ * A migrated PostgreSQL database that no other test uses. A copy of the template costs 60 ms of CPU time, emptying a
+ * database that an earlier test of this process has released a tenth of that.
  */
 export interface FreshPostgres {
   readonly url: string;
-  /** Call it when every connection is closed: the next test may have the database, emptied. */
+  /** Returns the database to the pool for the next test. Call it when every connection is closed. */
   release(): void;
 }
 
@@ -39,7 +39,7 @@ async function takeReleased(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether it is as the template now. One that has other tables, or that somebody is connected to, is given up. */
+/** Empties a database; false where it has other tables than the template or other connections, and cannot be reused. */
 async function empty(databaseUrl: string): Promise<boolean> {
   const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   try {

@@ -15,7 +15,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest runs this once for each of its projects; they share one server and one set of templates. */
+/** Starts PostgreSQL for the tests. Vitest calls it for each of its projects, which share one server and its templates. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const global = globalThis as { [SHARED]?: { users: number; server: Promise<TestServer & Templates> } };
   global[SHARED] ??= { users: 0, server: start() };
@@ -43,8 +43,8 @@ async function start(): Promise<TestServer & Templates> {
   }
 }
 
-/** For databases that live for seconds, hundreds of them: no flush, and no housekeeping of what is gone before it helps. */
-const BRIEF = [
+/** Settings for hundreds of databases that live for seconds: nothing is flushed, and vacuuming would start too late. */
+const SHORT_LIVED = [
   ...[
     'fsync=off',
     'full_page_writes=off',
@@ -73,21 +73,20 @@ export interface TestServer {
 }
 
 /**
- * Starts a PostgreSQL of its own on a free port of 127.0.0.1. It ends with this process at the latest. One that is not
- * `durable` forgets what a machine without power forgets, and nothing when a process is killed; no test takes the
- * machine's power away, and each would wait for its disk.
+ * Starts a separate PostgreSQL on a free port of 127.0.0.1, which ends with this process at the latest. Without `durable`
+ * it does not wait for the disk: a power failure would lose commits, a killed process does not, and no test cuts the power.
  */
 export async function startPostgres({ durable = true } = {}): Promise<TestServer> {
   const user = process.getuid?.() === 0 ? nobody() : undefined;
   const { bin, copy } = findPostgres(user);
-  const settings = durable ? [] : BRIEF;
+  const settings = durable ? [] : SHORT_LIVED;
   const guard = spawn(
     process.execPath,
     [
       fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)),
       JSON.stringify({ bin, copy, user, settings }),
     ],
-    // A group of its own: Ctrl-C is for the tests, and the guard then sees them end.
+    // In a process group of its own, so that Ctrl-C ends the tests, and then the guard.
     { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
   );
   const exit = once(guard, 'exit');
@@ -103,29 +102,29 @@ export async function startPostgres({ durable = true } = {}): Promise<TestServer
   throw new Error('PostgreSQL for the tests did not start');
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Returns the user `nobody`, because PostgreSQL refuses to run as root. */
 function nobody(): User {
   const entry = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
   return entry ? { uid: Number(entry[1]), gid: Number(entry[2]) } : { uid: 65534, gid: 65534 };
 }
 
-/** A folder of programs that `user` can run: the npm package's, or a copy of them, or Debian's. */
+/** Finds programs of PostgreSQL that `user` can run: those of the npm package, a copy of them, or Debian's. */
 function findPostgres(user: User | undefined): { bin: string; copy?: string } {
   const packaged = packagedPostgres();
-  if (packaged && runs(join(packaged, 'bin'), user)) return { bin: join(packaged, 'bin') };
+  if (packaged && canRun(join(packaged, 'bin'), user)) return { bin: join(packaged, 'bin') };
   if (packaged && user) {
-    // Installed below a home that only root can read.
+    // The package may be installed in a home folder that only root can read.
     const copy = mkdtempSync(join(tmpdir(), 'psa-postgres-programs-'));
     cpSync(packaged, copy, { recursive: true, verbatimSymlinks: true });
     spawnSync('chmod', ['-R', 'a+rX', copy]);
-    if (runs(join(copy, 'bin'), user)) return { bin: join(copy, 'bin'), copy };
+    if (canRun(join(copy, 'bin'), user)) return { bin: join(copy, 'bin'), copy };
     rmSync(copy, { recursive: true });
   }
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   for (const version of versions) {
     const bin = join(debian, version, 'bin');
-    if (runs(bin, user)) return { bin };
+    if (canRun(bin, user)) return { bin };
   }
   throw new Error('No PostgreSQL to test with: run pnpm install again, or apt-get install postgresql');
 }
@@ -142,7 +141,7 @@ function packagedPostgres(): string | undefined {
   }
 }
 
-function runs(bin: string, user: User | undefined): boolean {
+function canRun(bin: string, user: User | undefined): boolean {
   return ['postgres', 'initdb'].every(
     (program) => spawnSync(join(bin, program), ['--version'], { ...user, cwd: '/' }).status === 0,
   );

@@ -1,6 +1,6 @@
 /**
- * Hosts of URLs that lead to this machine, to its network, to a cloud's own services or to nobody, in every spelling that a
- * parser may take for one, and beside whatever can stand in front of a host.
+ * Hosts of URLs that lead to this machine, to its network, to a cloud's own services or nowhere, in every spelling that a
+ * parser may accept, and with everything that may precede a host.
  */
 export const PRIVATE_HOSTS: readonly string[] = [
   '127.0.0.1',
@@ -38,7 +38,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
   'metadata.google.internal',
   'printer.local',
   '①②⑦.⓪.⓪.①',
-  // Other spellings of the same.
+  // Other spellings of these addresses.
   ...['127.0.0.2', '127.255.255.254', '127.000.000.001', '127.0.1', '127.0.0.1.', '0x7F.1', '017700000001'],
   ...['0x7f.0x0.0x0.0x1', '00000177.0.0.1', '0300.0250.0.1', '3232235521', '2852039166', '0xA9FEA9FE'],
   ...[
@@ -57,7 +57,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
     '127%2e0%2e0%2e1',
     'loca\u00adlhost',
   ],
-  // Whatever stands in front of a host, or looks as if it were one.
+  // Prefixes of a host, and texts that look like a host.
   ...[
     'user@127.0.0.1',
     'padaria.example@127.0.0.1',
@@ -72,7 +72,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
     '/127.0.0.1',
   ],
   ...['\t127.0.0.1', '127.0.0.1\n', '127.\t0.0.1', 'padaria.example\t@127.0.0.1'],
-  // Clouds, containers and this machine by their names.
+  // Names and addresses of clouds, containers and this machine.
   ...[
     '100.100.100.200',
     '192.0.0.192',
@@ -89,7 +89,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
     'localhost.localdomain',
   ],
   ...['ip6-localhost', 'ip6-loopback', 'broadcasthost', 'router.local.', 'a.b.localhost.', 'kubernetes'],
-  // The edges of what is private, and what is nobody's.
+  // The bounds of private ranges, and reserved ranges.
   ...['10.255.255.255', '172.31.255.255', '192.168.255.255', '100.127.255.255', '0.1.2.3', '192.0.0.1'],
   ...[
     '192.0.2.1',

@@ -3,53 +3,53 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { FAST_PATH } from './fast-path.ts';
-import { said as saidByServer } from './log-capture.ts';
+import { captureOutput } from './log-capture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The program as an operator deploys it, in a process of its own. */
+/** The server in a process of its own, as an operator deploys it. */
 export interface Program {
   readonly child: ChildProcess;
-  readonly said: { stdout: string; stderr: string };
-  /** Resolves with the address that it says, as soon as it says it; rejected where it ends before. */
+  readonly output: { stdout: string; stderr: string };
+  /** Resolves with the server's address, as soon as it is printed; rejected where the process ends before. */
   readonly started: Promise<string>;
-  /** Resolves with its exit code, once it has ended and all of what it said is there. */
+  /** Resolves with the exit code, once the process has ended and all of its output is read. */
   readonly exited: Promise<number | null>;
 }
 
-/** Runs it with this environment and no other, from its sources or as it was built. The caller ends it. */
+/** Runs the server with this environment and no other, from its sources or its build. The caller ends it. */
 export function runProgram(environment: Record<string, string>, from: 'sources' | 'built'): Program {
   const program = from === 'built' ? ['server/dist/main.js'] : ['--import', 'tsx', 'server/src/main.ts'];
   const child = spawn(process.execPath, program, {
     cwd: root,
-    // No proxy is waited for.
+    // Without draining: no proxy has to notice the end.
     env: { PATH: process.env.PATH ?? '', PORT: '0', PSA_DRAIN_SECONDS: '0', ...FAST_PATH, ...environment },
   });
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
-    said.stdout += chunk;
+    output.stdout += chunk;
   });
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
-    said.stderr += chunk;
+    output.stderr += chunk;
   });
   const exited = once(child, 'close').then(([code]) => {
-    // The output on stdout is for the person who starts it: an account's first keys, once.
-    saidByServer('log', said.stderr);
+    // Not stdout, which shows an account's first keys once to the person who starts the server.
+    captureOutput('log', output.stderr);
     return code as number | null;
   });
   const started = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
-      const url = /PSA is running at ([^\s,]+)/.exec(said.stdout)?.[1];
-      if (url && said.stdout.includes('Ctrl-C')) resolve(url);
+      const url = /PSA is running at ([^\s,]+)/.exec(output.stdout)?.[1];
+      if (url && output.stdout.includes('Ctrl-C')) resolve(url);
     });
-    void exited.then((code) => reject(new Error(`it ended with ${code}: ${said.stderr}`)));
+    void exited.then((code) => reject(new Error(`it ended with ${code}: ${output.stderr}`)));
   });
-  // Not everybody who runs it waits for that.
+  // A caller that does not wait for the start must not get an unhandled rejection.
   started.catch(() => undefined);
-  return { child, said, started, exited };
+  return { child, output, started, exited };
 }
 
-/** A port that nobody listens on, for a program whose address has to be known before it, or has to stay. */
+/** Finds a free port, for a program whose address has to be known before it starts, or has to stay the same. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

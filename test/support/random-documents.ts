@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import type { Random } from '../faults/random.ts';
 
-/** A document, and variables for it: those that nearly always fit, and others that need not. */
+/** A document with its variables: valid values for nearly all cases, and others that may be invalid. */
 export interface RandomDocument {
   query: string;
   operationName: string | undefined;
@@ -27,7 +27,7 @@ export interface RandomDocument {
   others(): Record<string, unknown>;
 }
 
-/** Values of an argument: those that are meant, and those that nobody means. */
+/** Values of an argument: the intended ones, and unusual or invalid ones. */
 export interface Values {
   fitting: readonly unknown[];
   others: readonly unknown[];
@@ -40,7 +40,7 @@ const MAX_DEPTH = 7;
 /** Fields of one document: a list inside a list makes an answer of hundreds of each. */
 const MAX_FIELDS = 14;
 
-/** A valid operation of the root type with fields from everywhere below it, as one seed has it. */
+/** Generates a valid operation of the root type with random fields below it. */
 export function randomDocument(
   schema: GraphQLSchema,
   rootType: GraphQLObjectType,
@@ -56,13 +56,14 @@ export function randomDocument(
   const hasAbstract = chance(6) || rootType !== schema.getQueryType();
 
   function args(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string {
-    const given = field.args.flatMap((argument) => {
+    const passed = field.args.flatMap((argument) => {
       const values = valuesOf(`${parent.name}.${field.name}`, argument);
-      const isMeant = values.fitting.length > 0 && !values.fitting.includes(null);
-      const isGiven = isRequiredArgument(argument) || isMeant || (values.fitting.length > 0 && chance(60));
-      return isGiven ? [`${argument.name}: ${valueFor(argument, values)}`] : [];
+      const isIntended = values.fitting.length > 0 && !values.fitting.includes(null);
+      const isPassed =
+        isRequiredArgument(argument) || isIntended || (values.fitting.length > 0 && chance(60));
+      return isPassed ? [`${argument.name}: ${valueFor(argument, values)}`] : [];
     });
-    return given.length > 0 ? `(${given.join(', ')})` : '';
+    return passed.length > 0 ? `(${passed.join(', ')})` : '';
   }
 
   function valueFor({ type }: GraphQLArgument, values: Values): string {
@@ -71,7 +72,7 @@ export function randomDocument(
       variables.push({ name, type: String(type), values });
       return `$${name}`;
     }
-    // One of another type would make the document invalid.
+    // A value of another type would make the document invalid.
     const others = values.others.filter((value) => isOfType(value, type));
     return literal(random.pick(chance(90) || others.length === 0 ? values.fitting : others), type);
   }
@@ -83,7 +84,7 @@ export function randomDocument(
 
   function fieldOf(type: GraphQLObjectType, depth: number, isBesideOthers = false): string {
     const all = Object.values(type.getFields());
-    // A document with an abstract type is left to the execution.
+    // Only some documents have abstract types: the compiler leaves those to graphql's own execution.
     const field = random.pick(
       hasAbstract ? all : all.filter((each) => !isAbstractType(getNamedType(each.type))),
     );
@@ -91,36 +92,38 @@ export function randomDocument(
     const named = getNamedType(field.type);
     const isLeaf = isLeafType(named);
     if (!isLeaf && depth >= MAX_DEPTH) return '__typename';
-    // Two fields of one name and other arguments contradict each other, and what differs at each request has no alias.
+    // Fields of one name with different arguments conflict. Fields whose value differs at each request get no alias.
     const hasAlias =
       !isLeaf || field.args.length > 0 || isBesideOthers || (chance(20) && !COUNTED.has(field.name));
     if (hasAlias) aliases += 1;
-    const asked = `${hasAlias ? `a${aliases}: ` : ''}${field.name}${args(type, field)}${condition()}`;
-    if (isLeaf) return asked;
-    if (isObjectType(named)) return `${asked} ${selectionOf(named, depth + 1)}`;
-    if (!isAbstractType(named)) return asked;
+    const head = `${hasAlias ? `a${aliases}: ` : ''}${field.name}${args(type, field)}${condition()}`;
+    if (isLeaf) return head;
+    if (isObjectType(named)) return `${head} ${selectionOf(named, depth + 1)}`;
+    if (!isAbstractType(named)) return head;
     const members = schema.getPossibleTypes(named).filter(() => chance(30));
     // Two members may have fields of one name and different types.
     const inner = members.map((member) => `... on ${member.name} ${selectionOf(member, depth + 1, true)}`);
-    return `${asked} { __typename ${inner.join(' ')} }`;
+    return `${head} { __typename ${inner.join(' ')} }`;
   }
 
   function selectionOf(type: GraphQLObjectType, depth: number, isBesideOthers = false): string {
     const selections: string[] = [];
     const count = 1 + random.below(depth === 0 ? 5 : 6);
     for (let at = 0; at < count && (at === 0 || left > 0); at += 1) {
-      const way = random.below(100);
+      const percentile = random.below(100);
       const [named] = type.getInterfaces();
-      if (way < 5) selections.push('__typename');
-      else if (way < 8 && named) selections.push(`... on ${named.name} { ${leavesOf(named).join(' ')} }`);
-      else if (way < 12 && depth < MAX_DEPTH) {
+      if (percentile < 5) selections.push('__typename');
+      else if (percentile < 8 && named)
+        selections.push(`... on ${named.name} { ${leavesOf(named).join(' ')} }`);
+      else if (percentile < 12 && depth < MAX_DEPTH) {
         const on = random.pick(['', ` on ${type.name}`]);
         selections.push(`...${on}${condition()} ${selectionOf(type, depth + 1, isBesideOthers)}`);
-      } else if (way < 20 && depth < MAX_DEPTH) {
+      } else if (percentile < 20 && depth < MAX_DEPTH) {
         const name = `F${fragments.length}`;
-        // Its place is taken before those that it spreads.
-        const place = fragments.push('') - 1;
-        fragments[place] = `fragment ${name} on ${type.name} ${selectionOf(type, depth + 1, isBesideOthers)}`;
+        // Reserves its position before those of the fragments that it spreads.
+        const position = fragments.push('') - 1;
+        fragments[position] =
+          `fragment ${name} on ${type.name} ${selectionOf(type, depth + 1, isBesideOthers)}`;
         selections.push(`...${name}`);
       } else selections.push(fieldOf(type, depth, isBesideOthers));
     }
@@ -134,13 +137,13 @@ export function randomDocument(
   const operationName = chance(20) ? 'Meant' : undefined;
   const head = `${OPERATION[rootType.name]} ${operationName ?? ''}${declared ? `(${declared})` : ''}`;
   const beside = operationName && chance(50) ? ['query Beside { __typename }'] : [];
-  const drawn = (which: (values: Values) => readonly unknown[]) =>
-    Object.fromEntries(variables.map(({ name, values }) => [name, random.pick(which(values))]));
+  const pickValues = (candidates: (values: Values) => readonly unknown[]) =>
+    Object.fromEntries(variables.map(({ name, values }) => [name, random.pick(candidates(values))]));
   return {
     query: [`${head} ${selection}`, ...beside, ...fragments].join('\n'),
     operationName,
-    fitting: drawn(({ fitting }) => fitting),
-    others: () => drawn(({ fitting, others }) => (chance(60) || others.length === 0 ? fitting : others)),
+    fitting: pickValues(({ fitting }) => fitting),
+    others: () => pickValues(({ fitting, others }) => (chance(60) || others.length === 0 ? fitting : others)),
   };
 }
 
@@ -165,7 +168,7 @@ function isOfType(value: unknown, type: GraphQLInputType): boolean {
   return fits;
 }
 
-/** As it stands in a document. */
+/** Writes a value as a literal of a document. */
 function literal(value: unknown, type: GraphQLInputType): string {
   const nullable = getNullableType(type);
   if (value === null || value === undefined) return 'null';
@@ -181,7 +184,7 @@ function literal(value: unknown, type: GraphQLInputType): string {
   return JSON.stringify(value);
 }
 
-/** Values of a type that need no knowledge of what there is. */
+/** Values of a type for arguments that name no existing resource. */
 export function anyValues(type: GraphQLInputType): Values {
   const nullable = getNullableType(type);
   const nulls = isNonNullType(type) ? [] : [null];

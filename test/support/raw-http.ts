@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 
-/** Sends these bytes to a server on this machine and returns its answer, until it closes or has said `until`. */
+/** Sends bytes to a server on this machine and returns its answer up to the end of the connection, or to `until`. */
 export async function sendRaw(port: number, bytes: string, until?: RegExp): Promise<string> {
   const socket = connect(port, '127.0.0.1');
-  // What is still being sent when the answer comes may find the connection closed.
+  // The server may answer and close the connection before all bytes are sent.
   socket.on('error', () => undefined);
   socket.write(bytes);
   let answer = '';
@@ -13,7 +13,7 @@ export async function sendRaw(port: number, bytes: string, until?: RegExp): Prom
       if (until?.test(answer)) break;
     }
   } catch {
-    // Cut off: what came until then is the answer.
+    // The connection was cut: the bytes received until then are the answer.
   }
   socket.destroy();
   return answer;

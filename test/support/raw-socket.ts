@@ -1,15 +1,15 @@
 import WebSocket from 'ws';
 import { deferred } from './deferred.ts';
-import { saidErrors } from './log-capture.ts';
+import { captureErrors } from './log-capture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it sent
 type Message = any;
 
-/** A WebSocket spoken by hand, for what no client library does. */
+/** A WebSocket whose messages a test sends itself, including those that no client library sends. */
 export interface RawSocket {
   socket: WebSocket;
   send(message: unknown): void;
-  /** The next message, in order. Rejects when the socket closes first. */
+  /** Resolves with the next message, in order. Rejects when the socket closes first. */
   next(): Promise<Message>;
   /** Sends `connection_init` and resolves with the answer to it. */
   init(credential: string | null): Promise<Message>;
@@ -34,7 +34,7 @@ export function openRawSocket(
   socket.on('message', (data) => {
     const message = JSON.parse(data.toString());
     if (message.type === 'ping') return;
-    saidErrors(message.payload);
+    captureErrors(message.payload);
     const reader = waiting.shift();
     if (reader) reader.resolve(message);
     else unread.push(message);

@@ -9,18 +9,18 @@ export interface Received {
   body: string;
 }
 
-/** A merchant's server on 127.0.0.1. It keeps what it was sent, and answers as `answer` says: 200 by default. */
+/** A merchant's server on 127.0.0.1, which records its requests. `answer` answers them, by default with 200. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** Resolves with the next request, as soon as all of it has come. */
+  /** Resolves with the next request, as soon as all of it has arrived. */
   next(): Promise<Received>;
   answer: (response: ServerResponse, received: Received) => void;
-  /** From now on connections to it are refused. */
+  /** Closes the server: connections to it are refused from now on. */
   shut(): Promise<void>;
 }
 
-/** The test that opened it shuts it. */
+/** Opens a receiver, which the caller shuts. */
 export async function openReceiver(
   answer: Receiver['answer'] = (response) => response.end(),
 ): Promise<Receiver> {
@@ -54,7 +54,7 @@ export async function openReceiver(
   return receiver;
 }
 
-/** Ends with the test that started it. */
+/** Opens a receiver, which is shut at the end of the test. */
 export async function startReceiver(answer?: Receiver['answer']): Promise<Receiver> {
   const receiver = await openReceiver(answer);
   onTestFinished(() => receiver.shut());

@@ -5,17 +5,17 @@ import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason 
 import type { FileMeta } from './cpu.ts';
 import { projectOfFile } from './test-files.mjs';
 
-/** The result of a run, as the runner reads it from the file that `PSA_TEST_REPORT` names. */
+/** The result of a run, which the runner reads from the file that `PSA_TEST_REPORT` names. */
 export interface Report {
   passed: number;
   failed: number;
   skipped: number;
-  /** Each failed test, or file that did not load, in a few lines. */
+  /** The failed tests, and files that did not load, each in a few lines. */
   failures: string[];
   projects: Record<string, ProjectReport>;
   /** CPU time of the runner itself in milliseconds: it transforms the sources, and serves them to browsers. */
   runnerCpuMs: number;
-  /** In the order in which they ended. */
+  /** The files, in the order in which they ended. */
   files: FileReport[];
 }
 
@@ -35,13 +35,13 @@ interface FileReport {
 export interface ProjectReport {
   files: number;
   tests: number;
-  /** From the first file's start to the last one's end. */
+  /** The time from the first file's start to the last one's end. */
   wallMs: number;
   /** CPU time of the tests' processes; 0 where they run in a browser, which is no child of this process. */
   cpuMs: number;
 }
 
-/** One line for each file, with the sum of all files before it. A file that failed is shown as Vitest shows it. */
+/** Prints one line for each file, with the total of all files so far. A failed file is shown as Vitest shows it. */
 export default class SumsReporter extends DefaultReporter {
   readonly #report: Report = {
     passed: 0,
@@ -82,7 +82,7 @@ export default class SumsReporter extends DefaultReporter {
     super.onTestRunEnd(modules as TestModule[], errors as SerializedError[], reason);
     const report = this.#report;
     // An error outside of a test fails the run and no test.
-    for (const error of errors) report.failures.push(brief('outside of a test', whyOf(error)));
+    for (const error of errors) report.failures.push(formatFailure('outside of a test', messageOf(error)));
     if (errors.length > 0 || (reason === 'failed' && report.failed === 0)) report.failed += 1;
     for (const [name, { from, to }] of this.#spans) report.projects[name]!.wallMs = to - from;
     const { user, system } = process.cpuUsage();
@@ -116,7 +116,7 @@ export default class SumsReporter extends DefaultReporter {
   }
 }
 
-/** Vitest runs several of our projects as one of its own; `facade` runs files once more. */
+/** Returns the project of a file. Vitest runs several of our projects as one of its own; `facade` runs files again. */
 function projectOf({ project, relativeModuleId }: TestModule): string {
   return project.name === 'facade' ? project.name : projectOfFile(relativeModuleId);
 }
@@ -128,24 +128,24 @@ function slowestOf(tests: readonly TestCase[]): Record<string, number> {
 
 const SLOWEST = 5;
 
-/** Lines of a message that say why; the rest is the stack of the runner. */
-const LINES_OF_A_FAILURE = 12;
+/** The lines of a message that explain a failure; the rest is the stack of the runner. */
+const FAILURE_LINES = 12;
 
 function failuresOf(module: TestModule, tests: readonly TestCase[]): string[] {
   const file = module.relativeModuleId;
   const failed = tests.filter((test) => test.result().state === 'failed');
-  if (failed.length === 0) return [brief(file, module.errors().map(whyOf).join('\n'))];
+  if (failed.length === 0) return [formatFailure(file, module.errors().map(messageOf).join('\n'))];
   return failed.map((test) =>
-    brief(`${file} > ${test.fullName}`, (test.result().errors ?? []).map(whyOf).join('\n')),
+    formatFailure(`${file} > ${test.fullName}`, (test.result().errors ?? []).map(messageOf).join('\n')),
   );
 }
 
-/** Anything may be thrown, also without a message. */
-function whyOf(thrown: Partial<SerializedError>): string {
+/** Returns the message of a thrown value, which may be anything. */
+function messageOf(thrown: Partial<SerializedError>): string {
   return thrown.message ?? JSON.stringify(thrown) ?? String(thrown);
 }
 
-function brief(title: string, why: string): string {
-  const lines = stripVTControlCharacters(why).split('\n').slice(0, LINES_OF_A_FAILURE);
+function formatFailure(title: string, message: string): string {
+  const lines = stripVTControlCharacters(message).split('\n').slice(0, FAILURE_LINES);
   return [`✗ ${title}`, ...lines.map((line) => `  ${line}`)].join('\n');
 }

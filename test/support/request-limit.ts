@@ -3,7 +3,7 @@ import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
 
 const MINUTE_MS = 60_000;
 
-/** So many requests a minute for each account, from its first one on; counted in this instance alone. */
+/** Limits each account's requests in windows of a minute that begin with a request. Only this instance counts them. */
 export function createRequestLimit({ limit, clock }: { limit: number; clock: Clock }): TakeRequest {
   const windows = new Map<string, { resetAt: Date; used: number }>();
   return async (accountId) => {

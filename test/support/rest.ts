@@ -1,4 +1,4 @@
-import { saidErrors } from './log-capture.ts';
+import { captureErrors } from './log-capture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
 type Body = any;
@@ -9,16 +9,16 @@ export interface RestAnswer {
   body: Body;
 }
 
-/** The REST interface with one credential, or with none. */
+/** A client of the REST interface with one credential, or with none. */
 export interface RestClient {
   get(path: string): Promise<RestAnswer>;
   post(path: string, body?: unknown): Promise<RestAnswer>;
   delete(path: string): Promise<RestAnswer>;
-  /** Anything else, as `fetch` takes it. */
+  /** Sends any other request, with the options of `fetch`. */
   send(path: string, init?: RequestInit): Promise<RestAnswer>;
 }
 
-/** `path` without the `/v1` that every one begins with. */
+/** Creates a client whose paths leave out the `/v1` that all of them begin with. */
 export function createRestClient(baseUrl: string, credential: string | null): RestClient {
   async function send(path: string, { headers, ...init }: RequestInit = {}): Promise<RestAnswer> {
     const answer = await fetch(`${baseUrl}/v1${path}`, {
@@ -27,7 +27,7 @@ export function createRestClient(baseUrl: string, credential: string | null): Re
     });
     const text = await answer.text();
     const body = text === '' ? undefined : JSON.parse(text);
-    saidErrors(body);
+    captureErrors(body);
     return { status: answer.status, headers: answer.headers, body };
   }
   return {

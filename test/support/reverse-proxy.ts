@@ -3,16 +3,16 @@ import { createServer, type IncomingMessage, request as sendOn } from 'node:http
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 export interface ReverseProxy {
-  /** The origin by which a browser knows the server behind it. */
+  /** The public origin of the server behind the proxy. */
   readonly url: string;
-  /** The port that the server behind it listens on. */
+  /** The port of the server behind the proxy. */
   target: number;
-  /** The transports that it blocks: WebSockets, event streams. */
+  /** The blocked transports: WebSockets, event streams. */
   readonly refuses: Set<'ws' | 'sse'>;
   close(): Promise<void>;
 }
 
-/** A reverse proxy as merchants have them in front of a server, with the gaps that such proxies have. */
+/** Starts a reverse proxy in front of a server, which blocks transports as some merchants' proxies do. */
 export async function startReverseProxy(): Promise<ReverseProxy> {
   const sockets = new Set<Socket>();
   const refuses: ReverseProxy['refuses'] = new Set();

@@ -1,8 +1,8 @@
-/** Values of `/metrics`, by the name of a line: `psa_tasks_total`, `psa_task_seconds_bucket`. */
+/** The lines of `/metrics`, by their name: `psa_tasks_total`, `psa_task_seconds_bucket`. */
 export interface Scraped {
-  /** Every name under which there is a line, or would be. */
+  /** The names of all lines that the declared metrics may have. */
   readonly names: ReadonlySet<string>;
-  /** The labels that the lines of a name have. */
+  /** The labels of the lines of a name. */
   labelsOf(name: string): ReadonlySet<string>;
   /** The value of the line with exactly these labels; null where there is none. */
   value(name: string, labels?: Record<string, string>): number | null;

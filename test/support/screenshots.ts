@@ -6,14 +6,14 @@ import type { BrowserContext } from 'playwright-core';
 /** The folder for pictures of failed tests, which CI keeps. Git ignores it. */
 export const SCREENSHOTS = fileURLToPath(new URL('../.screenshots/', import.meta.url));
 
-/** Draws each open page as a test that failed has left it. */
+/** Takes a picture of each open page after a failed test. */
 export async function savePages(contexts: readonly BrowserContext[], testName: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   const name = testName.replace(/\W+/g, '-').slice(0, 100);
   const pages = contexts.flatMap((context) => context.pages());
   await Promise.all(
     pages.map((page, index) =>
-      // A page that cannot be drawn any more must not hide why the test failed.
+      // A page that cannot be drawn any more must not hide the failure of the test.
       page.screenshot({ path: join(SCREENSHOTS, `${name}-${index + 1}.png`) }).catch(() => undefined),
     ),
   );

@@ -1,51 +1,40 @@
 import { type Upstream, UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
+import { scriptedUpstream } from './scripted-upstream.ts';
 
-type Reported = { status: number; body: unknown };
-/** The answer to a request, or an error to throw. */
-export type Script = (request: UpstreamRequest) => Reported | Error | Promise<Reported | Error>;
+type ScriptedAnswer = { status: number; body: unknown };
+/** Returns the answer to a request, or an error to throw. */
+export type Script = (request: UpstreamRequest) => ScriptedAnswer | Error | Promise<ScriptedAnswer | Error>;
 
-/** A service that says what a test has written; nothing goes over a network. */
+/** A service whose answers a test scripts by endpoint; nothing goes over a network. */
 export interface ScriptedService {
   readonly upstream: Upstream;
-  readonly asked: UpstreamRequest[];
-  /** `GET /v1/wallet`, without the query string, in the order asked. */
-  readonly paths: string[];
-  /** From now on, for a method and the beginning of a path; the last that fits holds. */
+  readonly requests: UpstreamRequest[];
+  /** The method and the path of each request in order, without the query string: `GET /v1/wallet`. */
+  readonly requestLines: string[];
+  /** Scripts a method and the beginning of a path from now on; of several that match the last one answers. */
   on(method: string, path: string, script: Script): void;
 }
 
 export function createScriptedService(): ScriptedService {
   const scripts: { method: string; path: string; script: Script }[] = [];
-  const asked: UpstreamRequest[] = [];
-  const paths: string[] = [];
-
-  async function send(request: UpstreamRequest) {
-    asked.push(request);
-    paths.push(`${request.method} ${request.path.split('?')[0]}`);
-    const found = scripts.findLast(
+  const requestLines: string[] = [];
+  const upstream = scriptedUpstream(async (request) => {
+    requestLines.push(`${request.method} ${request.path.split('?')[0]}`);
+    const matching = scripts.findLast(
       ({ method, path }) => method === request.method && request.path.startsWith(path),
     );
-    const reported = (await found?.script(request)) ?? refused(404, 'Not found');
-    if (reported instanceof Error) throw reported;
-    if (reported.status >= 500) throw new UpstreamFault('server_error', 'maybe', String(reported.status));
-    return { ...reported, headers: {} };
-  }
-
+    const answer = await matching?.script(request);
+    if (!answer || answer instanceof Error || answer.status < 500) return answer;
+    return new UpstreamFault('server_error', 'maybe', String(answer.status));
+  });
   return {
-    upstream: {
-      send,
-      get: (request) => send({ ...request, method: 'GET' }),
-      state: () => {
-        throw new Error('a scripted service has no state');
-      },
-      close: async () => undefined,
-    },
-    asked,
-    paths,
+    upstream,
+    requests: upstream.requests,
+    requestLines,
     on: (method, path, script) => void scripts.push({ method, path, script }),
   };
 }
 
-export const ok = (body: unknown): Reported => ({ status: 200, body });
-export const refused = (status: number, error: string): Reported => ({ status, body: { error } });
+export const ok = (body: unknown): ScriptedAnswer => ({ status: 200, body });
+export const refused = (status: number, error: string): ScriptedAnswer => ({ status, body: { error } });
 export const timeout = () => new UpstreamFault('timeout', 'maybe');

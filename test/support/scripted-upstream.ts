@@ -5,43 +5,43 @@ import {
   type UpstreamRequest,
 } from '../../server/src/upstream/upstream.ts';
 
-/** A script's answer to a request, or the error that it throws; undefined is 404. */
-export type Script = (request: UpstreamRequest) => Said | Promise<Said>;
-type Said = Partial<UpstreamAnswer> | Error | undefined;
+/** Returns the answer to a request, or an error to throw; undefined is 404. */
+export type Script = (request: UpstreamRequest) => ScriptedAnswer | Promise<ScriptedAnswer>;
+type ScriptedAnswer = Partial<UpstreamAnswer> | Error | undefined;
 
-/** A service that says what a test wants, without HTTP and without a budget. */
+/** A service whose answers a test scripts, without HTTP and without a budget. */
 export interface ScriptedUpstream extends Upstream {
-  /** The request, as `GET /v1/wallet`. */
-  readonly asked: string[];
+  /** The method and the path of each request in order: `GET /v1/wallet`. */
+  readonly requestLines: string[];
   readonly requests: UpstreamRequest[];
   script: Script;
 }
 
 export function scriptedUpstream(script: Script = () => undefined): ScriptedUpstream {
   async function send(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    scripted.asked.push(`${request.method} ${request.path}`);
+    scripted.requestLines.push(`${request.method} ${request.path}`);
     scripted.requests.push(request);
-    const said = (await scripted.script(request)) ?? { status: 404, body: { error: 'Not found' } };
-    if (said instanceof Error) throw said;
-    // As it comes off the wire: nobody else's object.
-    const { status = 200, body = null, headers = {} } = said;
+    const answer = (await scripted.script(request)) ?? { status: 404, body: { error: 'Not found' } };
+    if (answer instanceof Error) throw answer;
+    // A copy, as an answer over a network is.
+    const { status = 200, body = null, headers = {} } = answer;
     return { status, body: JSON.parse(JSON.stringify(body)), headers };
   }
   const scripted: ScriptedUpstream = {
-    asked: [],
+    requestLines: [],
     requests: [],
     script,
     send,
     get: (request) => send({ ...request, method: 'GET' }),
     state: () => {
-      throw new Error('not asked for');
+      throw new Error('a scripted service has no state');
     },
     close: async () => undefined,
   };
   return scripted;
 }
 
-/** Nobody knows whether it was done. */
+/** The fault of a request that the service may have carried out. */
 export const lost = () => new UpstreamFault('reset', 'maybe');
-/** It certainly was not. */
+/** The fault of a request that the service certainly has not received. */
 export const unreachable = () => new UpstreamFault('unreachable', 'no');

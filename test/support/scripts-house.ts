@@ -8,14 +8,14 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Ended {
   code: number | null;
-  /** Both streams as they came: of two lines that stand on different ones, either may be the first. */
+  /** Both streams in the order of arrival, which between the two is not certain. */
   output: string;
   stdout: string;
   stderr: string;
 }
 
-/** A script that writes the files of its first argument. */
-function writing(files: Record<string, string[]>): string {
+/** Returns the source of a script that writes the files listed for its first argument. */
+function fileWriter(files: Record<string, string[]>): string {
   return `
     import { mkdirSync, writeFileSync } from 'node:fs';
     import { dirname } from 'node:path';
@@ -26,16 +26,15 @@ function writing(files: Record<string, string[]>): string {
 }
 
 /**
- * A copy of the scripts in a folder with a space in its name and without git, beside programs that only pretend: the PATH
- * holds nothing but what `program` puts there. The slow scripts, which start a server or a database, pretend as well, and
- * so does the widget's build.
+ * A copy of the scripts in a folder with a space in its name and without git. The PATH contains only the fake programs that
+ * `program` adds. Fakes also replace the slow scripts, which start a server or a database, and the widget's build.
  */
 export class ScriptsHouse implements Disposable {
   readonly #top = mkdtempSync(join(tmpdir(), 'psa-scripts-'));
   readonly folder = join(this.#top, 'a house');
 
   constructor() {
-    for (const kept of [
+    for (const path of [
       'server/scripts',
       'test/run.mjs',
       'test/support/changes.mjs',
@@ -43,13 +42,13 @@ export class ScriptsHouse implements Disposable {
       'test/support/secrets.mjs',
       'test/support/test-files.mjs',
     ]) {
-      cpSync(join(repository, kept), join(this.folder, kept), { recursive: true });
+      cpSync(join(repository, path), join(this.folder, path), { recursive: true });
     }
     this.write('server/scripts/warm.mjs', '');
-    this.write('server/scripts/build-pgdata.mjs', writing({ '': ['server/dist/pgdata.tar.gz'] }));
+    this.write('server/scripts/build-pgdata.mjs', fileWriter({ '': ['server/dist/pgdata.tar.gz'] }));
     this.write(
       'widget/scripts/build.mjs',
-      writing({
+      fileWriter({
         pages: ['widget/dist/standalone/a.js', 'widget/dist/demo/a.js'],
         package: ['widget/dist/psa-checkout.js', 'widget/dist/types/a.d.ts', 'widget/custom-elements.json'],
       }),
@@ -73,20 +72,20 @@ export class ScriptsHouse implements Disposable {
     rmSync(join(this.folder, file), { recursive: true });
   }
 
-  /** The repository's own file or folder. */
+  /** Links a file or folder of the repository. */
   link(file: string): void {
     mkdirSync(dirname(join(this.folder, file)), { recursive: true });
     symlinkSync(join(repository, file), join(this.folder, file));
   }
 
-  /** A command in the PATH, as CommonJS; `bin` is its folder. */
+  /** Adds a command to the PATH. Its code is CommonJS, with the command's folder in `bin`. */
   program(name: string, code: string): void {
     const bin = join(this.#top, 'bin');
     const head = `#!${process.execPath}\nconst bin = ${JSON.stringify(bin)};\n`;
     writeFileSync(join(bin, name), `${head}${code}\n`, { mode: 0o755 });
   }
 
-  /** The system's own command. */
+  /** Links a command of the system into the PATH. */
   systemProgram(path: string): void {
     symlinkSync(path, join(this.#top, 'bin', path.replace(/.*\//, '')));
   }
@@ -95,12 +94,12 @@ export class ScriptsHouse implements Disposable {
     rmSync(join(this.#top, 'bin', name));
   }
 
-  /** Runs Node in the house and resolves when all that it started has ended. */
+  /** Runs Node with the fake PATH, and resolves when all processes that it started have ended. */
   node(args: string[], env: Record<string, string> = {}): Promise<Ended> {
     return this.#run(process.execPath, args, env);
   }
 
-  /** The same for a command in the PATH. */
+  /** Runs a command of the PATH in the same way. */
   command(name: string, args: string[]): Promise<Ended> {
     return this.#run(join(this.#top, 'bin', name), args);
   }
@@ -112,14 +111,14 @@ export class ScriptsHouse implements Disposable {
         env: { PATH: join(this.#top, 'bin'), ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      const said = { output: '', stdout: '', stderr: '' };
+      const streams = { output: '', stdout: '', stderr: '' };
       for (const stream of ['stdout', 'stderr'] as const)
         child[stream].setEncoding('utf8').on('data', (text: string) => {
-          said[stream] += text;
-          said.output += text;
+          streams[stream] += text;
+          streams.output += text;
         });
       child.on('error', reject);
-      child.on('close', (code) => resolve({ code, ...said }));
+      child.on('close', (code) => resolve({ code, ...streams }));
     });
   }
 

@@ -3,13 +3,13 @@ import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 
 /**
- * Sets a tenant's log back to a version, as it is on an asynchronous standby that had received no more when it was promoted.
- * What else the lost changes wrote stays: a test looks at the log alone.
+ * Sets a tenant's log back to a version, as on an asynchronous standby that had received no later one when it was promoted.
+ * Other tables keep what the lost changes wrote: such a test reads only the log.
  */
 export function setBackLog({ sql: db }: Database, tenant: Tenant, version: number): Promise<void> {
   const { accountId, environment } = tenant;
   return db.transaction().execute(async (tx) => {
-    // First, as every change takes it.
+    // Locks the stream first, as every change does.
     await sql`
       update stream set version = ${version} where account_id = ${accountId} and environment = ${environment}
     `.execute(tx);

@@ -33,7 +33,7 @@ import { createWebhookService } from '../../server/src/webhooks/service.ts';
 
 export type Slices = ReturnType<typeof wireSlices>;
 
-/** The slices wired as the server wires them, without HTTP; `handlers` are for whatever does the work that is due. */
+/** Wires the slices as the server does, without HTTP. `handlers` are the handlers of the work queue. */
 export function wireSlices({
   database,
   clock,
@@ -50,7 +50,7 @@ export function wireSlices({
   acquirer: Acquirer;
   bank: Bank;
   send: Send;
-  /** Whether a webhook's URL may lead to this machine. */
+  /** Whether a webhook's URL may be an address of this machine. */
   privateAddresses: boolean;
   onFault: (fault: unknown) => void;
 }) {
@@ -75,7 +75,7 @@ export function wireSlices({
     clock,
     onFault,
   });
-  // No jitter: attempts come at the instants that the document's decision names.
+  // Without jitter, attempts are made at exactly the intervals of the document.
   const delivery = createWebhookDelivery({ database, committer, clock, send, random: () => 0 });
   const products = createProductService({ database, committer });
   const sandbox = createSandboxService({ database, committer });

@@ -9,17 +9,22 @@ import {
 } from 'kysely';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 
-/** The same database; every statement that goes to it is written down first. */
-export function recordStatements(database: Database): { database: Database; statements: string[] } {
-  const statements: string[] = [];
+/** Creates a plugin that calls `onStatement` with the text of each statement before it is sent. */
+function createObserver(onStatement: (statement: string) => void): KyselyPlugin {
   const compiler = new PostgresQueryCompiler();
-  const recorder: KyselyPlugin = {
+  return {
     transformQuery({ node, queryId }) {
-      statements.push(compiler.compileQuery(node as RootOperationNode, queryId).sql);
+      onStatement(compiler.compileQuery(node as RootOperationNode, queryId).sql);
       return node;
     },
     transformResult: async ({ result }) => result,
   };
+}
+
+/** Wraps a database so that every statement is recorded before it is sent. */
+export function recordStatements(database: Database): { database: Database; statements: string[] } {
+  const statements: string[] = [];
+  const recorder = createObserver((statement) => statements.push(statement));
   return {
     statements,
     database: {
@@ -30,21 +35,15 @@ export function recordStatements(database: Database): { database: Database; stat
   };
 }
 
-/** The same database; while `fails` holds for a statement, it is never sent and its caller gets an error. */
+/** Wraps a database so that statements for which `fails` returns true are not sent, and their caller gets an error. */
 export function failStatements(database: Database, fails: (statement: string) => boolean): Database {
-  const compiler = new PostgresQueryCompiler();
-  const breaker: KyselyPlugin = {
-    transformQuery({ node, queryId }) {
-      const statement = compiler.compileQuery(node as RootOperationNode, queryId).sql;
-      if (fails(statement)) throw new Error('canceling statement due to statement timeout');
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
+  const breaker = createObserver((statement) => {
+    if (fails(statement)) throw new Error('canceling statement due to statement timeout');
+  });
   return { ...database, sql: database.sql.withPlugin(breaker) };
 }
 
-/** The same database; `before` and `after` each single statement are awaited, when no connection is held. */
+/** Wraps a database so that each single statement awaits `before` and `after`, while no connection is held. */
 export function interceptStatements(
   database: Database,
   before: () => unknown,
@@ -58,7 +57,7 @@ export function interceptStatements(
   });
 }
 
-/** The same database; each single statement runs when, and if, `around` runs it. */
+/** Wraps a database so that each single statement runs when, and if, `around` runs it. */
 export function wrapStatements(
   database: Database,
   around: <Result>(run: () => Promise<Result>) => Promise<Result>,
@@ -68,7 +67,7 @@ export function wrapStatements(
 
 type Execute = QueryExecutor['executeQuery'];
 
-/** The same database; each single statement is what `run` makes of it. */
+/** Wraps a database so that `run` executes each single statement. */
 function replaceExecution(
   database: Database,
   run: (execute: Execute, query: CompiledQuery) => ReturnType<Execute>,
@@ -92,29 +91,29 @@ function replaceExecution(
   return { ...database, sql };
 }
 
-/** The statements of a database. */
+/** The statements and transactions in progress on a database. */
 export interface Statements {
-  /** Whether nothing is under way. */
+  /** Whether none is in progress. */
   isIdle(): boolean;
-  /** Resolves when nothing is. */
+  /** Resolves when none is in progress. */
   idle(): Promise<void>;
-  /** How many have begun. */
+  /** The number of all that have begun. */
   begun(): number;
 }
 
-/** The same database, and what goes on in it. From now on its own statements are counted too. */
+/** Wraps a database so that its statements and transactions are counted, also those of the original from now on. */
 export function watchStatements(database: Database): { database: Database; statements: Statements } {
   let begun = 0;
-  let underWay = 0;
+  let inProgress = 0;
   const waiting: (() => void)[] = [];
   async function count<T>(work: () => Promise<T>): Promise<T> {
     begun += 1;
-    underWay += 1;
+    inProgress += 1;
     try {
       return await work();
     } finally {
-      underWay -= 1;
-      if (underWay === 0) for (const resolve of waiting.splice(0)) resolve();
+      inProgress -= 1;
+      if (inProgress === 0) for (const resolve of waiting.splice(0)) resolve();
     }
   }
   const executor = database.sql.getExecutor();
@@ -122,9 +121,9 @@ export function watchStatements(database: Database): { database: Database; state
   executor.executeQuery = (...query) => count(() => execute(...query));
   return {
     statements: {
-      isIdle: () => underWay === 0,
+      isIdle: () => inProgress === 0,
       idle: () =>
-        underWay === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)),
+        inProgress === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)),
       begun: () => begun,
     },
     database: {
@@ -138,11 +137,11 @@ export function watchStatements(database: Database): { database: Database; state
 /** The rows that a query has read, as PostgreSQL reports them with its plan. */
 export interface ReadPlan {
   readonly statement: string;
-  /** Rows that a table or an index has given, those that a filter threw away among them. */
+  /** The rows read from tables and indexes, including those that a filter removed. */
   readonly rowsRead: number;
-  /** Pages of tables and indexes, each time one is looked at. */
+  /** The accesses to pages of tables and indexes. */
   readonly pages: number;
-  /** The names of the tables that were read from one end to the other. */
+  /** The names of the tables that were scanned sequentially. */
   readonly scanned: readonly string[];
 }
 
@@ -158,7 +157,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** The same database; each single query is explained before it runs. */
+/** Wraps a database so that each single query is explained before it runs. */
 export function explainQueries(database: Database): { database: Database; plans: ReadPlan[] } {
   const plans: ReadPlan[] = [];
   const explained = replaceExecution(database, async (execute, query) => {
@@ -191,8 +190,8 @@ function readsOf(node: PlanNode): Pick<ReadPlan, 'rowsRead' | 'scanned'> {
 }
 
 /**
- * How often each of these tables is scanned by `work`, where it is. What PostgreSQL counts for a transaction begins with
- * what its session did before and has not reported yet, such as emptying the tables: the difference counts.
+ * Counts the sequential scans of each of these tables by `work`, without zeros. PostgreSQL's counts of a transaction include
+ * what its session has not reported yet, such as emptying the tables: so the difference is taken.
  */
 export async function scansBy(
   transaction: Sql,

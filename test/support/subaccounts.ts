@@ -7,7 +7,7 @@ import { fund } from './funds.ts';
 
 export const MARKUP = 50;
 
-/** A subaccount with money of its own, which the merchant had. */
+/** Opens a subaccount and transfers money of the merchant to it. */
 export async function openSubaccount(core: Core, cents = 0, name = 'Bia'): Promise<string> {
   const { subaccount } = await core.subaccounts.create(core.tenant, { name });
   if (cents > 0) {
@@ -17,7 +17,7 @@ export async function openSubaccount(core: Core, cents = 0, name = 'Bia'): Promi
   return subaccount.id;
 }
 
-/** Each subaccount's balance is what its postings say, and its statement; together they are the control account. */
+/** Asserts that each subaccount's balance equals its postings and its statement, and their sum the control account. */
 export async function expectStatementsHold(database: Database, tenant: Tenant): Promise<void> {
   const { rows } = await sql<{ id: string; balance: number; posted: number; entered: number; last: number }>`
     select s.id, s.balance_cents as balance,

@@ -25,11 +25,11 @@ import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 
 export interface Templates {
-  /** The server's database `postgres`, beside which lies the migrated `psa_template`. */
+  /** The address of the database `postgres`; the migrated `psa_template` is on the same server. */
   postgresUrl: string;
   /** A fingerprint of the template's tables. */
   postgresShape: string;
-  /** A tarball of a migrated data folder of PGlite's, and the worker that it is opened by, compiled once. */
+  /** A tarball of a migrated data folder of PGlite, and the built worker that opens it. */
   pglite: { seed?: string; worker?: string };
 }
 
@@ -39,15 +39,15 @@ export async function prepareTemplates(postgresUrl: string): Promise<Templates> 
   return { postgresUrl, postgresShape, pglite };
 }
 
-/** Copies a database beside the one at `postgresUrl`, and returns the address of the copy. */
+/** Copies a database of the server at `postgresUrl`, and returns the address of the copy. */
 export async function copyTemplate(postgresUrl: string, template: string): Promise<string> {
   const name = `psa_${process.pid}_${Math.random().toString(36).slice(2)}`;
-  // Its pages go past the log and the buffers, which takes a third of the CPU time.
+  // With file_copy the pages bypass the log and the buffers, which takes a third of the CPU time.
   await administrate(postgresUrl, `create database ${name} template ${template} strategy file_copy`);
   return postgresUrl.replace(/\/\w+$/, `/${name}`);
 }
 
-/** Statements that only a connection to the database `postgres` can run on the others. */
+/** Runs a statement that needs a connection to the database `postgres`, such as to create another database. */
 export async function administrate(postgresUrl: string, statement: string): Promise<void> {
   const admin = new pg.Client({ connectionString: postgresUrl });
   await admin.connect();
@@ -87,12 +87,12 @@ export async function readShape(connection: Sql): Promise<string> {
   return rows[0]!.shape;
 }
 
-/** As after the migrations, whose record stays. */
+/** Empties all tables but the record of the migrations, and restarts the sequences. */
 export async function emptyTables(connection: Sql): Promise<void> {
   await sql.raw(EMPTY).execute(connection);
 }
 
-/** A table with much in it gets new files: deleted rows stay in theirs. */
+/** Truncates large tables, because deleted rows stay in a table's files, and deletes the rows of the others. */
 const EMPTY = `
   do $$
   declare
@@ -120,13 +120,13 @@ const EMPTY = `
   end $$`;
 
 async function preparePglite(): Promise<Templates['pglite']> {
-  // A copy of the code that is changed place by place opens none, and what the build is made of is not in it.
+  // The runner of mutants opens no PGlite, and its copy of the sources cannot be built.
   if (process.env.PSA_MUTANTS_DATABASE) return {};
   await ensureParts(['server'], { quiet: true });
   return { seed: await prepareSeed(), worker: WORKER };
 }
 
-/** Kept until a migration or the migrator changes, for it takes seconds. */
+/** Migrates a data folder of PGlite. The tarball takes seconds, and is cached until a migration or the migrator changes. */
 async function prepareSeed(): Promise<string> {
   const file = join(CACHE, `pglite-${fingerprint()}.tar`);
   if (existsSync(file)) return file;
@@ -146,7 +146,7 @@ async function prepareSeed(): Promise<string> {
     await database.close();
     const packer = await PGlite.create({ fs: new NodeFS(join(dataDir, 'pgdata')), noInitDb: true });
     const tarball = await packer.dumpDataDir('none');
-    // Another test run may look for it right now.
+    // Renamed, because another test run may read the file at this moment.
     writeFileSync(`${file}.${process.pid}`, Buffer.from(await tarball.arrayBuffer()));
     renameSync(`${file}.${process.pid}`, file);
   } finally {
@@ -164,14 +164,14 @@ function fingerprint(): string {
   const migrations = fileURLToPath(new URL('../../server/src/db/migrations', import.meta.url));
   for (const file of readdirSync(migrations).sort())
     hash.update(file).update(readFileSync(join(migrations, file)));
-  // It has a table of its own.
+  // The migrator creates a table of its own.
   hash.update(readFileSync(join(migrations, '../migrate.ts')));
   return hash.digest('hex').slice(0, 16);
 }
 
 export const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Fails the test run: nothing that a test does should end a database. */
+/** Fails the test run: no test should end a database. */
 export function onFatal(error: Error): never {
   throw error;
 }

@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const tests = join(root, 'test');
+import { join, posix } from 'node:path';
+import { root } from '../../server/scripts/progress.mjs';
+import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
 
 /**
- * The Vitest project of a test file: what has to be there for it to run, and so how soon its result can be known.
+ * The Vitest project of a test file, by what the file needs to run, and so how soon its result is known.
  *
  * - `unit`: nothing but Node
  * - `server`: a PostgreSQL; servers run in the test's own process
@@ -27,32 +24,32 @@ const tests = join(root, 'test');
  */
 
 /**
- * Files that repeat in another form what others show: screenshots, recipes, packages, benchmarks. `npm test` leaves them
- * out, unless a filter names them; `npm run test:all` runs them.
+ * Files that show in another form what others show: screenshots, recipes, packages, benchmarks. `npm test` leaves them out,
+ * unless a filter names them; `npm run test:all` runs them.
  */
 const ONLY_IN_ALL = [
-  // The scripts around the tests and the build: every run of them is a test of them. CI runs them with each change.
+  // The scripts of the tests and the build, which every run of them tests too. CI runs these files with each change.
   'scripts/build.test.ts',
   'scripts/dependencies.test.ts',
   'scripts/interfaces.test.ts',
   'scripts/run.test.ts',
   'bench/bench.test.ts',
-  // The commands of the documents, each a process; documents.test.ts looks at what they name.
+  // Runs each command of the documents as a process; documents.test.ts checks the names in them.
   'documents-run.test.ts',
-  // Of whole programs, by the deadlines of production: db/postgres and graphql/outage show the same with short ones.
+  // Whole programs with the deadlines of production: db/postgres and graphql/outage show the same with short ones.
   'faults/outage.test.ts',
-  // Whole clusters, with and without a proxy; cluster/cluster shows what instances promise each other.
+  // Whole clusters, with and without a proxy; cluster/cluster shows how instances work together.
   'cluster/command.test.ts',
-  // That a payout method is one file; contributing.test compares the list of those that it touches.
+  // Shows that a payout method is one file; contributing.test compares the list of the files that it touches.
   'payouts/another-method.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
-  // The same pages, in front of a service.
+  // The pages of the other e2e tests, behind a facade.
   'e2e/facade.test.ts',
-  // That the checkers of simulated histories and stories find planted faults.
+  // Shows that the checkers of simulated histories find planted faults.
   'sim/checker.test.ts',
   'sim/facade-checker.test.ts',
-  // The texts and colours of each state, once more in the demo's gallery.
+  // The texts and colours of each state, in the demo's gallery.
   'widget/gallery.page-test.ts',
   'widget/looks.page-test.ts',
   'widget/package.test.ts',
@@ -61,8 +58,8 @@ const ONLY_IN_ALL = [
 ];
 
 /**
- * The parts of files that need more than their text says. A test file has the needs of every file that it imports; one
- * that names `../server/dist` or `../widget/dist` needs what is built there.
+ * The parts that files need beyond those in their text. A test file needs the parts of every file that it imports; one that
+ * names `../server/dist` or `../widget/dist` needs what is built there.
  */
 const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/bench/bench.test.ts': ['server', 'pgdata', 'widget'],
@@ -71,7 +68,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/cluster/command.test.ts': ['server', 'pgdata', 'widget'],
   // A document may build everything.
   'test/documents-run.test.ts': ['widget', 'package'],
-  // They ask servers for their pages.
+  // These files request pages of servers.
   'test/demo/dashboard.test.ts': ['widget'],
   'test/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],
@@ -83,11 +80,11 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/widget/size.test.ts': ['widget'],
 });
 
-/** All test files, in the order of their names. @returns {TestFile[]} */
+/** Finds all test files, sorted by their names. @returns {TestFile[]} */
 export function findTestFiles() {
   const graph = createImportGraph();
-  return filesUnder(tests)
-    .map((file) => relative(tests, file).split(sep).join('/'))
+  return filesUnder('test')
+    .map((file) => file.slice('test/'.length))
     .filter((path) => /(?:\.test\.ts|-test\.tsx?)$/.test(path))
     .sort()
     .map((path) => describeFile(path, graph));
@@ -104,7 +101,7 @@ export function projectOfFile(path) {
 /** @type {Map<string, Project> | undefined} */
 let projects;
 
-/** Whether `npm test` runs it. @param {TestFile} file */
+/** Whether `npm test` runs a file. @param {TestFile} file */
 export function isInSample({ path }) {
   return !ONLY_IN_ALL.includes(path);
 }
@@ -114,7 +111,7 @@ function describeFile(path, graph) {
   const reaches = graph.reach(`test/${path}`);
   const parts = new Set(reaches.flatMap((file) => [...(NEEDS[file] ?? []), ...graph.builtPartsIn(file)]));
   const project = projectOf(path, parts, reaches, graph);
-  // Vitest itself starts the browser in which these run.
+  // Vitest itself starts the browser of these files.
   if (project === 'component') parts.add('chromium');
   return { path, project, parts, reaches };
 }
@@ -124,27 +121,27 @@ function projectOf(path, parts, reaches, graph) {
   if (/\.browser-test\.tsx?$/.test(path)) return 'component';
   if (/\.page-test\.ts$/.test(path)) return 'page';
   if (parts.has('chromium')) return 'journey';
-  if (reaches.some((file) => isOfTests(file) && graph.needsOwnProcess(file))) return 'programs';
+  if (reaches.some((file) => isOwnCode(file) && graph.needsOwnProcess(file))) return 'programs';
   return reaches.includes('test/support/templates.ts') ? 'server' : 'unit';
 }
 
-/** Not the PostgreSQL that all tests of the project `server` share. @param {string} file */
-function isOfTests(file) {
+/** Whether a file is the test's own code, and not the start of the PostgreSQL that all tests share. @param {string} file */
+function isOwnCode(file) {
   return file.startsWith('test/') && file !== 'test/support/postgres.ts';
 }
 
 /** @typedef {ReturnType<typeof createImportGraph>} ImportGraph */
 
-/** The imports between this repository's files. Each is read once. */
+/** Creates the graph of imports between the repository's files. Each file is read once. */
 function createImportGraph() {
   /** @type {Map<string, { imports: string[], needsOwnProcess: boolean, builtParts: Part[] }>} */
   const known = new Map();
 
   /** @param {string} file relative to the root */
-  function look(file) {
+  function read(file) {
     let found = known.get(file);
     if (!found) {
-      const text = readOrEmpty(join(root, file));
+      const text = readOrEmpty(join(root, file)).toString();
       const imports = [...text.matchAll(IMPORT)]
         .map(([, module, address]) => posix.join(posix.dirname(file), module ?? address ?? ''))
         .filter((path) => /\.(?:ts|tsx|mjs|js|vue|svelte|json|graphql|sql)$/.test(path));
@@ -165,31 +162,13 @@ function createImportGraph() {
     /** @param {string} start */
     reach(start) {
       const reached = new Set([start]);
-      for (const file of reached) for (const next of look(file).imports) reached.add(next);
+      for (const file of reached) for (const next of read(file).imports) reached.add(next);
       return [...reached];
     },
-    needsOwnProcess: (/** @type {string} */ file) => look(file).needsOwnProcess,
-    builtPartsIn: (/** @type {string} */ file) => (file.startsWith('test/') ? look(file).builtParts : []),
+    needsOwnProcess: (/** @type {string} */ file) => read(file).needsOwnProcess,
+    builtPartsIn: (/** @type {string} */ file) => (file.startsWith('test/') ? read(file).builtParts : []),
   };
 }
 
 /** Matches imports of modules and types, and of workers and programs by their address. */
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]/g;
-
-/** @param {string} file */
-function readOrEmpty(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** @param {string} folder @returns {string[]} */
-function filesUnder(folder) {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
-    .flatMap((entry) =>
-      entry.isDirectory() ? filesUnder(join(folder, entry.name)) : [join(folder, entry.name)],
-    );
-}

@@ -1,4 +1,4 @@
-/** Each row of each list, with what its total is counted by. */
+/** Each row of each list, with the columns by which it is counted. */
 const LISTED = `
   select account_id, environment, 'card_payment' as list, '' as parent, '' as kind, status, null::timestamptz as instant
     from card_payment
@@ -20,7 +20,7 @@ export const TOTALS = `
         where since is not null
         group by 1, 2, 3, 4, 5, 6, 7, 8`;
 
-/** Each finds the totals that break it. */
+/** The rules of totals, each with the query that finds the totals that break it. */
 export function rulesOfTotals(): Record<string, string> {
   return {
     'each total is the number of its rows, in all and in each hour, day and 32 days': `

@@ -20,7 +20,7 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
   const ranked = createStableOffsetList<null, Item>({
     keyOf: () => 'all',
     idOf: ({ id }) => String(id),
-    isKept: ({ final }) => final,
+    isCacheable: ({ final }) => final,
     async fetchPage(_, { limit, offset }) {
       before();
       asked.push({ limit, offset });
@@ -219,8 +219,8 @@ describe('a list by rank', () => {
     const ranked = createStableOffsetList<null, number>({
       keyOf: () => 'all',
       idOf: String,
-      isKept: () => true,
-      keptItems: 10,
+      isCacheable: () => true,
+      maxCachedItems: 10,
       async fetchPage(_, { offset }) {
         asked += 1;
         return {

@@ -3,14 +3,14 @@ import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { walletOf } from '../../server/src/wallet/model.ts';
 import { approved } from '../support/cards.ts';
 import { fund } from '../support/funds.ts';
-import type { StartHarness } from '../support/port-fixture.ts';
+import type { StartPortFixture } from '../support/port-fixture.ts';
 
 /** The life of a cached response, in front of a service. */
 const KEPT = 2_000;
 const DAY = 86_400_000;
 
 /** The contract of the wallet, for every implementation of its port. */
-export function describePort(start: StartHarness): void {
+export function describePort(start: StartPortFixture): void {
   test('The wallet of a new account is empty, live and in sandbox', async () => {
     const live = await start();
     for (const merchant of [live, live.inSandbox()]) {

@@ -128,11 +128,11 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     expect(await Promise.all([service.read(tenant), service.read(tenant)])).toEqual([WALLET, WALLET]);
     clock.advance(1_999);
     await service.read(tenant);
-    expect(upstream.asked).toEqual(['GET /v1/wallet']);
+    expect(upstream.requestLines).toEqual(['GET /v1/wallet']);
     expect(seen).toEqual(Array(3).fill({ at, stale: false }));
     clock.advance(1);
     await service.read(tenant);
-    expect(upstream.asked).toHaveLength(2);
+    expect(upstream.requestLines).toHaveLength(2);
   });
 
   test('The wallet is stale where a figure could not be read', async () => {
@@ -213,7 +213,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     const first = await service.readWithVersion(tenant);
     expect(first).toEqual({ version: (await events()).at(-1)!.version, wallet: WALLET });
     expect(await service.readWithVersion(tenant)).toEqual(first);
-    expect(upstream.asked).toHaveLength(1);
+    expect(upstream.requestLines).toHaveLength(1);
   });
 
   test('The wallet is polled every ten seconds by one of several instances, and at once after a hint', async () => {
@@ -223,10 +223,10 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     const next = await remote.poll(tenant, wanted);
     expect(next!.getTime() - clock.now().getTime()).toBe(10_000);
     await other.poll(tenant, wanted);
-    expect(upstream.asked).toHaveLength(1);
+    expect(upstream.requestLines).toHaveLength(1);
     clock.advance(1_000);
     await other.poll(tenant, { ...wanted, isChanged: true });
-    expect(upstream.asked).toHaveLength(2);
+    expect(upstream.requestLines).toHaveLength(2);
     clock.advance(10_000);
     upstream.script = lost;
     await expect(remote.poll(tenant, wanted)).rejects.toBeInstanceOf(UpstreamFault);

@@ -25,8 +25,8 @@ export async function checkout(
   scenario: Partial<Scenario> = {},
   attributes: object = {},
 ): Promise<{ element: PsaCheckout; scenario: Scenario }> {
-  const made: Scenario = await post('/scenario', scenario);
-  return { element: await place(made.token, attributes), scenario: made };
+  const created: Scenario = await post('/scenario', scenario);
+  return { element: await place(created.token, attributes), scenario: created };
 }
 
 export async function place(token: string, attributes: object = {}): Promise<PsaCheckout> {
@@ -45,9 +45,9 @@ export async function act(element: PsaCheckout, action: object): Promise<void> {
 
 /** Changes the payment's status at the server, and waits until the element has received it. */
 export async function change(element: PsaCheckout, status: CardPaymentStatus): Promise<void> {
-  const heard = event(element, 'psa-status-change', ({ detail }) => detail.status === status);
+  const changed = event(element, 'psa-status-change', ({ detail }) => detail.status === status);
   await act(element, { values: { status, paidAt: status === 'PAID' ? '2026-03-14T17:42:00.000Z' : null } });
-  await heard;
+  await changed;
   await element.updateComplete;
 }
 
@@ -56,7 +56,7 @@ export async function readScenario(scenario: Scenario): Promise<Scenario> {
 }
 
 /**
- * Waits until the scenario has so many subscriptions. An element is live before its subscription has arrived, and a request
+ * Waits until the scenario has `count` subscriptions. An element is live before its subscription has arrived, and a request
  * of the test may arrive in between.
  */
 export function subscriptionsOf(scenario: Scenario, count: number): Promise<Scenario['subscriptions']> {
@@ -74,13 +74,13 @@ async function post<T>(path: string, body: object): Promise<T> {
 export function event(
   element: Element,
   name: string,
-  fits: (event: CustomEvent) => boolean = () => true,
+  matches: (event: CustomEvent) => boolean = () => true,
 ): Promise<CustomEvent> {
   return new Promise((resolve) => {
-    element.addEventListener(name, function heard(happened) {
-      if (!fits(happened as CustomEvent)) return;
-      element.removeEventListener(name, heard);
-      resolve(happened as CustomEvent);
+    element.addEventListener(name, function listener(dispatched) {
+      if (!matches(dispatched as CustomEvent)) return;
+      element.removeEventListener(name, listener);
+      resolve(dispatched as CustomEvent);
     });
   });
 }

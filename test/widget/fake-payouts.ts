@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Payout, PayoutPageVariables, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+import { bodyOf, error, json } from './fake-server.ts';
 
 type Behaviour = 'ok' | 'refuse' | 'hang';
 
@@ -15,28 +16,29 @@ export interface PayoutsWorld {
   sse: Behaviour;
   /** The number of payouts at the start. */
   count: number;
-  /** The next answers to queries: top-level errors, a status, or none at all. */
+  /** The failure of the next answers to queries: top-level errors, a status, or no answer with `hold`. */
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
-  /** Only queries of this name fail. */
+  /** The name of the only queries that fail. */
   failOnly?: string;
   /** Whether old updates are gone, so that a cursor is refused. */
   forgotten: boolean;
-  asked: { name: string; variables: PayoutPageVariables & { ids?: string[] } }[];
+  /** The received queries. */
+  queries: { name: string; variables: PayoutPageVariables & { ids?: string[] } }[];
   subscriptions: { transport: 'ws' | 'sse'; after: string | null; token: string }[];
 }
 
 /** A test's change to a fake account. */
 export interface PayoutsAct {
   token: string;
-  /** A new payout. */
+  /** Adds a payout with these values. */
   add?: Partial<Payout>;
   /** Changes the payout of this number; 1 is the oldest. */
   change?: { number: number; values: Partial<Payout> };
-  /** The change is not sent to subscribers. */
+  /** Whether subscribers do not receive the change. */
   silent?: boolean;
-  /** Every socket and stream is closed. */
+  /** Closes every socket and stream. */
   drop?: boolean;
-  /** The token expires. */
+  /** Makes the token expire. */
   expire?: boolean;
 }
 
@@ -93,7 +95,7 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
       sse: 'ok',
       count: 3,
       forgotten: false,
-      asked: [],
+      queries: [],
       subscriptions: [],
       payouts: [],
       history: [],
@@ -111,7 +113,7 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
   function act({ token, add, change, silent, drop, expire }: PayoutsAct): object {
     const world = worlds.get(token);
     if (!world) throw new Error(`no world of ${token}`);
-    const tell = (payout: Payout, previousStatus: PayoutStatus | null) => {
+    const publish = (payout: Payout, previousStatus: PayoutStatus | null) => {
       if (silent) return;
       const update = { cursor: `u${world.history.length + 1}`, previousStatus, payout };
       world.history.push(update);
@@ -129,15 +131,15 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
         ...add,
       };
       world.payouts.push(payout);
-      tell(payout, null);
+      publish(payout, null);
     }
     if (change) {
-      const held = world.payouts[change.number - 1]!;
-      const status = change.values.status ?? held.status;
+      const previous = world.payouts[change.number - 1]!;
+      const status = change.values.status ?? previous.status;
       const final = status === 'COMPLETED' || status === 'DENIED';
-      const payout = { ...held, final, version: held.version + 1, ...change.values };
+      const payout = { ...previous, final, version: previous.version + 1, ...change.values };
       world.payouts[change.number - 1] = payout;
-      tell(payout, held.status);
+      publish(payout, previous.status);
     }
     if (expire) worlds.delete(token);
     for (const listener of [...world.listeners]) {
@@ -170,7 +172,7 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
       );
     }
     if (query.startsWith('subscription')) return stream(world, token, variables.after ?? null, response);
-    world.asked.push({ name, variables });
+    world.queries.push({ name, variables });
     json(response, { data: answer(world, variables) });
   }
 
@@ -249,7 +251,7 @@ function listen(
   return () => void world.listeners.delete(entry);
 }
 
-/** The page that the server would answer, newest first; a cursor is a payout's number. */
+/** Builds the server's answer to a query for a page, newest first; a cursor is a payout's number. */
 function answer(
   { payouts, history }: World,
   { first, after, last, before, filter, ids }: PayoutPageVariables & { ids?: string[] },
@@ -258,7 +260,7 @@ function answer(
   const end = before ? Number(before) : 0;
   const size = last ?? first ?? 50;
   const page: { number: number; payout: Payout }[] = [];
-  // One more than a page, to know whether another page exists.
+  // One more row than a page, to know whether another page exists.
   if (last)
     for (let number = end + 1; number <= payouts.length && page.length <= size; number++) {
       const payout = payouts[number - 1]!;
@@ -315,20 +317,4 @@ function payoutOf(number: number, count: number): Payout {
 
 function tokenOf(authorization: unknown): string {
   return String(authorization).replace('Bearer ', '');
-}
-
-function error(code: string, retryAfterSeconds?: number): object {
-  return { message: code, extensions: { code, ...(retryAfterSeconds && { retryAfterSeconds }) } };
-}
-
-function json(response: ServerResponse, body: object, status = 200): void {
-  response.statusCode = status;
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(body));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  return text || '{}';
 }

@@ -10,7 +10,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 /** `mute` accepts a connection and then sends nothing, not even a pong. */
 type Behaviour = 'ok' | 'refuse' | 'hang' | 'mute';
 
-/** The behaviour of the fake server towards one token, and the requests that it has received. */
+/** The fake server's behaviour for one token, and the requests that it has received with it. */
 export interface Scenario {
   token: string;
   ws: Behaviour;
@@ -59,7 +59,7 @@ const FINAL = ['PAID', 'FAILED', 'REFUNDED'];
 
 export interface FakeServerOptions {
   port?: number;
-  /** Folders by the path under which they are served, with the headers that go with them. */
+  /** The served folders by the prefix of their path, with headers for their files. */
   files?: Record<string, { folder: string; headers?: Record<string, string> }>;
   pages?: Record<string, { body: string; headers?: Record<string, string> }>;
 }
@@ -83,7 +83,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'graphql-transport-ws' });
   server.on('upgrade', (request, socket, head) => {
     if (request.url !== '/graphql') return void hanging.add(socket);
-    // The token comes with connection_init, so a scenario refuses there or by its address.
+    // A socket is refused at connection_init, which brings its token.
     sockets.handleUpgrade(request, socket, head, serveSocket);
   });
 
@@ -329,17 +329,17 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-function error(code: string): object {
-  return { message: code, extensions: { code } };
+export function error(code: string, retryAfterSeconds?: number): object {
+  return { message: code, extensions: { code, ...(retryAfterSeconds && { retryAfterSeconds }) } };
 }
 
-function json(response: ServerResponse, body: object, status = 200): void {
+export function json(response: ServerResponse, body: object, status = 200): void {
   response.statusCode = status;
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify(body));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+export async function bodyOf(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request) text += chunk;
   return text || '{}';

@@ -6,7 +6,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { STILL } from '../support/launch-options.ts';
 import { firstInSample, sampled } from '../support/scale.ts';
 import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
-import { LOOK } from './page-fixture.ts';
+import { POLLING } from './page-fixture.ts';
 
 // Accessibility on a merchant's page: keyboard, focus, screen readers, languages, reduced motion.
 const SHOP =
@@ -353,13 +353,21 @@ async function press(part: string): Promise<void> {
 }
 
 async function until(phase: CheckoutPhase): Promise<void> {
-  await page.waitForFunction((phase) => document.querySelector('psa-checkout')?.phase === phase, phase, LOOK);
+  await page.waitForFunction(
+    (phase) => document.querySelector('psa-checkout')?.phase === phase,
+    phase,
+    POLLING,
+  );
   await page.evaluate(() => document.querySelector('psa-checkout')?.updateComplete);
 }
 
 async function tell(status: string): Promise<void> {
   const orderCode = await page.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
-  await page.waitForFunction(() => document.querySelector('psa-checkout')?.connection === 'live', null, LOOK);
+  await page.waitForFunction(
+    () => document.querySelector('psa-checkout')?.connection === 'live',
+    null,
+    POLLING,
+  );
   await post('/act', { orderCode, values: { status } });
 }
 

@@ -85,7 +85,7 @@ export async function writeReference(name: string, png: PNG): Promise<void> {
 const MOVED = { threshold: 0.3, tile: 16, pixels: 8 };
 const RECOLOURED = { tile: 32, levels: 5 };
 
-/** Describes the visible difference, with an image of it; undefined where there is none. */
+/** Compares an image with its reference. Describes and draws the visible difference; undefined where there is none. */
 export function compare(actual: PNG, reference: PNG): { problem: string; image: Buffer } | undefined {
   const { width, height } = reference;
   if (actual.width !== width || actual.height !== height)

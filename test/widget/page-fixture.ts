@@ -8,7 +8,7 @@ import { savePages } from '../support/screenshots.ts';
 import { type FakeServer, type FakeServerOptions, type Scenario, startFakeServer } from './fake-server.ts';
 
 /** An event of `<psa-checkout>` on its page. */
-export interface Heard {
+export interface PageEvent {
   name: string;
   // biome-ignore lint/suspicious/noExplicitAny: each event has a detail of its own
   detail: any;
@@ -28,13 +28,14 @@ export interface PageFixture {
   /** Waits until the page's element is in this phase. */
   until(phase: string, on?: Page | Frame): Promise<void>;
   connected(connection: string, on?: Page | Frame): Promise<void>;
-  heard(on?: Page | Frame): Promise<Heard[]>;
+  /** Reads the events that the page has received. */
+  events(on?: Page | Frame): Promise<PageEvent[]>;
   /** Runs the tests of this `describe` in a full browser, with a popup blocker and a back/forward cache. */
   inBrowser(): void;
 }
 
-/** Polling every 25 ms: at each frame, Playwright's default, the browser would draw frames for nothing. */
-export const LOOK = { polling: 25 };
+/** Polls every 25 ms: at Playwright's default of each frame, the browser would draw frames for nothing. */
+export const POLLING = { polling: 25 };
 
 type BrowserKind = 'shell' | 'browser';
 
@@ -82,6 +83,18 @@ export function openPageFixture(pages: NonNullable<FakeServerOptions['pages']>):
     return (await fetch(server.url + path, { method: 'POST', body: JSON.stringify(body) })).json();
   }
 
+  async function waitForProperty(
+    name: 'phase' | 'connection',
+    value: string,
+    on: Page | Frame,
+  ): Promise<void> {
+    await on.waitForFunction(
+      ([property, expected]) => document.querySelector('psa-checkout')?.[property] === expected,
+      [name, value] as const,
+      POLLING,
+    );
+  }
+
   return {
     get server() {
       return server;
@@ -99,20 +112,8 @@ export function openPageFixture(pages: NonNullable<FakeServerOptions['pages']>):
       const orderCode = await on.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
       await post('/act', { orderCode, ...action });
     },
-    async until(phase, on = page) {
-      await on.waitForFunction(
-        (wanted) => document.querySelector('psa-checkout')?.phase === wanted,
-        phase,
-        LOOK,
-      );
-    },
-    async connected(connection, on = page) {
-      await on.waitForFunction(
-        (wanted) => document.querySelector('psa-checkout')?.connection === wanted,
-        connection,
-        LOOK,
-      );
-    },
+    until: (phase, on = page) => waitForProperty('phase', phase, on),
+    connected: (connection, on = page) => waitForProperty('connection', connection, on),
     inBrowser() {
       beforeAll(() => {
         kind = 'browser';
@@ -121,18 +122,18 @@ export function openPageFixture(pages: NonNullable<FakeServerOptions['pages']>):
         kind = 'shell';
       });
     },
-    heard: (on = page) => on.evaluate(() => (window as unknown as { heard: Heard[] }).heard),
+    events: (on = page) => on.evaluate(() => (window as unknown as { psaEvents: PageEvent[] }).psaEvents),
   };
 }
 
-/** Runs in every page, before its own scripts. */
+/** Records the page's events. Runs in every page, before its own scripts. */
 function listen(): void {
-  const heard: Heard[] = [];
-  Object.assign(window, { heard });
+  const psaEvents: PageEvent[] = [];
+  Object.assign(window, { psaEvents });
   const names =
     'before-start before-redirect created checkout-open checkout-close popup-blocked status-change paid expired refunded failed connection-change phase-change error';
   for (const name of names.split(' '))
     document.addEventListener(`psa-${name}`, (event) => {
-      heard.push({ name: event.type, detail: (event as CustomEvent).detail });
+      psaEvents.push({ name: event.type, detail: (event as CustomEvent).detail });
     });
 }

@@ -1,14 +1,14 @@
 import { vi } from 'vitest';
 
 /** A timeout for busy machines; Vitest's default of one second is too short. */
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const OPTIONS = { timeout: 20_000, interval: 20 };
 
-/** Resolves as soon as `look` does not throw. */
-export function waitFor<Result>(look: () => Result | Promise<Result>): Promise<Result> {
-  return vi.waitFor(look, PATIENCE);
+/** Resolves as soon as `check` does not throw. */
+export function waitFor<Result>(check: () => Result | Promise<Result>): Promise<Result> {
+  return vi.waitFor(check, OPTIONS);
 }
 
-/** Resolves as soon as `look` returns a truthy value. */
-export function waitUntil<Result>(look: () => Result | Promise<Result>) {
-  return vi.waitUntil(look, PATIENCE);
+/** Resolves as soon as `check` returns a truthy value. */
+export function waitUntil<Result>(check: () => Result | Promise<Result>) {
+  return vi.waitUntil(check, OPTIONS);
 }

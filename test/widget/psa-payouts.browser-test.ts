@@ -24,7 +24,7 @@ describe('the first page', () => {
     expect(codes(element).slice(0, 3)).toEqual(['SAQ-000120', 'SAQ-000119', 'SAQ-000118']);
     expect(element.payouts).toHaveLength(50);
     expect(text(element, 'footer')).toBe('50 de 120 saques');
-    expect((await readWorld(world)).asked).toEqual([{ name: 'PayoutsStart', variables: { first: 50 } }]);
+    expect((await readWorld(world)).queries).toEqual([{ name: 'PayoutsStart', variables: { first: 50 } }]);
     await waitFor(async () =>
       expect((await readWorld(world)).subscriptions).toMatchObject([{ transport: 'ws', after: 'u0' }]),
     );
@@ -168,8 +168,8 @@ describe('many payouts', () => {
       await shows(() => element.payouts.length, loaded);
     }
     expect(text(element, 'footer')).toBe('130 saques');
-    const { asked } = await readWorld(world);
-    expect(asked.map(({ variables }) => variables)).toEqual([
+    const { queries } = await readWorld(world);
+    expect(queries.map(({ variables }) => variables)).toEqual([
       { first: 40 },
       { first: 40, after: '91' },
       { first: 40, after: '51' },
@@ -234,7 +234,7 @@ describe('the order of the rows', () => {
     sortBy(element, 'Pedido');
     expect((await heard).detail).toEqual({ sort: 'requested' });
     await shows(() => codes(element)[0], 'SAQ-000001');
-    expect((await readWorld(world)).asked.at(-1)?.variables).toEqual({ last: 50 });
+    expect((await readWorld(world)).queries.at(-1)?.variables).toEqual({ last: 50 });
     expect(element.shadowRoot?.querySelector('[aria-sort]')?.getAttribute('aria-sort')).toBe('ascending');
     scroll(element, 1e6);
     await shows(() => element.payouts.length, 100);
@@ -260,7 +260,7 @@ describe('a filter', () => {
     await shows(() => text(element, 'footer'), '20 saques');
     filter(element, 'Pendente');
     await shows(() => text(element, 'footer'), '21 saques');
-    expect((await readWorld(world)).asked.at(-1)?.variables).toEqual({
+    expect((await readWorld(world)).queries.at(-1)?.variables).toEqual({
       first: 50,
       filter: { status: ['PENDING', 'DENIED'] },
     });
@@ -385,7 +385,7 @@ describe('the connection', () => {
     await post('/world', { token: world.token, forgotten: true });
     await act(element, { add: {}, silent: true });
     await act(element, { drop: true });
-    await vi.waitFor(async () => expect((await readWorld(world)).asked.length).toBeGreaterThan(1), 5_000);
+    await vi.waitFor(async () => expect((await readWorld(world)).queries.length).toBeGreaterThan(1), 5_000);
     await post('/world', { token: world.token, forgotten: false });
     await shows(() => codes(element)[0], 'SAQ-000004', 5_000);
     await shows(() => element.connection, 'live', 5_000);
@@ -429,7 +429,7 @@ describe('a token', () => {
     expect(element.token).toBe(token);
     await act(element, { add: {} });
     await shows(() => codes(element)[0], 'SAQ-000004');
-    expect((await readWorld({ ...world, token })).asked).toHaveLength(1);
+    expect((await readWorld({ ...world, token })).queries).toHaveLength(1);
   });
 
   it('a listener of psa-token-expired can set another token', async () => {

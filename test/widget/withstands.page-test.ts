@@ -165,7 +165,7 @@ describe('the tab', () => {
     await act(status('PAID'));
     await until('paid');
     await until('paid', other);
-    expect((await fixture.heard()).filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
+    expect((await fixture.events()).filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
     await element((checkout) => checkout.reset());
     await other.reload();
     await until('paid', other);
@@ -311,7 +311,7 @@ describe('a payment page', () => {
     await shop({ checkoutUrl: `${server.url}/checkout/PSA-1?coop` });
     const [popup] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
     await popup.waitForURL(/\?coop/);
-    await page.waitForFunction('heard.some(({ name }) => name === "psa-checkout-close")');
+    await page.waitForFunction('psaEvents.some(({ name }) => name === "psa-checkout-close")');
     expect(popup.isClosed()).toBe(false);
     expect(await element((checkout) => checkout.phase)).toBe('pending');
     await act(status('PAID'));
@@ -363,7 +363,7 @@ describe('in a frame', () => {
       if (!frame) throw new Error('no frame');
       await frame.click(button);
       await until('pending', frame);
-      expect((await fixture.heard(frame)).map(({ name }) => name)).toContain('psa-popup-blocked');
+      expect((await fixture.events(frame)).map(({ name }) => name)).toContain('psa-popup-blocked');
     },
   );
 });

@@ -65,7 +65,7 @@ export class CheckoutController implements ReactiveController {
   #refreshing: Promise<void> | undefined;
   /** The status of the last event that this page received. */
   #lastEventStatus: CardPaymentStatus | undefined;
-  /** On the monotonic clock: the device's date may be wrong, and may be set while the payer pays. */
+  /** The payment's expiry on the monotonic clock: the device's date may be wrong, and may be set while the payer pays. */
   #deadlineMs: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #readsAfterDeadline = 0;
@@ -80,7 +80,7 @@ export class CheckoutController implements ReactiveController {
     const { signal } = this.#connected;
     for (const type of ['visibilitychange', 'pageshow', 'pagehide', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
-    // Moved in the document, or mounted twice by a framework's strict mode: resumes where it stopped.
+    // An element that was moved in the document, or mounted twice by a framework's strict mode, resumes where it stopped.
     if (this.#visit) this.#resume();
   }
 
@@ -103,7 +103,7 @@ export class CheckoutController implements ReactiveController {
   /** Finds the payment of this page again: by the attributes, the address or this tab's storage. */
   restore(): void {
     if (this.#starting) {
-      // Attributes that the page changes in the meantime apply after the start.
+      // Attributes that the page changes during a start apply after it.
       void this.#starting.then(() => this.restore());
       return;
     }
@@ -120,12 +120,12 @@ export class CheckoutController implements ReactiveController {
       if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
     } else if (returnedOrderCode) {
       const found = findVisit(returnedOrderCode, ownKey);
-      // Both may exist: after a retry in this tab the address still names the previous payment.
+      // Both visits may exist: after a retry in this tab the address still names the previous payment.
       if (found && !(visit?.base === found.base && visit.attempt > found.attempt)) {
         visit = found;
         this.#key = found.key;
       } else if (!found && !ownKey && visit?.orderCode !== returnedOrderCode) {
-        // The page is about a payment that is unknown here: the receipt of another one would mislead.
+        // The address names a payment that is unknown here: the receipt of another one would mislead.
         visit = undefined;
       }
     }
@@ -198,7 +198,7 @@ export class CheckoutController implements ReactiveController {
     return this.#refreshing;
   }
 
-  /** Starts a new attempt after an expiry or a failure, and retries the same one after an error. Must be called in a click. */
+  /** Starts a new attempt after an expiry or a failure, and repeats the same one after an error. Must be called in a click. */
   retry(): Promise<void> {
     const { phase, payment, error } = this.state;
     if (
@@ -462,8 +462,8 @@ export class CheckoutController implements ReactiveController {
 
   /** The endpoint as an absolute URL. The page at successUrl need not name it: the visit has it stored. */
   #endpoint(): string | undefined {
-    const given = this.#host.endpoint || this.#visit?.endpoint;
-    return given && URL.canParse(given, document.baseURI) ? new URL(given, document.baseURI).href : undefined;
+    const url = this.#host.endpoint || this.#visit?.endpoint;
+    return url && URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : undefined;
   }
 
   #tick = (): void => {
@@ -488,8 +488,7 @@ export class CheckoutController implements ReactiveController {
     if (type === 'pagehide') this.#stopFollowing();
     else if (type === 'offline') this.#following && this.#setConnection(type);
     else if (!(document.hidden || this.#starting || this.state.error)) {
-      const lost = type === 'online' || !['live', 'connecting'].includes(connection);
-      if (lost) this.#resume();
+      if (type === 'online' || !['live', 'connecting'].includes(connection)) this.#resume();
       // A connection that opens brings the state itself.
       if (connection !== 'connecting') void this.refresh();
       this.#tick();

@@ -57,7 +57,7 @@ export type CheckoutEvent =
 
 export const INITIAL: CheckoutState = { phase: 'idle' };
 
-/** Decides the element's phase, in this place alone. Returns the same object where nothing changed. */
+/** Computes the next state; nothing else decides the phase. Returns the same object where nothing changed. */
 export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutState {
   switch (event.type) {
     case 'started':
@@ -65,8 +65,8 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
       return { phase: 'creating' };
     case 'answered': {
       const payment = pickNewer(state.payment, event.payment);
-      if (payment === state.payment && state.phase === toPhase(payment.status)) return state;
       const phase = toPhase(payment.status);
+      if (payment === state.payment && state.phase === phase) return state;
       return {
         phase,
         payment,
@@ -79,7 +79,7 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
     case 'opened':
       return state.blocked || state.cancelled ? { ...state, blocked: false, cancelled: false } : state;
     case 'cancelled':
-      // The address keeps `psa_cancelled` after a payment too.
+      // The page's address still contains `psa_cancelled` after a later payment.
       return isDecided(state.phase) ? state : { ...state, cancelled: true };
     case 'refused':
       return isDecided(state.phase) ? state : { phase: 'error', payment: state.payment, error: event.error };
@@ -93,7 +93,7 @@ export function isDecided(phase: CheckoutPhase): boolean {
   return /paid|ed$/.test(phase);
 }
 
-/** Tells whether an update may still come that the payer waits for. */
+/** Tells whether the payment may still receive an update that the payer waits for. */
 export function isFollowable(payment: CardPayment): boolean {
   return rank(payment.status) < 2;
 }
@@ -102,11 +102,11 @@ export function isFollowable(payment: CardPayment): boolean {
  * Picks the newer of two answers. The larger version wins, but not even a larger version leads back along
  * pending → expired → paid or failed → refunded: a bug upstream must not turn a receipt into a pay button.
  */
-export function pickNewer(held: CardPayment | undefined, answer: CardPayment): CardPayment {
-  if (!held || held.orderCode !== answer.orderCode) return answer;
-  if (answer.version < held.version || rank(answer.status) < rank(held.status)) return held;
+export function pickNewer(known: CardPayment | undefined, answer: CardPayment): CardPayment {
+  if (!known || known.orderCode !== answer.orderCode) return answer;
+  if (answer.version < known.version || rank(answer.status) < rank(known.status)) return known;
   // The same version read again brings a fresh countdown, and must not bring another status.
-  return answer.version === held.version && answer.status !== held.status ? held : answer;
+  return answer.version === known.version && answer.status !== known.status ? known : answer;
 }
 
 /** Ranks of statuses in a payment's life. UNKNOWN, and any status of a newer server, counts as pending. */

@@ -1,6 +1,6 @@
 /**
  * Imports a chunk, and retries once. Browsers cache a failed module for the life of the page, so the retry uses another
- * address, made from the one that most of them name in the error.
+ * address, derived from the one that most browsers name in the error.
  */
 export async function importAgain<T>(load: () => Promise<T>): Promise<T> {
   try {

@@ -17,7 +17,7 @@ export interface CardPayment {
   expiresInSeconds: number;
   description: string | null;
   paidAt: string | null;
-  /** Confirmed by the acquirer after `expiresAt`. */
+  /** Whether the acquirer confirmed the payment after `expiresAt`. */
   paidLate: boolean;
   refundedAt: string | null;
   failureReason: string | null;

@@ -1,5 +1,6 @@
 import type { html as Html, TemplateResult } from 'lit';
 import type { CheckoutConnection, CheckoutState } from './checkout-state.ts';
+import type { CardPayment } from './operations.ts';
 import type { Labels } from './psa-checkout.ts';
 
 export interface PanelView {
@@ -28,7 +29,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
       ${/ff|re/.test(connection) ? html`<p>${text(connection as 'offline')}</p>` : ''}
     </div>
-    <slot name=${phase}>${payment && !error ? facts(html, view) : ''}</slot>
+    <slot name=${phase}>${payment && !error ? facts(html, view, payment) : ''}</slot>
     <div class="actions">
       ${phase === 'pending' ? link(html, view) : ''}
       ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text('retry')}</button>` : ''}
@@ -57,9 +58,11 @@ function hint({ state, text }: PanelView): string {
 }
 
 /** Renders the payment's amount, order and time left; a receipt once it is paid. */
-function facts(html: typeof Html, { state, text, locale, seconds }: PanelView): TemplateResult | '' {
-  const { phase, payment } = state;
-  if (!payment) return '';
+function facts(
+  html: typeof Html,
+  { state: { phase }, text, locale, seconds }: PanelView,
+  payment: CardPayment,
+): TemplateResult {
   const { orderCode, refundedAt, paidAt, amountCents, currency, description } = payment;
   const at = refundedAt ?? paidAt;
   const amount = new Intl.NumberFormat(locale, {

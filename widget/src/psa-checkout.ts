@@ -159,11 +159,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   #checkout = new CheckoutController(this);
   #internals = this.attachInternals?.();
-  /** The language requested last, and the one shown: no text is shown before its texts are loaded. */
+  /** The language that was requested last. The shown one follows it once its texts are loaded. */
   #requestedLocale: Locale | undefined;
   #language: { locale: Locale; texts?: Texts | undefined } | undefined;
   #focusInside = false;
-  /** A page may change its language while it is open. */
+  /** Renders the element again when the page changes its language. */
   #langObserver = new MutationObserver(() => this.requestUpdate());
 
   constructor() {
@@ -216,12 +216,12 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return this.#checkout.refresh();
   }
 
-  /** A new attempt after an expiry or a failure, the same one again after an error. */
+  /** Starts a new attempt after an expiry or a failure, and repeats the same one after an error. */
   retry(): Promise<void> {
     return this.#checkout.retry();
   }
 
-  /** Back to the button. After a payment this is what allows another one. */
+  /** Returns to the button, which allows another payment after a paid one. */
   reset(): void {
     this.#checkout.reset();
   }
@@ -241,7 +241,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     this.#langObserver.disconnect();
   }
 
-  /** @internal Said in the empty window while the payment is created. */
+  /** @internal The text of the empty window while the payment is created. */
   get openingText(): string {
     return this.#text('creating');
   }
@@ -272,7 +272,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   protected override updated(): void {
     this.#internals?.states.clear();
     this.#internals?.states.add(this.phase);
-    // The focused control is gone: the focus stays in the element, but not on another button.
+    // Where the focused control was removed, the focus stays in the element, but not on another button.
     if (this.#focusInside && !this.shadowRoot?.activeElement) this.#base?.focus({ preventScroll: true });
   }
 
@@ -358,8 +358,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   get #locale(): Locale {
     const nearest = this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
-    const wanted = (this.locale || nearest || navigator.language).toLowerCase();
-    return wanted.startsWith('en') ? 'en' : wanted.startsWith('es') ? 'es' : 'pt-BR';
+    const language = (this.locale || nearest || navigator.language).toLowerCase();
+    return language.startsWith('en') ? 'en' : language.startsWith('es') ? 'es' : 'pt-BR';
   }
 
   #text(name: keyof Labels): string {

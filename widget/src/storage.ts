@@ -4,12 +4,12 @@ import type { CardPayment } from './operations.ts';
 export interface Visit {
   /** At least 128 random bits; ids that share them belong to one purchase. */
   base: string;
-  /** Starts at 1; from 2 on it is the suffix `.2`, `.3` … of the attempt id. */
+  /** The number of the attempt, from 1; from 2 on it is the suffix `.2`, `.3` … of the attempt id. */
   attempt: number;
   /** The amount of this attempt, where the page chose it: a new amount is a new attempt. */
   valueCents?: number | undefined;
   endpoint?: string | undefined;
-  /** The key of the checkout token that started it: another token would start another payment. */
+  /** The key of the checkout token that started the payment: another token would start another payment. */
   startedBy?: string | undefined;
   orderCode?: string | undefined;
   paymentToken?: string | undefined;

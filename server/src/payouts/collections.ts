@@ -12,14 +12,14 @@ export const payouts: Collection<OwnPayout> = {
   save: savePayouts,
 };
 
-/** The tenant's one record of the payouts that the hourly limits count, under the key `recent`. */
+/** The one record of a tenant's payouts that the hourly limits count, under the key `recent`. */
 export interface RecentRecord extends RecentPayouts {
   key: typeof RECENT;
 }
 
 export const RECENT = 'recent';
 
-/** The recent payouts: read, never saved. Within a group of commands each one counts those before it. */
+/** The recent payouts. They are not saved; each command of a group counts those before it. */
 export const recentPayouts: Collection<RecentRecord> = {
   name: 'recent payouts',
   load: async (sql, tenant) => [{ key: RECENT, ...(await selectRecent(sql, tenant)) }],
@@ -29,7 +29,7 @@ export const recentPayouts: Collection<RecentRecord> = {
 
 const SEND: PayoutTask = 'payout.send';
 
-/** The writes of a payout's steps: its record, its events, and the next look at the bank. */
+/** The writes of a payout's change: its record, its ledger transactions, an event for each step, and the next task. */
 export function writesOf({
   payout,
   steps,
@@ -46,11 +46,11 @@ export function writesOf({
       previousStatus: step.previous,
       snapshot: step.payout,
     })),
-    tasks: sendAt ? [lookAt(payout.withdrawalId, sendAt)] : [],
+    tasks: sendAt ? [sendTask(payout.withdrawalId, sendAt)] : [],
   };
 }
 
-/** The next look at the bank. */
-export function lookAt(withdrawalId: string, at: Date) {
+/** The task that sends a payout at `at`, or asks the bank about it. */
+export function sendTask(withdrawalId: string, at: Date) {
   return { kind: SEND, key: withdrawalId, at };
 }

@@ -23,7 +23,7 @@ import {
 
 // Rules without I/O: from a payout's state and an event to its next state.
 
-/** Steps of one payout, with the ledger transactions and the next look at the bank. Each step is announced. */
+/** The steps of one payout, each with an event, the ledger transactions, and when to ask the bank; null: never. */
 export interface PayoutChange {
   readonly payout: OwnPayout;
   readonly steps: readonly { previous: PayoutStatus | null; payout: OwnPayout }[];
@@ -31,7 +31,10 @@ export interface PayoutChange {
   readonly sendAt: Date | null;
 }
 
-/** @throws ValidationError (the amount does not exceed the fee), RateLimitError, InsufficientFundsError */
+/**
+ * Decides a request for a payout.
+ * @throws ValidationError (the amount does not exceed the fee), RateLimitError, InsufficientFundsError
+ */
 export function decideRequest(
   input: Omit<RequestPayoutInput, 'idempotencyKey'>,
   {
@@ -89,16 +92,16 @@ export function decideRequest(
   };
 }
 
-/** The state of a transfer in the words of the bank. `in_verification`, `queued`: the money has not left. */
+/** The state of a transfer at the bank; in the first two the money has not left. `until`: when that may change. */
 export type TransferOutcome =
   | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
   | { status: 'completed'; receipt: { endToEndId: string | null } }
   | { status: 'denied' | 'refused'; reason: string };
 
-/** The wait before the next look at the bank where the bank names no instant. */
+/** The time after which the bank is asked again where it names no instant. */
 export const ASK_AGAIN_MS = 5_000;
 
-/** The change that follows from the bank's answer; null where there is none, because the payout's end is known. */
+/** Decides the change that follows from the bank's answer; null where the payout's end is known already. */
 export function decideOutcome(
   payout: OwnPayout,
   {
@@ -112,9 +115,9 @@ export function decideOutcome(
   switch (outcome.status) {
     case 'in_verification':
     case 'queued':
-      return changeOf(payout, [], { sendAt: nextLook(outcome.until, now) });
+      return changeOf(payout, [], { sendAt: nextSendAt(outcome.until, now) });
     case 'sent':
-      return changeOf(payout, asSent(payout), { sendAt: nextLook(outcome.until, now) });
+      return changeOf(payout, asSent(payout), { sendAt: nextSendAt(outcome.until, now) });
     case 'completed': {
       const endToEndId = outcome.receipt.endToEndId;
       return changeOf(payout, [...asSent(payout), { status: 'completed', processedAt: now, endToEndId }], {
@@ -131,7 +134,7 @@ export function decideOutcome(
   }
 }
 
-/** Money that left unconfirmed makes the payout processing, also where the bank was first asked after its arrival. */
+/** The step to `processing`, of money that left unconfirmed; taken too where the bank's first answer is the arrival. */
 function asSent({ method, status }: OwnPayout): Step[] {
   return leavesUnconfirmed(method) && status === 'pending' ? [{ status: 'processing' }] : [];
 }
@@ -154,8 +157,8 @@ function changeOf(
   return { payout: current, steps: taken, transactions: transaction ? [transaction] : [], sendAt };
 }
 
-/** An instant that has passed without news is as good as none. */
-function nextLook(until: Date | null, now: Date): Date {
+/** The instant at which the bank is asked again: the one that it names, unless that has passed. */
+function nextSendAt(until: Date | null, now: Date): Date {
   return until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_MS);
 }
 
@@ -166,14 +169,14 @@ function debitOf({ amountCents, litoshi }: OwnPayout): Move {
     : { from: 'merchant_ltc', to: 'ltc_in_transit', amount: litoshi };
 }
 
-/** The return of a denied payout's whole amount. A debt that the merchant has run up meanwhile is recovered from it. */
+/** The return of a denied payout's whole amount. A debt of the merchant from the meantime is recovered from it. */
 function returnOf({ amountCents, litoshi }: OwnPayout, balances: Balances): Move[] {
   return litoshi === null
     ? creditWithRecovery('payouts_in_transit', amountCents, balances)
     : [{ from: 'ltc_in_transit', to: 'merchant_ltc', amount: litoshi }];
 }
 
-/** The fee of an LTC payout is in LTC, for which the ledger has no fee account: it goes out with the rest. */
+/** The arrival of a payout. A fee in LTC leaves with the rest, for the ledger has no account for it. */
 function arrivalOf(payout: OwnPayout): Move[] {
   const { feeCents, litoshi } = payout;
   if (litoshi !== null) return [{ from: 'ltc_in_transit', to: 'ltc_paid_out', amount: litoshi }];

@@ -6,7 +6,7 @@ import { isMasked, maskDestination, NO_DESTINATION, type Payout, parseDestinatio
 
 type Destined = Pick<Payout, 'method' | 'destination'>;
 
-/** The hash by which a request for the same payout is recognised; null where the destination is not whole. */
+/** The `inputHash` of a request for this payout; null where the method is unknown or the destination is not whole. */
 export function fingerprintOf(
   method: Payout['method'],
   amountCents: Cents,
@@ -17,7 +17,7 @@ export function fingerprintOf(
   return destination === null ? null : hashInput({ method, amountCents, destination });
 }
 
-/** The destination to be kept after one more description of it: of a PIX key a mask, of an address the longer form. */
+/** The destination after one more description of it: a PIX key masked, an address in the longer form. */
 export function mergeDestination(
   known: Payout | null,
   method: Payout['method'],
@@ -29,7 +29,7 @@ export function mergeDestination(
   return !isMasked(masked) && matches(known.destination, masked) ? masked : known.destination;
 }
 
-/** Whether two destinations, each whole or masked in its own way, can be the same one. */
+/** Whether two destinations, each whole or masked in its own way, can be the same. */
 export function canBeSame(left: Destined, right: Destined): boolean {
   const [one, other] = [left, right].map((each) => maskDestination(each, { masksPublic: true })) as [
     string,
@@ -50,18 +50,18 @@ export function areDifferent(left: Destined, right: Destined): boolean {
   if (!isMasked(one) && !isMasked(other)) return true;
   if (!isMasked(one) || !isMasked(other)) {
     const [masked, whole] = isMasked(one) ? [one, other] : [other, one];
-    const { begins, ends } = endsOf(masked);
-    return !(whole.startsWith(begins) && whole.endsWith(ends));
+    const { prefix, suffix } = shownEnds(masked);
+    return !(whole.startsWith(prefix) && whole.endsWith(suffix));
   }
   const shapeOf = (text: string) => text.replace(/[0-9a-z]/gi, 'x');
   const areAddresses = [one, other].every((text) => /^[0-9a-z].*@/i.test(text));
   return shapeOf(one) === shapeOf(other) || (areAddresses && one[0] !== other[0]);
 }
 
-/** A dot beside the hidden part belongs to the mask; one inside a shown part, as in a domain, is shown. */
-function endsOf(masked: string): { begins: string; ends: string } {
+/** The shown ends of a masked destination. A dot beside the hidden part is of the mask; one in a domain is shown. */
+function shownEnds(masked: string): { prefix: string; suffix: string } {
   const shown = masked.split(/\.*(?:[*•…]|\.{3})+\.*/);
-  return { begins: shown[0]!, ends: shown.at(-1)! };
+  return { prefix: shown[0]!, suffix: shown.at(-1)! };
 }
 
 /** Whether a mask shows the beginning and the end of the other text, or, where that is masked too, a part of it. */
@@ -71,6 +71,6 @@ function matches(masked: string, other: string): boolean {
     const [less, more] = [masked, other].map((text) => text.replace(/[^0-9a-z]/gi, '')) as [string, string];
     return less.length >= 4 && more.includes(less);
   }
-  const { begins, ends } = endsOf(masked);
-  return begins.length + ends.length >= 4 && other.startsWith(begins) && other.endsWith(ends);
+  const { prefix, suffix } = shownEnds(masked);
+  return prefix.length + suffix.length >= 4 && other.startsWith(prefix) && other.endsWith(suffix);
 }

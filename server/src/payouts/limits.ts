@@ -15,11 +15,11 @@ export const LIMITED_METHODS = PAYOUT_METHODS.flatMap((method) => {
 /** The instants at which the newest payouts were requested, newest first, as many as the limits count. */
 export interface RecentPayouts {
   all: readonly Date[];
-  /** Those of each method with a limit of its own. */
+  /** The instants of each method with a limit of its own. */
   byMethod: Readonly<Partial<Record<PayoutMethod, readonly Date[]>>>;
 }
 
-/** The recent payouts with one more. */
+/** The recent payouts after one more. */
 export function withOneMore(
   { all, byMethod }: RecentPayouts,
   { method, requestedAt }: OwnPayout,
@@ -33,7 +33,7 @@ export function withOneMore(
   };
 }
 
-/** Asserts the limits of any 60 minutes. @throws RateLimitError with when the next payout is possible */
+/** Asserts the limits of any 60 minutes. @throws RateLimitError with the seconds until the next payout is possible */
 export function assertWithinHourlyLimits(
   method: PayoutMethod,
   { all, byMethod }: RecentPayouts,

@@ -19,7 +19,7 @@ export function methodOf(method: PayoutMethod): MethodRecord {
   return METHODS[method];
 }
 
-/** A value for each method. */
+/** Builds a record with a value for each method. */
 export function byMethod<Value>(toValue: (method: PayoutMethod) => Value): Record<PayoutMethod, Value> {
   const entries = PAYOUT_METHODS.map((method) => [method, toValue(method)] as const);
   return Object.fromEntries(entries) as Record<PayoutMethod, Value>;
@@ -47,7 +47,7 @@ function oneOf(wordsFor: (kind: DestinationKind) => string): string {
 
 // ── A payout ────────────────────────────────────────────────────────────────────────────────────
 
-/** The document's section 3.3: pendente, processing, concluido, negado. */
+/** The status of a payout; in the document (section 3.3): pendente, processing, concluido, negado. */
 export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'denied';
 export const PAYOUT_STATUSES = [
   'pending',
@@ -60,9 +60,9 @@ export const PAYOUT_STATUSES = [
 export interface OwnPayout {
   /** 24 hex digits. */
   withdrawalId: string;
-  /** `SAQ-…`: what support asks for. */
+  /** `SAQ-…`, which support asks for. */
   code: string;
-  /** Grows by one with each change: of two answers the larger is the newer. */
+  /** A version that grows by one with each change: of two answers the larger is the newer. */
   version: number;
   method: PayoutMethod;
   status: PayoutStatus;
@@ -71,7 +71,7 @@ export interface OwnPayout {
   feeCents: Cents;
   /** The amount that the LTC balance is debited, the fee included, as quoted; null where reais are debited. */
   litoshi: number | null;
-  /** The destination in its normal form, whole: shown masked. */
+  /** The destination in its normal form, whole; callers see it masked. */
   destination: string;
   requestedAt: Date;
   processedAt: Date | null;
@@ -80,20 +80,20 @@ export interface OwnPayout {
   endToEndId: string | null;
 }
 
-/** A payout as far as the service behind a facade describes it, which may use words that this server does not know. */
+/** A payout as far as the service behind a facade describes it, which may name methods and statuses unknown here. */
 export interface Payout
   extends Omit<OwnPayout, 'withdrawalId' | 'code' | 'method' | 'status' | 'feeCents' | 'requestedAt'> {
-  /** Null until the service has named it. */
+  /** The withdrawal id; null until the service has named the payout. */
   withdrawalId: string | null;
   code: string | null;
   method: PayoutMethod | 'unknown';
   status: PayoutStatus | 'unknown';
-  /** Null where it is unknown. */
+  /** The fee; null where the service does not name it. */
   feeCents: Cents | null;
   requestedAt: Date | null;
-  /** The request of ours whose outcome was unknown for a time: the payout's id from then on. */
+  /** The id of our request, where its outcome was unknown for a time: the payout's id from then on. */
   requestId?: string | undefined;
-  /** The outcome of that request is unknown: the service may not have made the payout. */
+  /** Whether the outcome of that request is unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
   /** The instant since which a webhook alone says this status; absent where the service itself has said it. */
   claimedAt?: Date | undefined;
@@ -101,7 +101,7 @@ export interface Payout
   inputHash?: string | undefined;
 }
 
-/** The payout's id, which stays the same also where the service names the payout later. */
+/** The payout's id, which stays the same where the service names the payout later. */
 export function payoutIdOf({ requestId, withdrawalId }: Payout): string {
   return requestId ?? withdrawalId!;
 }
@@ -132,12 +132,12 @@ export function assertOwnNames({ withdrawalId, code }: PayoutNames): void {
     throw new ValidationError([{ path: 'code', message: 'must be SAQ- and 12 letters and digits' }]);
 }
 
-/** COMPLETED or DENIED: no later status follows. */
+/** Whether no later status follows: COMPLETED or DENIED. */
 export function isFinal(status: PayoutStatus | 'unknown'): boolean {
   return status === 'completed' || status === 'denied';
 }
 
-/** No later status follows, and the service itself has said so. */
+/** Whether no later status follows, and the service itself has said so. */
 export function isSettled({ status, claimedAt }: Payout): boolean {
   return isFinal(status) && claimedAt === undefined;
 }
@@ -163,7 +163,7 @@ export function nextStatuses({
   }
 }
 
-/** The amount that the destination receives: without the fee. */
+/** The amount that the destination receives: that of the payout without the fee. */
 export function netCents({ amountCents, feeCents }: Pick<OwnPayout, 'amountCents' | 'feeCents'>): Cents {
   return amountCents - feeCents;
 }
@@ -187,7 +187,7 @@ export function payoutFromJson(json: unknown): Payout {
 
 // ── Destinations ────────────────────────────────────────────────────────────────────────────────
 
-/** The normal form of a destination; null, and `why`, where the method cannot pay to it. */
+/** Parses a destination into its normal form; null, and the reason `why`, where the method cannot pay to it. */
 export function parseDestination(
   method: PayoutMethod,
   text: string,
@@ -197,11 +197,11 @@ export function parseDestination(
   return destination === null ? { destination, why: kind.mustBe } : { destination, why: null };
 }
 
-/** The destination that is shown where the service names none. */
+/** The destination of a payout for which the service names none. */
 export const NO_DESTINATION = '(not told)';
 
 /**
- * Masks a destination for those who may see the payout. A public address is shortened only with `masksPublic`. A masked
+ * Masks a destination for callers who may see the payout. A public address is shortened only with `masksPublic`. A masked
  * destination stays as it is, and a text that is no destination of its method is hidden whole.
  */
 export function maskDestination(
@@ -215,8 +215,8 @@ export function maskDestination(
 }
 
 /**
- * The kind of an unknown method's destination is certain only where the text parses; one to be hidden comes first. A method
- * that only a newer version knows is unknown too.
+ * The kind of a destination. Of an unknown method, also one that only a newer version knows, it is a kind that the text
+ * parses as; one that is to be hidden comes first.
  */
 function kindOf(method: Payout['method'], destination: string): DestinationKind | undefined {
   if (method in METHODS) return methodOf(method as PayoutMethod).destination;
@@ -243,7 +243,7 @@ const payoutAmount = z
 export interface RequestPayoutInput {
   method: PayoutMethod;
   amountCents: Cents;
-  /** In its normal form. */
+  /** The destination in its normal form. */
   destination: string;
   idempotencyKey?: string | null | undefined;
 }
@@ -272,7 +272,7 @@ export interface PayoutFilter {
 }
 
 /**
- * Part of the list, newest first: of the payouts behind the place `after` and before the place `before`, the first
+ * A part of the list, newest first: of the payouts behind the place `after` and before the place `before`, the first
  * `limit` or the last.
  */
 export interface PayoutRange extends PayoutFilter {
@@ -286,10 +286,11 @@ export interface PayoutRange extends PayoutFilter {
 
 /** The settings of an account that payouts depend on. */
 export interface AccountSettings {
-  /** The part of each payout that the service keeps. */
+  /** The fee that the service takes from each payout, by method. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
 }
 
+/** The port of payouts of the main account. */
 export interface PayoutService<P extends Payout = Payout> {
   /**
    * Debits the payout and sends it. With an idempotency key, the same key and input give the same payout, `replayed`,
@@ -298,7 +299,7 @@ export interface PayoutService<P extends Payout = Payout> {
    *   them turbo), InsufficientFundsError, UpstreamError (no quote for LTC)
    */
   request(tenant: Tenant, input: RequestPayoutInput): Promise<{ payout: P; replayed: boolean }>;
-  /** Asserts that a name can be one at all; a facade leaves that to the service. @throws ValidationError */
+  /** Asserts that names have a valid form; a facade leaves that to the service. @throws ValidationError */
   assertNames(names: PayoutNames): void;
   /** Finds a payout by withdrawal id or code. Null where it does not exist or is another tenant's. */
   find(tenant: Tenant, reference: string): Promise<P | null>;
@@ -311,9 +312,9 @@ export interface PayoutService<P extends Payout = Payout> {
   /** Lists a page by its offset, newest first, with the length of the whole list (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
-  /** Asks the bank now rather than when the next look is due. False where the end is known already. */
+  /** Asks the bank now rather than when that is due. False where the end is known, or there is no such payout. */
   recheck(tenant: Tenant, withdrawalId: string): Promise<boolean>;
 }
 
-/** The task that sends a payout, or asks the bank where it stands. */
+/** The task that sends a payout, or asks the bank for its state. */
 export type PayoutTask = 'payout.send';

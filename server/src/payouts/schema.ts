@@ -337,7 +337,7 @@ builder.subscriptionFields((t) => ({
       assertMay(caller, 'payouts.read');
       return context.subscribe({
         topic: { resource: 'payout' },
-        matches: isOfItself,
+        matches: isUnderFirstId,
         after,
         toItem: eventUpdate,
         isLast: () => false,
@@ -347,13 +347,13 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-/** The present state as an update. Without an instant of the service's, it holds at least since it was read. */
+/** The present state as an update. Without an instant from the service, it is dated by the reading. */
 function stateUpdate(payout: Payout, cursor: string, readAt: Date): Update {
   const occurredAt = payout.processedAt ?? payout.requestedAt ?? readAt;
   return { cursor, occurredAt, previousStatus: null, payout };
 }
 
-/** @throws ValidationError */
+/** The id of a payout in a global id. @throws ValidationError where that is of another type */
 function payoutIdIn(globalId: string): string {
   const { typename, id } = decodeGlobalID(globalId);
   if (typename !== 'Payout')
@@ -361,14 +361,14 @@ function payoutIdIn(globalId: string): string {
   return id;
 }
 
-/** Whether an event is about the payout's own id: one that was in doubt has an event under each of its two ids. */
-function isOfItself(event: StoredEvent): boolean {
+/** Whether an event is under its payout's first id: a payout that was in doubt has an event under each of its two ids. */
+function isUnderFirstId(event: StoredEvent): boolean {
   if (event.resource !== 'payout') return false;
   const { withdrawalId, requestId } = event.snapshot;
   return event.resourceId === (withdrawalId ?? requestId);
 }
 
-/** A change as an update, with the state that it led to, not today's. */
+/** An event as an update, with the state after that change, not today's. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'payout') throw new TypeError(`${event.kind} is not a payout's event`);
   const { occurredAt, previousStatus, snapshot } = event;

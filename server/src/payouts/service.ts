@@ -7,7 +7,7 @@ import { deterministicId, objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank } from '../rails/bank.ts';
-import { lookAt, payouts, RECENT, recentPayouts, writesOf } from './collections.ts';
+import { payouts, RECENT, recentPayouts, sendTask, writesOf } from './collections.ts';
 import { decideRequest } from './decisions.ts';
 import { withOneMore } from './limits.ts';
 import {
@@ -39,7 +39,7 @@ export function createPayoutService({
   committer: Committer;
   accounts: AccountCollection;
   bank: Pick<Bank, 'quoteLitoshi'>;
-  /** The bank gave no quote. */
+  /** Reports that the bank gave no quote. */
   onFault: (fault: unknown) => void;
 }): PayoutService<OwnPayout> {
   // Dashboards of one merchant request the same page at the same time.
@@ -52,7 +52,7 @@ export function createPayoutService({
     return references.map((reference) => found.get(reference) ?? null);
   }
 
-  /** Runs before the decision, which waits for nobody. Without a quote a key can still be replayed. */
+  /** Quotes an amount before the decision, which cannot wait; null without a quote, when a key can still be replayed. */
   async function quote({ method, amountCents }: RequestPayoutInput): Promise<number | null> {
     if (methodOf(method).debits !== 'ltc') return null;
     return bank.quoteLitoshi(amountCents).catch((fault: unknown) => {
@@ -122,7 +122,7 @@ export function createPayoutService({
         listPayouts(database.sql, tenant, page),
       );
       const more = items.length > limit;
-      // One row too many was read, at the end that was read last.
+      // One row more than the page was read, at its far end.
       return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
     },
     async listPage(tenant, { limit, offset }) {
@@ -141,7 +141,7 @@ export function createPayoutService({
         decide(state) {
           const payout = state.get(payouts, withdrawalId);
           if (!payout || isFinal(payout.status)) return { outcome: false };
-          return { outcome: true, writes: { tasks: [lookAt(withdrawalId, state.now)] } };
+          return { outcome: true, writes: { tasks: [sendTask(withdrawalId, state.now)] } };
         },
       }),
   };

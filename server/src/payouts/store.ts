@@ -15,7 +15,7 @@ import {
   type PayoutRange,
 } from './model.ts';
 
-// A text that is no reference is left out: it is in no row, and Postgres refuses one with U+0000 as a fault.
+// Texts that are no references are not queried: they are in no row, and Postgres fails at one with U+0000.
 
 /** Selects payouts by withdrawal ids and codes, in one statement. */
 export async function selectPayouts(
@@ -38,7 +38,7 @@ export async function selectPayouts(
   return rows.map(toPayout);
 }
 
-/** Selects a payout with the version of the log that it stands for, in one statement and so of one moment. */
+/** Selects a payout with the version of the tenant's log: one statement, so both are of one snapshot. */
 export async function selectWithHead(
   sql: Sql,
   tenant: Tenant,
@@ -59,11 +59,11 @@ export async function selectWithHead(
 }
 
 /**
- * Selects the instants at which the newest payouts were requested. It runs under the tenant's lock, so that no earlier one
- * is still to be committed.
+ * Selects the instants at which the newest payouts were requested. It runs under the tenant's lock, so that no earlier
+ * payout is committed after it.
  */
 export async function selectRecent(sql: Sql, tenant: Tenant): Promise<RecentPayouts> {
-  // The method is a constant: a plan for any method may walk all payouts where this one is rare.
+  // The method is a constant in the text: a plan for any method may scan all payouts where this one is rare.
   const newest = (method: PayoutMethod | null, most: number) => raw`
     (select ${raw.lit(method)}::text as limited, number, requested_at from payout
       where account_id = ${tenant.accountId} and environment = ${tenant.environment}
@@ -104,8 +104,8 @@ export async function listPayouts(
 ): Promise<{ place: number; payout: OwnPayout }[]> {
   const isOfPeriod = requestedAfter !== undefined || requestedBefore !== undefined;
   /**
-   * The end of a page on one side: a place of the list, and an end of the period. It is one condition, because with two
-   * PostgreSQL may begin to read at the one farther away. Rows are numbered from 1.
+   * The bound of a page on one side: a place of the list, or an end of the period, or the nearer of both. It is one
+   * condition, because with two PostgreSQL may begin to read at the farther one. Rows are numbered from 1.
    */
   const bound = (side: '<' | '>', number: number | undefined, instant: Date | undefined) => {
     if (number === undefined) return inPeriod(side === '<' ? { before: instant } : { from: instant });

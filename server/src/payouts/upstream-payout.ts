@@ -3,9 +3,9 @@ import type { Cents } from '../kernel/money.ts';
 import { fingerprintOf, mergeDestination } from './destinations.ts';
 import { isFinal, leavesUnconfirmed, type Payout } from './model.ts';
 
-// In front of another service: from what it says of a payout to what is known of it.
+// Rules for a server in front of another service: how its descriptions of a payout change what is known of it.
 
-/** A payout in the words of the service behind a facade, or of its webhook; null where they do not say. */
+/** A payout as the service behind a facade, or its webhook, describes it; null where that does not say. */
 export interface UpstreamPayout {
   withdrawalId: string;
   code: string | null;
@@ -21,8 +21,8 @@ export interface UpstreamPayout {
 
 /**
  * Merges one more description of a payout into what is known of it; null where that changes nothing, or where the payout
- * is new and the description names no amount. A status follows the document's transitions, also over states that nobody
- * saw. Only the service itself corrects an end, in an answer that is newer than what is known. All other members, once
+ * is new and the description names no amount. A status follows the document's transitions, also over states that were not
+ * seen. Only the service itself corrects an end, in an answer that is newer than what is known. All other members, once
  * known, are kept.
  */
 export function mergeUpstreamPayout(
@@ -76,7 +76,7 @@ function mergeStatus(
   return next === 'pending' ? status : next;
 }
 
-/** An end that the service itself has said never becomes an open status again: such an answer is an older one. */
+/** Whether a source corrects a known end. One that the service itself has said never opens again: such an answer is older. */
 function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: Source): boolean {
   if (source.by === 'event') return false;
   if (!isFinal(next))
@@ -85,7 +85,7 @@ function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: Sou
   return !knownAt || source.at > knownAt;
 }
 
-/** The instant since which nobody but a webhook has said that the payout has ended. */
+/** The instant since which only a webhook says that the payout has ended. */
 function mergeClaimedAt(
   known: Payout | null,
   status: Payout['status'],
@@ -97,7 +97,7 @@ function mergeClaimedAt(
   return upstreamStatus === status ? undefined : known?.claimedAt;
 }
 
-/** The meaning of a status word. Only money that left unconfirmed is `processing`; elsewhere that word is unknown. */
+/** The status of a method. Only money that left unconfirmed is `processing`; of another method that is `unknown`. */
 function statusFor<Status extends UpstreamPayout['status']>(
   method: Payout['method'],
   status: Status,
@@ -134,7 +134,7 @@ export function payoutInDoubt({
   };
 }
 
-/** The payout of a request that the service does not have, and will not make: nothing was debited. */
+/** The payout of a request that the service never received: nothing was debited. */
 export function neverMade(doubted: Payout, now: Date): Payout {
   return {
     ...doubted,
@@ -146,7 +146,7 @@ export function neverMade(doubted: Payout, now: Date): Payout {
   };
 }
 
-/** The payout that a request has made, once that is known. */
+/** The payout that a request in doubt has made: it keeps the request's id. */
 export function identified(payout: Payout, doubted: Payout): Payout {
   return {
     ...payout,

@@ -32,7 +32,7 @@ import {
 } from './model.ts';
 import type { UpstreamPayout } from './upstream-payout.ts';
 
-/** The document's words (section 3.3): Portuguese, but for one. */
+/** The statuses in the document's words (section 3.3), all but one Portuguese. */
 const STATUS_ON_THE_WIRE = {
   pending: 'pendente',
   processing: 'processing',
@@ -140,13 +140,13 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
 
 // ── The answers of another service ──────────────────────────────────────────────────────────────
 
-/** A page of withdrawals, whatever its array is called; null in the place of one that cannot be read. */
+/** A page of withdrawals, null in the place of one that cannot be read, and the length of the whole list. */
 export interface PayoutListPage {
   items: (UpstreamPayout | null)[];
   total: number;
 }
 
-/** Reads the answer to `GET /v1/payouts`; null where it is no such list. */
+/** Reads the answer to `GET /v1/payouts`, by any name of its array; null where it is no list of withdrawals. */
 export function readPayoutList(json: unknown): PayoutListPage | null {
   const page = readPage(json, 'payouts');
   if (!page || page.total === null) return null;
@@ -212,7 +212,7 @@ function readMethod(value: unknown): PayoutMethod | null {
   return PAYOUT_METHODS.find((method) => method === word) ?? null;
 }
 
-/** A masked destination, or a whole one of a kind that may be shown, which its checksum proves to be one. */
+/** Finds a destination: a masked text, or a whole one of a public kind, which its checksum proves. */
 function destinationIn(values: readonly unknown[]): string | null {
   const texts = values.filter((value) => typeof value === 'string');
   const isAddress = (text: string) =>

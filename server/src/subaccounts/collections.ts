@@ -8,9 +8,7 @@ import type { SubaccountMove } from './transfers.ts';
 
 // The records of this slice as a decision reads and writes them.
 
-/**
- * The subaccounts as a group of commands sees them. They are not saved: the database moves a balance with its postings.
- */
+/** The subaccounts as a group of commands sees them. They are not saved: a posting updates the balance. */
 export const subaccounts: Collection<StoredSubaccount> = {
   name: 'subaccount',
   load: selectSubaccounts,
@@ -18,7 +16,7 @@ export const subaccounts: Collection<StoredSubaccount> = {
   save: async () => undefined,
 };
 
-/** The subaccounts by the integrator's own names for them. */
+/** The subaccounts by external id. They are not saved. */
 export const externalIds: Collection<StoredSubaccount & { externalId: string }> = {
   name: 'subaccount by external id',
   load: (sql, tenant, keys) =>
@@ -27,6 +25,7 @@ export const externalIds: Collection<StoredSubaccount & { externalId: string }> 
   save: async () => undefined,
 };
 
+/** The subaccounts that a command opens. */
 export const newSubaccounts: Collection<StoredSubaccount> = {
   name: 'new subaccount',
   load: async () => [],
@@ -48,6 +47,7 @@ export const payouts: Collection<PayoutRecord> = {
   save: savePayouts,
 };
 
+/** The key of a statement entry: `kind refId`. */
 export function entryKey({ kind, refId }: { kind: StatementEntryKind; refId: string }): string {
   return `${kind} ${refId}`;
 }
@@ -57,6 +57,7 @@ function fromEntryKey(key: string): { kind: StatementEntryKind; refId: string } 
   return { kind, refId };
 }
 
+/** The writes of a movement on a subaccount's balance. */
 export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove) {
   return {
     records: [put(subaccounts, subaccount), put(statementEntries, entry)],
@@ -66,7 +67,7 @@ export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove)
 
 const SEND: SubaccountPayoutTask = 'subaccount_payout.send';
 
-/** The writes of a payout's step. */
+/** The writes of a payout's step: its record, the movement of money, the event and the tasks. */
 export function writesOf({
   previous,
   record,
@@ -94,7 +95,7 @@ export function writesOf({
         ]
       : [],
     tasks: due.map(({ kind, at }) => ({ kind, key: payout.id, at })),
-    // The task waited for the bank's answer, in case its caller would not.
+    // The task that would ask the bank again has nothing left to do.
     done:
       previous?.status === 'processing' && payout.status !== 'processing'
         ? [{ kind: SEND, key: payout.id }]

@@ -8,14 +8,14 @@ import { anySubaccountId, type NamesOfPayout } from './names.ts';
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
 
 /**
- * A balance that an integrator keeps for one of its customers, as far as it is known: the document shows nothing but
- * the id.
+ * A balance that an integrator keeps for one of its customers. Fields are null where they are unknown, for the document
+ * shows nothing but the id.
  */
 export interface Subaccount {
   /** An id: `sacc_` and 32 hex. */
   id: string;
   name: string | null;
-  /** The integrator's own name for it, at most one subaccount of each. */
+  /** The integrator's own name for it, which no other subaccount has. */
   externalId: string | null;
   balanceCents: Cents | null;
   createdAt: Date | null;
@@ -49,7 +49,7 @@ export interface StoredStatementEntry extends StatementEntry {
   balanceAfterCents: Cents;
 }
 
-/** A subaccount that nothing but the id is known of. */
+/** A subaccount with nothing known but its id. */
 export function unknownSubaccount(id: string): Subaccount {
   return { id, name: null, externalId: null, balanceCents: null, createdAt: null };
 }
@@ -82,7 +82,7 @@ export interface SubaccountPayout {
   amountCents: Cents;
   /** The integrator's part of the amount; null where it is unknown. */
   feeCents: Cents | null;
-  /** The service's part of the amount; this and the next are null until the payout was assembled. */
+  /** The service's part of the amount; null until the payout was assembled, like the net amount. */
   platformFeeCents: Cents | null;
   /** The amount that the PIX key receives. */
   netAmountCents: Cents | null;
@@ -95,11 +95,11 @@ export interface SubaccountPayout {
   createdAt: Date;
   completedAt: Date | null;
   reversedAt: Date | null;
-  /** The outcome of the payout's request is unknown: the service may not have made the payout. */
+  /** Whether the outcome of the payout's request is unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
-  /** The service has not made the payout, as this server concludes; whatever the service says of it prevails. */
+  /** Whether this server concludes that the service never made the payout; any state that the service shows prevails. */
   neverMade?: boolean | undefined;
-  /** The time since when a webhook alone says this end; absent where the service itself has said it. */
+  /** The instant since which only a webhook says this end; absent where the service itself has said it. */
   claimedAt?: Date | undefined;
 }
 
@@ -110,21 +110,21 @@ export interface StoredSubaccountPayout extends SubaccountPayout {
   pixKey: string;
 }
 
-/** A payout with the figures that the service keeps to itself. */
+/** A payout with the fields that callers do not see. */
 export interface PayoutRecord {
   payout: StoredSubaccountPayout;
   /** The whole PIX key in its normal form. */
   destination: string;
   /** The platform's fee as it was when the payout was requested. */
   agreedFeeCents: Cents;
-  /** The service holds the payout for verification: the `202`. */
+  /** Whether the bank holds the payout for verification: the document's `202`. */
   underVerification: boolean;
-  /** A code that still leads to the payout, also where it got a `SUB-…` after it. */
+  /** The `TURBO-…` code, which still leads to the payout where a `SUB-…` has replaced it. */
   turboCode: string | null;
 }
 
-/** Whether nothing can come after a state: COMPLETED, or FAILED and reversed. */
-export function isFinal({ status, reversed }: SubaccountPayout): boolean {
+/** Whether no later state follows: COMPLETED, or FAILED and reversed. */
+export function isFinal({ status, reversed }: Pick<SubaccountPayout, 'status' | 'reversed'>): boolean {
   return status === 'completed' || reversed;
 }
 
@@ -133,21 +133,17 @@ export function isSettled(payout: SubaccountPayout): boolean {
   return isFinal(payout) && payout.claimedAt === undefined;
 }
 
-/** The next step of the caller: the document's prose on the states (3.1), as data. */
+/** The caller's next step: the document's prose on the states (3.1), as data. */
 export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_SUPPORT';
 
-/**
- * The guidance for a payout. An end that only a webhook says may be corrected: a caller that acts on it could pay
- * twice.
- */
+/** The guidance for a payout. A caller that acts on an end which a webhook alone says could pay twice: it may be wrong. */
 export function guidanceOf({ status, reversed, claimedAt }: SubaccountPayout): PayoutGuidance {
-  if (claimedAt !== undefined) return 'WAIT';
-  if (status === 'processing' || status === 'unknown') return 'WAIT';
+  if (claimedAt !== undefined || status === 'processing' || status === 'unknown') return 'WAIT';
   if (status === 'completed') return 'NONE';
   return reversed ? 'RETRY_WITH_NEW_KEY' : 'CONTACT_SUPPORT';
 }
 
-// ── What a caller may ask for ───────────────────────────────────────────────────────────────────
+// ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
 const positiveCents = cents.refine((amount) => amount >= 1, 'must be at least 1').meta({ minimum: 1 });
 
@@ -170,12 +166,12 @@ export const requestPayoutInput = z.object({
   pixKey: pixKeyText,
   idempotencyKey: idempotencyKeyText.nullish(),
 });
-/** A request whose PIX key is in its normal form. */
+/** A request for a payout, with the PIX key in its normal form. */
 export type RequestPayoutInput = z.infer<typeof requestPayoutInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** A page by place: `after` is the place of the last item seen. */
+/** A request for a page by cursor: `after` is the place of the last item before it. */
 export interface CursorPageQuery {
   first: number;
   after?: number | undefined;
@@ -187,7 +183,7 @@ export interface CursorPage<Item> {
   hasNextPage: boolean;
 }
 
-/** A page by number (the document's 2.1.6). */
+/** A request for a page by offset (the document's 2.1.6). */
 export interface OffsetPageQuery {
   limit: number;
   offset: number;
@@ -201,7 +197,7 @@ export interface OffsetPage<Item> {
 
 type StatusFilter = readonly SubaccountPayoutStatus[] | undefined;
 
-/** The port of subaccounts. The service itself knows all that it shows; a server in front of it may know less. */
+/** The port of subaccounts. The service itself knows every field; a server in front of another may know fewer. */
 export interface SubaccountService<
   P extends SubaccountPayout = SubaccountPayout,
   S extends Subaccount = Subaccount,
@@ -218,14 +214,14 @@ export interface SubaccountService<
    */
   transfer(tenant: Tenant, input: TransferInput): Promise<{ subaccount: S; entry: E; replayed: boolean }>;
   /**
-   * Refuses a name that no subaccount or payout can have; a server in front of another service leaves that to it.
-   * `path` precedes the field's name.
+   * Asserts that names have a valid form; a server in front of another service leaves that to it. `path` precedes the
+   * field's name in the error.
    * @throws ValidationError
    */
   assertNames(names: NamesOfPayout, path?: string): void;
   /** Finds a subaccount; null where it does not exist or is another tenant's. */
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
-  /** Finds subaccounts in the order asked, null where not found. */
+  /** Finds subaccounts in the order of the ids, null where not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
   list(tenant: Tenant, page: CursorPageQuery): Promise<CursorPage<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
@@ -234,17 +230,17 @@ export interface SubaccountService<
   statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
   countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
   /**
-   * Finds a payout by any of the five forms of 2.2; null where the subaccount has none, or the form is none of them. A
+   * Finds a payout of a subaccount by any of the five forms of 2.2; null where there is none, or the form is another. A
    * payout whose outcome is unknown is processing.
    */
   findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
-  /** Finds a payout with the version of the tenant's log that the state holds for, and the id that its events have. */
+  /** Finds a payout with the version of the tenant's log that the state holds for, and the `resourceId` of its events. */
   findPayoutWithVersion(
     tenant: Tenant,
     subaccountId: string,
     reference: string,
   ): Promise<{ version: number; id: string; payout: P } | null>;
-  /** Finds payouts by our own ids, in the order asked, null where not found. */
+  /** Finds payouts by our own ids, in the order of the ids, null where not found. */
   findPayouts(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
   payouts(
     tenant: Tenant,
@@ -257,7 +253,7 @@ export interface SubaccountService<
 
 export interface RequestedPayout<P extends SubaccountPayout = SubaccountPayout> {
   payout: P;
-  /** The payout is held for verification, or the bank has not answered yet: the document's `202`. */
+  /** Whether the payout is held for verification, or the bank has not answered yet: the document's `202`. */
   underVerification: boolean;
   replayed: boolean;
 }
@@ -271,14 +267,14 @@ export interface SubaccountPayoutService<P extends SubaccountPayout = Subaccount
    */
   requestPayout(tenant: Tenant, input: RequestPayoutInput): Promise<RequestedPayout<P>>;
   /**
-   * Asks the bank now where a payout stands; takes our own id or any reference. In front of another service a payoutId
-   * may belong to payouts of several subaccounts, and leads to none.
+   * Asks the bank now for the state of a payout, by our own id or any reference. In front of another service a payoutId
+   * leads to none, for several subaccounts may have it.
    * @throws NotFoundError
    */
   recheck(tenant: Tenant, reference: string): Promise<void>;
 }
 
-/** The port as the service itself offers it. */
+/** The port of the service itself. */
 export type OwnSubaccounts = SubaccountService<
   StoredSubaccountPayout,
   StoredSubaccount,
@@ -286,11 +282,11 @@ export type OwnSubaccounts = SubaccountService<
 > &
   SubaccountPayoutService<StoredSubaccountPayout>;
 
-// ── As an event's snapshot ──────────────────────────────────────────────────────────────────────
+// ── Snapshots of events ─────────────────────────────────────────────────────────────────────────
 
 const INSTANTS = ['createdAt', 'completedAt', 'reversedAt', 'claimedAt'] as const;
 
-/** A snapshot read back from JSON, where instants are text. */
+/** Reads a payout back from an event's snapshot in JSON, where instants are text. */
 export function subaccountPayoutFromJson(json: unknown): SubaccountPayout {
   const payout = { ...(json as SubaccountPayout) };
   const raw = json as Record<(typeof INSTANTS)[number], string | null | undefined>;

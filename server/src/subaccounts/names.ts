@@ -13,7 +13,7 @@ export function newTransferReference(): string {
   return `rep_${randomBytes(16).toString('hex')}`;
 }
 
-/** The five forms of 2.2; the two that begin with `saq_` are one column. */
+/** The kind of a reference: the five forms of 2.2, where the two that begin with `saq_` are one column. */
 export type ReferenceKind = 'withdrawalId' | 'turboCode' | 'payoutId' | 'subCode';
 
 const REFERENCES: readonly [RegExp, ReferenceKind][] = [
@@ -23,20 +23,20 @@ const REFERENCES: readonly [RegExp, ReferenceKind][] = [
   [/^saq_(?:[0-9a-f]{32}|idem_[A-Za-z0-9_\-.:]{1,128})$/, 'payoutId'],
 ];
 
-/** The form of a reference; null where it has none. */
+/** The kind of a reference; null where it has none of the forms. */
 export function referenceKind(reference: string): ReferenceKind | null {
   return REFERENCES.find(([form]) => form.test(reference))?.[1] ?? null;
 }
 
 /**
- * The reference of a new payout. A tenant has one payout for a key, so no key leads to a payout that was made without
- * it.
+ * The `payoutId` of a new payout. One with a key is derived from it, for a tenant has one payout for a key; one without
+ * is random.
  */
 export function payoutReference(idempotencyKey: string | null | undefined): string {
   return idempotencyKey == null ? `saq_${randomBytes(16).toString('hex')}` : `saq_idem_${idempotencyKey}`;
 }
 
-/** Fresh names for a payout, which takes those that it needs. */
+/** New names for a payout, which takes those that it needs. */
 export interface PayoutNames {
   withdrawalId: string;
   turboCode: string;
@@ -51,30 +51,31 @@ export function newPayoutNames(): PayoutNames {
   };
 }
 
+/** A new `id` of a payout: `sqp_` and 32 hex. */
 export function newPayoutKey(): string {
   return `sqp_${randomBytes(16).toString('hex')}`;
 }
 
-/** The id of a subaccount that this service issues. */
+/** The form of a subaccount's id that this service issues. */
 export const subaccountIdText = z
   .string()
   .regex(SUBACCOUNT_ID, 'must be sacc_ and 32 hex digits, in lower case');
 
-/** The id of a subaccount that another service may have issued, in a form of its own. */
+/** The form of a subaccount's id that another service may have issued. */
 export const anySubaccountId = z.string().regex(/^sacc_[\w.-]{1,64}$/, 'must be sacc_ and what follows it');
 
 const NO_REFERENCE =
   'must be a withdrawal id (24 hex digits, in lower case), a TURBO- or SUB- code, or a saq_ reference';
 
-/** A reference of a payout that this service issues. */
+/** The form of a payout's reference that this service issues. */
 export const payoutReferenceText = z.string().refine((text) => referenceKind(text) !== null, NO_REFERENCE);
 
-/** A reference of a payout that another service may have issued, in a form of its own. */
+/** The form of a payout's reference that another service may have issued. */
 export const anyPayoutReference = z
   .string()
   .regex(/^(?!\.{1,2}$)[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces');
 
-/** Refuses names that this service would never issue. @throws ValidationError */
+/** Asserts that names have a form that this service issues. @throws ValidationError, with `path` before the field */
 export function assertOwnNames({ subaccountId, reference }: NamesOfPayout, path = ''): void {
   if (subaccountId != null && !SUBACCOUNT_ID.test(subaccountId))
     throw new ValidationError([

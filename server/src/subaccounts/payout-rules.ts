@@ -18,33 +18,33 @@ import type {
 import type { PayoutNames } from './names.ts';
 import { type SubaccountMove, withEntry } from './transfers.ts';
 
-/** The tasks of payouts that wait for an instant. */
+/** The scheduled tasks of a payout: to send it or ask the bank about it, and to reverse it. */
 export type SubaccountPayoutTask = 'subaccount_payout.send' | 'subaccount_payout.reverse';
 
-/** A step of a payout, with all that changes with it. */
+/** A step of a payout, with the movement of money, the tasks and the event that belong to it. */
 export interface SubaccountPayoutChange {
   readonly previous: StoredSubaccountPayout | null;
   readonly record: PayoutRecord;
   readonly move: SubaccountMove | null;
-  /** A movement of money that leaves the subaccount untouched. */
+  /** A movement of money that does not change the subaccount. */
   readonly transaction: LedgerTransaction | null;
   readonly due: readonly { kind: SubaccountPayoutTask; at: Date }[];
   /** The event for subscribers; null where nothing has changed for them. */
   readonly event: SubaccountPayoutStatus | 'reversed' | null;
 }
 
-/** The pause before the bank is asked again for a payout whose outcome is not known. */
+/** The pause before the bank is asked again about a payout whose outcome is not known. */
 export const ASK_AGAIN_AFTER_MS = 10_000;
 /** The time from a payout's failure to its reversal. */
 export const REVERSES_AFTER_MS = 2_000;
 
-/** The fees of an account that its subaccounts' payouts settle. */
+/** The fees of an account that apply to its subaccounts' payouts. */
 export interface PayoutTerms {
   subaccountMarkupCents: Cents;
   payoutFeesCents: { pix: Cents };
 }
 
-/** Refuses subaccount payouts with a test key: they exist only with live keys (4.1.3). @throws UnavailableError */
+/** Asserts that the key is a live one: test keys have no subaccount payouts (4.1.3). @throws UnavailableError */
 export function assertPayoutsAvailable(environment: Environment): void {
   if (environment === 'sandbox')
     throw new UnavailableError('NOT_IN_SANDBOX', 'Subaccount payouts are not available in sandbox');
@@ -140,8 +140,8 @@ export type TransferOutcome =
     };
 
 /**
- * Decides the step of a payout that follows from the bank's answer; null where nothing changes. The first answer but a
- * refusal assembles the payout. A repeated or late answer about a payout that has ended changes nothing.
+ * Decides the step of a payout that follows from the bank's answer; null where the payout has ended already. The first
+ * answer other than a refusal assembles the payout: it gets its withdrawal id, code and net amount.
  */
 export function decideOutcome(
   record: PayoutRecord,
@@ -155,13 +155,13 @@ export function decideOutcome(
   const { payout: previous } = record;
   if (previous.status !== 'processing') return null;
   if (outcome.status === 'refused')
-    return failed(record, record, { code: names.subCode, reason: outcome.reason, now });
+    return fail(record, record, { code: names.subCode, reason: outcome.reason, now });
 
   const assembled = previous.withdrawalId === null ? assemble(record, names) : record;
   if (outcome.status === 'denied')
-    return failed(record, assembled, { code: assembled.payout.code, reason: outcome.reason, now });
+    return fail(record, assembled, { code: assembled.payout.code, reason: outcome.reason, now });
   if (outcome.status === 'completed')
-    return completed(record, assembled, { ...outcome.receipt, balances, now });
+    return complete(record, assembled, { ...outcome.receipt, balances, now });
 
   const { until } = outcome;
   // An instant that has passed without a decision counts as none.
@@ -176,7 +176,7 @@ export function decideOutcome(
   };
 }
 
-/** Gives back the debited amount, once, some time after the failure. */
+/** Decides the reversal of a failed payout, which returns the debited amount; null where there is none to be made. */
 export function decideReverse(
   record: PayoutRecord,
   subaccount: StoredSubaccount,
@@ -218,7 +218,7 @@ function assemble(record: PayoutRecord, { withdrawalId, turboCode }: PayoutNames
   return { ...record, payout, turboCode };
 }
 
-function completed(
+function complete(
   { payout: previous }: PayoutRecord,
   assembled: PayoutRecord,
   {
@@ -254,7 +254,7 @@ function completed(
   };
 }
 
-function failed(
+function fail(
   { payout: previous }: PayoutRecord,
   assembled: PayoutRecord,
   { code, reason, now }: { code: string | null; reason: string; now: Date },

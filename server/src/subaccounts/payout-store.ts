@@ -7,14 +7,14 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutRecord, StoredSubaccountPayout, SubaccountPayoutStatus } from './model.ts';
 import { type ReferenceKind, referenceKind } from './names.ts';
 import {
-  countOfEach,
+  countEachList,
+  groupByList,
   isId,
   newest,
-  type OfOne,
-  ofEach,
-  type PageOfOne,
+  requestedLists,
+  type SubaccountList,
+  type SubaccountListPage,
   type Window,
-  wanted,
 } from './store.ts';
 
 export async function selectPayouts(
@@ -35,9 +35,7 @@ const COLUMN = {
   subCode: 'sub_code',
 } as const satisfies Record<ReferenceKind, keyof Tables['subaccount_payout']>;
 
-/**
- * Finds a payout of any subaccount of the tenant by any form of 2.2, with the version of the log that it stands for.
- */
+/** Finds a payout of any of the tenant's subaccounts by any form of 2.2, with the version of the tenant's log. */
 export async function selectByReference(
   sql: Sql,
   tenant: Tenant,
@@ -45,7 +43,7 @@ export async function selectByReference(
 ): Promise<{ version: number; payout: StoredSubaccountPayout } | null> {
   const kind = referenceKind(reference);
   if (kind === null) return null;
-  // One statement, and so of one moment.
+  // One statement, so the payout and the version are of one snapshot.
   const row = await payoutsOf(sql, tenant)
     .innerJoin('stream', (join) =>
       join
@@ -84,7 +82,7 @@ export async function countPayouts(sql: Sql, tenant: Tenant, subaccountId: strin
  */
 export async function listPayoutsOfEach(
   sql: Sql,
-  pages: readonly PageOfOne[],
+  pages: readonly SubaccountListPage[],
   status: readonly SubaccountPayoutStatus[] | undefined,
 ) {
   if (status?.length === 0) return pages.map(() => []);
@@ -98,21 +96,21 @@ export async function listPayoutsOfEach(
     ? [...new Set(status)].map((each) => newestWith(raw`and status = ${each}`))
     : [newestWith(raw``)];
   const { rows } = await raw<Selectable<Tables['subaccount_payout']> & { nth: number }>`
-    select page.*, wanted.nth from ${wanted(pages)}
+    select page.*, wanted.nth from ${requestedLists(pages)}
     cross join lateral (${raw.join(lists, raw` union all `)}) page
     order by page.number desc`.execute(sql);
-  const found = ofEach(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
+  const found = groupByList(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
   return found.map((items, nth) => items.slice(0, pages[nth]!.limit));
 }
 
 /** Counts the payouts of each of several subaccounts, all with the same filter, in one statement. */
 export async function countPayoutsOfEach(
   sql: Sql,
-  pages: readonly OfOne[],
+  pages: readonly SubaccountList[],
   status: readonly SubaccountPayoutStatus[] | undefined,
 ): Promise<number[]> {
   if (status?.length === 0) return pages.map(() => 0);
-  return countOfEach(sql, pages, { list: 'subaccount_payout', status });
+  return countEachList(sql, pages, { list: 'subaccount_payout', status });
 }
 
 export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
@@ -139,7 +137,7 @@ export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly Pa
 }
 
 function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
-  const assembled = row.withdrawal_id !== null;
+  const isAssembled = row.withdrawal_id !== null;
   const payout: StoredSubaccountPayout = {
     id: row.id,
     version: row.version,
@@ -151,8 +149,8 @@ function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
     reversed: row.reversed_at !== null,
     amountCents: row.amount_cents,
     feeCents: row.fee_cents,
-    platformFeeCents: assembled ? row.agreed_fee_cents : null,
-    netAmountCents: assembled ? row.amount_cents - row.fee_cents - row.agreed_fee_cents : null,
+    platformFeeCents: isAssembled ? row.agreed_fee_cents : null,
+    netAmountCents: isAssembled ? row.amount_cents - row.fee_cents - row.agreed_fee_cents : null,
     pixKey: maskPixKey(row.pix_key),
     endToEndId: row.end_to_end_id,
     recipientName: row.recipient_name,

@@ -24,7 +24,7 @@ import {
 import { anyPayoutReference, anySubaccountId } from './names.ts';
 import { connection, IDEMPOTENCY_KEY, SubaccountRef, UNKNOWN } from './subaccount-schema.ts';
 
-/** The reference forms, in words. */
+/** The forms of a reference, in a description. */
 const REFERENCE_FORMS =
   'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
 
@@ -306,7 +306,7 @@ builder.subscriptionFields((t) => ({
         isLast: (event) => event.resource === 'subaccount_payout' && isSettled(event.snapshot),
       });
     },
-    resolve: fresh,
+    resolve: withClearedLoaders,
   }),
   allSubaccountPayoutUpdates: t.field({
     type: SubaccountPayoutUpdate,
@@ -331,15 +331,12 @@ builder.subscriptionFields((t) => ({
         isLast: () => false,
       });
     },
-    resolve: fresh,
+    resolve: withClearedLoaders,
   }),
 }));
 
-/**
- * Clears the loaders of a subscription's context: they live as long as it does, and hold what an earlier update has
- * read.
- */
-function fresh(update: Update, _: unknown, { loaders }: Context): Update {
+/** Clears the subaccounts that an earlier update has loaded: a subscription has one context for all its updates. */
+function withClearedLoaders(update: Update, _: unknown, { loaders }: Context): Update {
   loaders.subaccount.clearAll();
   return update;
 }
@@ -349,7 +346,7 @@ function stateUpdate(payout: SubaccountPayout, cursor: string): Update {
   return { cursor, occurredAt, previousStatus: null, payout };
 }
 
-/** The update of an event, with the state as it was at the change, not today's. */
+/** An event as an update, with the state after that change, not today's. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'subaccount_payout')
     throw new TypeError(`${event.kind} is not a subaccount payout's event`);

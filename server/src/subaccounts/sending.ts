@@ -28,17 +28,17 @@ import {
 } from './payout-rules.ts';
 import { selectByReference, selectPayouts } from './payout-store.ts';
 
-/** The accounts, as far as payouts of subaccounts read them; the slice that owns accounts provides the collection. */
+/** The fees of accounts, which payouts of subaccounts read; the slice of accounts provides the collection. */
 export type AccountCollection = Collection<PayoutTerms & { id: string }>;
 
 const REQUEST = 'requestSubaccountPayout';
-/** The time for which a request waits for the bank's first answer; after that the due task gets it. */
+/** The time for which a request waits for the bank's first answer; after that the task `send` records it. */
 const ANSWER_WITHIN_MS = 3_000;
 
 /**
- * Sends payouts of subaccounts. The bank is asked between two commits, never inside one: the first debits the
- * subaccount and leaves a task behind, so that no crash forgets the payout; the second records the bank's answer. A
- * payout that is sent to the bank twice is one transfer.
+ * Sends payouts of subaccounts. The bank is called between two commits, never inside one: the first debits the
+ * subaccount and schedules a task, so that no crash loses the payout; the second records the bank's answer. The bank
+ * makes one transfer of a payout that is sent twice.
  */
 export function createSubaccountSending({
   database,
@@ -56,10 +56,10 @@ export function createSubaccountSending({
   /** Reports that the bank did not answer. */
   onFault: (fault: unknown) => void;
 }): SubaccountPayoutService<StoredSubaccountPayout> & { tasks: Record<SubaccountPayoutTask, TaskHandler> } {
-  /** The requests under way, by key: those that arrive together ask the bank once. */
-  const asking = new Map<string, Promise<PayoutRecord>>();
+  /** The calls of the bank under way, by payout id: requests for one payout share a call. */
+  const calls = new Map<string, Promise<PayoutRecord>>();
 
-  /** Locks a payout, and takes the step that follows from its state, if any does. */
+  /** Locks a payout, and takes the step that follows from its state, if there is one. */
   function advance(
     tenant: Tenant,
     id: string,
@@ -80,7 +80,7 @@ export function createSubaccountSending({
     });
   }
 
-  function settle(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
+  function recordOutcome(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
     const names = newPayoutNames();
     return advance(tenant, id, (record, { balances, now }) =>
       decideOutcome(record, { outcome, names, balances, now }),
@@ -101,26 +101,26 @@ export function createSubaccountSending({
   /** Sends a payout and records the bank's first answer; the payout stays as it was where none comes in time. */
   function sendNow(tenant: Tenant, record: PayoutRecord): Promise<PayoutRecord> {
     const { id } = record.payout;
-    const underWay = asking.get(id);
+    const underWay = calls.get(id);
     if (underWay) return underWay;
-    const asked = (async () => {
-      const outcome = await inTime(send(tenant, record));
+    const call = (async () => {
+      const outcome = await withinTimeout(send(tenant, record));
       if (!outcome) return record;
-      // The debit stands whatever happens here, and its task finishes it: that is the answer for the caller.
-      return settle(tenant, id, outcome).catch((fault: unknown) => {
+      // The debit stands without the record of the outcome, and the task finishes the payout.
+      return recordOutcome(tenant, id, outcome).catch((fault: unknown) => {
         onFault(fault);
         return record;
       });
-    })().finally(() => asking.delete(id));
-    asking.set(id, asked);
-    return asked;
+    })().finally(() => calls.delete(id));
+    calls.set(id, call);
+    return call;
   }
 
   /**
-   * Waits for an answer; null where it fails or is late. The transfer may have been made all the same, so this is no
-   * failure.
+   * Waits for the bank's answer; null where it fails or is late. The transfer may have been made all the same, so the
+   * payout has not failed.
    */
-  async function inTime<Value>(answer: Promise<Value>): Promise<Value | null> {
+  async function withinTimeout<Value>(answer: Promise<Value>): Promise<Value | null> {
     let cancel: (() => void) | undefined;
     const tooLate = new Promise<null>((resolve) => {
       cancel = clock.schedule(plusMs(clock.now(), ANSWER_WITHIN_MS), () => resolve(null));
@@ -132,6 +132,7 @@ export function createSubaccountSending({
     return Promise.race([answered, tooLate]).finally(() => cancel?.());
   }
 
+  /** Debits the subaccount for a payout, or finds the payout of a replayed key. @throws as `requestPayout` */
   function debit(
     tenant: Tenant,
     { idempotencyKey, ...input }: RequestPayoutInput,
@@ -196,7 +197,7 @@ export function createSubaccountSending({
       'subaccount_payout.send': async (task) => {
         const [record] = await selectPayouts(database.sql, task, [task.key]);
         if (record?.payout.status !== 'processing') return;
-        await settle(task, task.key, await send(task, record));
+        await recordOutcome(task, task.key, await send(task, record));
       },
       'subaccount_payout.reverse': async (task) => {
         await advance(

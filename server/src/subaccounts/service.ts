@@ -35,8 +35,8 @@ import { countEntries, countEntriesOfEach, listEntries, listEntriesOfEach } from
 import {
   countSubaccounts,
   listSubaccounts,
-  type OfOne,
-  type PageOfOne,
+  type SubaccountList,
+  type SubaccountListPage,
   selectSubaccounts,
   type Window,
 } from './store.ts';
@@ -54,15 +54,17 @@ export function createSubaccountService({
 }): SubaccountService<StoredSubaccountPayout, StoredSubaccount, StoredStatementEntry> {
   const { sql } = database;
 
-  // Lists of several subaccounts that are requested together, as inside a list of subaccounts, are read together.
-  const entryPages = readTogether<PageOfOne, PlacedItem<StoredStatementEntry>[]>((pages) =>
+  // Lists of several subaccounts that are requested at once, as by one query, are read in one statement.
+  const entryPages = batchReads<SubaccountListPage, PlacedItem<StoredStatementEntry>[]>((pages) =>
     listEntriesOfEach(sql, pages),
   );
-  const entryCounts = readTogether<OfOne, number>((pages) => countEntriesOfEach(sql, pages));
-  const payoutPages = readTogether<PageOfOne, PlacedItem<StoredSubaccountPayout>[]>((pages, status) =>
+  const entryCounts = batchReads<SubaccountList, number>((pages) => countEntriesOfEach(sql, pages));
+  const payoutPages = batchReads<SubaccountListPage, PlacedItem<StoredSubaccountPayout>[]>((pages, status) =>
     listPayoutsOfEach(sql, pages, status),
   );
-  const payoutCounts = readTogether<OfOne, number>((pages, status) => countPayoutsOfEach(sql, pages, status));
+  const payoutCounts = batchReads<SubaccountList, number>((pages, status) =>
+    countPayoutsOfEach(sql, pages, status),
+  );
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredSubaccount | null)[]> {
     const rows = await selectSubaccounts(sql, tenant, [...new Set(ids)]);
@@ -187,33 +189,31 @@ export function createSubaccountService({
 type PlacedItem<Item> = { place: number; item: Item };
 type Status = readonly SubaccountPayoutStatus[] | undefined;
 
-/** Batches reads: those with the same filter that are requested in one turn are read in one statement. */
-function readTogether<Of, Value>(read: (all: Of[], status: Status) => Promise<Value[]>) {
-  const byFilter = new DataLoader<{ of: Of; status: Status }, Value>(
-    async (asked) => {
+/** Batches reads: those with one filter that are requested in one turn of the event loop are one statement. */
+function batchReads<List, Value>(read: (lists: List[], status: Status) => Promise<Value[]>) {
+  const byFilter = new DataLoader<{ list: List; status: Status }, Value>(
+    async (requests) => {
       const values: Value[] = [];
-      const filters = new Map<string | undefined, { status: Status; places: number[] }>();
-      for (const [place, { status }] of asked.entries()) {
+      const filters = new Map<string | undefined, { status: Status; indexes: number[] }>();
+      for (const [index, { status }] of requests.entries()) {
         const filter = JSON.stringify(status);
         const same = filters.get(filter);
-        if (same) same.places.push(place);
-        else filters.set(filter, { status, places: [place] });
+        if (same) same.indexes.push(index);
+        else filters.set(filter, { status, indexes: [index] });
       }
-      for (const { status, places } of filters.values()) {
-        const all = await read(
-          places.map((place) => asked[place]!.of),
-          status,
-        );
-        for (const [index, place] of places.entries()) values[place] = all[index]!;
+      for (const { status, indexes } of filters.values()) {
+        const lists = indexes.map((index) => requests[index]!.list);
+        const batch = await read(lists, status);
+        for (const [nth, index] of indexes.entries()) values[index] = batch[nth]!;
       }
       return values;
     },
     { cache: false, maxBatchSize: 1_000 },
   );
-  return (of: Of, status?: Status) => byFilter.load({ of, status });
+  return (list: List, status?: Status) => byFilter.load({ list, status });
 }
 
-/** Gives a page of a list. One more item than requested is read, which shows whether there is a next page. */
+/** Reads a page of a list. One more item than requested is read, which shows whether there is a next page. */
 async function toCursorPage<Item>(
   { first, after }: CursorPageQuery,
   list: (window: Window) => Promise<PlacedItem<Item>[]>,

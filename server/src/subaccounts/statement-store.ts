@@ -5,14 +5,14 @@ import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StatementEntryKind, StoredStatementEntry } from './model.ts';
 import {
-  countOfEach,
+  countEachList,
+  groupByList,
   isId,
   newest,
-  type OfOne,
-  ofEach,
-  type PageOfOne,
+  requestedLists,
+  type SubaccountList,
+  type SubaccountListPage,
   type Window,
-  wanted,
 } from './store.ts';
 
 export async function selectEntries(
@@ -27,7 +27,7 @@ export async function selectEntries(
   return rows.map(toEntry);
 }
 
-/** Inserts entries in the order in which they were decided, which is the order of their numbers. */
+/** Inserts entries; their numbers follow the order given, in which they were decided. */
 export async function insertEntries(
   sql: Sql,
   tenant: Tenant,
@@ -65,9 +65,9 @@ export async function listEntries(
 }
 
 /** Lists the entries of each of several subaccounts in one statement. */
-export async function listEntriesOfEach(sql: Sql, pages: readonly PageOfOne[]) {
+export async function listEntriesOfEach(sql: Sql, pages: readonly SubaccountListPage[]) {
   const rows = await sql
-    .selectFrom(wanted(pages))
+    .selectFrom(requestedLists(pages))
     .innerJoinLateral(
       (of) =>
         of
@@ -86,12 +86,12 @@ export async function listEntriesOfEach(sql: Sql, pages: readonly PageOfOne[]) {
     .select('wanted.nth')
     .orderBy('page.number', 'desc')
     .execute();
-  return ofEach(pages, rows, (row) => ({ place: row.number, item: toEntry(row) }));
+  return groupByList(pages, rows, (row) => ({ place: row.number, item: toEntry(row) }));
 }
 
 /** Counts the entries of each of several subaccounts in one statement. */
-export function countEntriesOfEach(sql: Sql, pages: readonly OfOne[]): Promise<number[]> {
-  return countOfEach(sql, pages, { list: 'statement_entry' });
+export function countEntriesOfEach(sql: Sql, pages: readonly SubaccountList[]): Promise<number[]> {
+  return countEachList(sql, pages, { list: 'statement_entry' });
 }
 
 export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {

@@ -6,10 +6,10 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { StoredSubaccount } from './model.ts';
 import { subaccountIdText } from './names.ts';
 
-// A text that is no id is in no row, and Postgres refuses one with U+0000: it is not queried.
+/** Whether a text is a subaccount's id. Any other is in no row, and not queried, for Postgres refuses U+0000. */
 export const isId = (text: string) => subaccountIdText.safeParse(text).success;
 
-/** A part of a list, newest first: `limit` items older than the number `before`, or after the first `offset`. */
+/** A part of a list, newest first: `limit` items below the number `before`, after the first `offset` of them. */
 export interface Window {
   limit: number;
   before?: number | undefined;
@@ -81,21 +81,21 @@ function toSubaccount(row: Selectable<Tables['subaccount']>): StoredSubaccount {
   };
 }
 
-// ── Lists, also of several subaccounts at once ────────────────────────────────────────────────────────────────────────────────
+// ── Lists of several subaccounts at once ────────────────────────────────────────────────────────
 
-/** A list of one subaccount, of the tenant that requested it. */
-export interface OfOne {
+/** A list of one subaccount: its statement, or its payouts. */
+export interface SubaccountList {
   tenant: Tenant;
   subaccountId: string;
 }
 
-/** A page of one subaccount's list: the newest `limit` items that are older than the number `before`. */
-export interface PageOfOne extends OfOne {
+/** A page of a subaccount's list: the newest `limit` items below the number `before`. */
+export interface SubaccountListPage extends SubaccountList {
   limit: number;
   before?: number | undefined;
 }
 
-interface Wanted {
+interface RequestedList {
   nth: number;
   account_id: string;
   environment: Environment;
@@ -104,10 +104,10 @@ interface Wanted {
   size: number;
 }
 
-/** The requested lists, as a table. A text that is no id is left out. */
-export function wanted(pages: readonly (OfOne & Partial<PageOfOne>)[]) {
+/** A table `wanted` of the requested lists, numbered by `nth`. One whose id is none is left out. */
+export function requestedLists(pages: readonly (SubaccountList & Partial<SubaccountListPage>)[]) {
   const rows = pages.map(
-    ({ tenant, subaccountId, before = Number.MAX_SAFE_INTEGER, limit = 0 }, nth): Wanted => ({
+    ({ tenant, subaccountId, before = Number.MAX_SAFE_INTEGER, limit = 0 }, nth): RequestedList => ({
       nth,
       account_id: tenant.accountId,
       environment: tenant.environment,
@@ -117,20 +117,20 @@ export function wanted(pages: readonly (OfOne & Partial<PageOfOne>)[]) {
     }),
   );
   const possible = JSON.stringify(rows.filter((row) => isId(row.subaccount_id)));
-  return raw<Wanted>`jsonb_to_recordset(${possible}::jsonb)`.as<'wanted'>(
+  return raw<RequestedList>`jsonb_to_recordset(${possible}::jsonb)`.as<'wanted'>(
     raw`wanted (nth integer, account_id text, environment text, subaccount_id text, before bigint, size integer)`,
   );
 }
 
-/** The rows of each requested list, in the order of the requests. */
-export function ofEach<Row extends { nth: number }, Item>(
+/** Groups rows by their list, in the order of the requests. */
+export function groupByList<Row extends { nth: number }, Item>(
   pages: readonly unknown[],
   rows: readonly Row[],
   toItem: (row: Row) => Item,
 ): Item[][] {
-  const each = pages.map((): Item[] => []);
-  for (const row of rows) each[row.nth]!.push(toItem(row));
-  return each;
+  const lists = pages.map((): Item[] => []);
+  for (const row of rows) lists[row.nth]!.push(toItem(row));
+  return lists;
 }
 
 function subaccountsOf(sql: Sql, { accountId, environment }: Tenant) {
@@ -143,19 +143,20 @@ function subaccountsOf(sql: Sql, { accountId, environment }: Tenant) {
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's builders of several tables share no type that has these
 type Listable = Record<'where' | 'orderBy' | 'limit' | 'offset', (...given: any[]) => any>;
 
+/** Restricts a query to a window of a list, newest first. */
 export function newest<Query extends Listable>(query: Query, { limit, before, offset = 0 }: Window): Query {
   const older = before === undefined ? query : query.where('number', '<', before);
   return older.orderBy('number', 'desc').limit(limit).offset(offset);
 }
 
 /** Counts the rows of a list of each of several subaccounts in one statement. */
-export async function countOfEach(
+export async function countEachList(
   sql: Sql,
-  pages: readonly OfOne[],
+  pages: readonly SubaccountList[],
   { list, status }: Pick<ListFilter, 'list' | 'status'>,
 ): Promise<number[]> {
   const rows = await sql
-    .selectFrom(wanted(pages))
+    .selectFrom(requestedLists(pages))
     .select((of) => [
       'wanted.nth',
       of
@@ -169,5 +170,5 @@ export async function countOfEach(
         .as('count'),
     ])
     .execute();
-  return ofEach(pages, rows, ({ count }) => count ?? 0).map(([count]) => count ?? 0);
+  return groupByList(pages, rows, ({ count }) => count ?? 0).map(([count]) => count ?? 0);
 }

@@ -9,7 +9,7 @@ import type {
   StoredSubaccount,
 } from './model.ts';
 
-/** A change of a subaccount, its statement and the ledger, all three by the same amount. */
+/** A movement on a subaccount: its balance, its statement and the ledger change by the same amount. */
 export interface SubaccountMove {
   readonly subaccount: StoredSubaccount;
   readonly entry: StoredStatementEntry;

@@ -1,10 +1,10 @@
 import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
-import type { SubaccountPayout } from './model.ts';
+import { isFinal, type SubaccountPayout } from './model.ts';
 
-/** A payout as the service showed it, in an answer or in an event. */
+/** A payout as the service behind a facade shows it, in an answer or an event. */
 export type UpstreamPayout = Omit<SubaccountPayout, 'id' | 'version'>;
 
-/** The progress of a payout (3.1), as a number that grows. */
+/** The progress of a payout (3.1), as a number that grows with each step. */
 function progressOf({ status, reversed, inDoubt, neverMade }: UpstreamPayout): number {
   if (inDoubt || neverMade) return -1;
   if (status === 'unknown') return 0;
@@ -19,23 +19,27 @@ function progressOf({ status, reversed, inDoubt, neverMade }: UpstreamPayout): n
  */
 export function mergeUpstreamPayout(
   known: SubaccountPayout | null,
-  given: UpstreamPayout,
+  shown: UpstreamPayout,
   newId: string,
   source: Source,
 ): SubaccountPayout | null {
-  const seen = normalize(given);
-  const claimedAt = source.by === 'event' && isEnd(seen) ? source.at : undefined;
-  if (!known) return { id: newId, version: 1, ...seen, ...(claimedAt && { claimedAt }) };
-  const isConfirmation = saysTheSame(known, seen);
-  const turns = !isConfirmation && prevails(known, seen, source);
-  // The answer says that the payout ended otherwise than it did.
-  if (!isConfirmation && !turns && progressOf(seen) >= progressOf(known)) return null;
-  // A payout that turns out to have been made after all loses what this server concluded. Where another system has used
-  // its key, the amount is the service's too.
-  const ours = known.neverMade ? { failureReason: null, reversedAt: null } : {};
+  const upstream = normalize(shown);
+  const claimedAt = source.by === 'event' && isFinal(upstream) ? source.at : undefined;
+  if (!known) return { id: newId, version: 1, ...upstream, ...(claimedAt && { claimedAt }) };
+  const isConfirmation = hasSameState(known, upstream);
+  const isReplacement = !isConfirmation && prevails(known, upstream, source);
+  // The statement contradicts a known end, and does not prevail.
+  if (!isConfirmation && !isReplacement && progressOf(upstream) >= progressOf(known)) return null;
+  // A payout that was made after all loses what this server had concluded. Where another system has used its key, the
+  // amount is the service's too.
+  const cleared = known.neverMade ? { failureReason: null, reversedAt: null } : {};
   const isRequest = known.inDoubt || known.neverMade;
-  const [newer, older] = turns ? [seen, { ...known, ...ours }] : [known, seen];
-  const holds = turns ? claimedAt : isConfirmation && source.by === 'service' ? undefined : known.claimedAt;
+  const [newer, older] = isReplacement ? [upstream, { ...known, ...cleared }] : [known, upstream];
+  const nextClaimedAt = isReplacement
+    ? claimedAt
+    : isConfirmation && source.by === 'service'
+      ? undefined
+      : known.claimedAt;
   const { inDoubt: _, neverMade: __, claimedAt: ___, ...rest } = known;
   const merged: SubaccountPayout = {
     ...rest,
@@ -44,14 +48,14 @@ export function mergeUpstreamPayout(
       status: newer.status,
       reversed: newer.reversed,
       amountCents: isRequest ? newer.amountCents : known.amountCents,
-      payoutId: known.payoutId ?? seen.payoutId,
+      payoutId: known.payoutId ?? upstream.payoutId,
       withdrawalId: newer.withdrawalId ?? older.withdrawalId,
-      // A payout that the bank refuses after all has its TURBO-… replaced.
+      // A payout that the bank refuses after all gets a SUB-… in place of its TURBO-….
       code: newer.code ?? older.code,
-      feeCents: known.feeCents ?? seen.feeCents,
+      feeCents: known.feeCents ?? upstream.feeCents,
       platformFeeCents: newer.platformFeeCents ?? older.platformFeeCents,
       netAmountCents: newer.netAmountCents ?? older.netAmountCents,
-      pixKey: known.pixKey ?? seen.pixKey,
+      pixKey: known.pixKey ?? upstream.pixKey,
       endToEndId: newer.endToEndId ?? older.endToEndId,
       recipientName: newer.recipientName ?? older.recipientName,
       recipientBankName: newer.recipientBankName ?? older.recipientBankName,
@@ -59,36 +63,32 @@ export function mergeUpstreamPayout(
       completedAt: newer.completedAt ?? older.completedAt,
       reversedAt: newer.reversedAt ?? older.reversedAt,
     }),
-    ...(holds && { claimedAt: holds }),
-    ...(!turns && known.neverMade && { neverMade: true }),
+    ...(nextClaimedAt && { claimedAt: nextClaimedAt }),
+    ...(!isReplacement && known.neverMade && { neverMade: true }),
     ...(newer.inDoubt && { inDoubt: true }),
   };
-  if (isSame(known, merged)) return null;
+  if (isUnchanged(known, merged)) return null;
   return { ...merged, version: known.version + 1 };
 }
 
-function isEnd({ status, reversed }: UpstreamPayout): boolean {
-  return status === 'completed' || reversed;
+function hasSameState(known: UpstreamPayout, upstream: UpstreamPayout): boolean {
+  return progressOf(known) === progressOf(upstream) && known.status === upstream.status;
 }
 
-function saysTheSame(known: UpstreamPayout, seen: UpstreamPayout): boolean {
-  return progressOf(known) === progressOf(seen) && known.status === seen.status;
-}
-
-/** Whether a shown state replaces the known one. */
-function prevails(known: SubaccountPayout, seen: UpstreamPayout, { by, at, knownAt }: Source): boolean {
-  const isForward = progressOf(seen) > progressOf(known);
-  if (!isEnd(known) || known.neverMade) {
-    const isOtherEnd = known.status === 'failed' && seen.status === 'completed' && !known.neverMade;
+/** Whether a state that the service shows replaces the known one. */
+function prevails(known: SubaccountPayout, upstream: UpstreamPayout, { by, at, knownAt }: Source): boolean {
+  const isForward = progressOf(upstream) > progressOf(known);
+  if (!isFinal(known) || known.neverMade) {
+    const isOtherEnd = known.status === 'failed' && upstream.status === 'completed' && !known.neverMade;
     return isOtherEnd ? by === 'service' && (!knownAt || at > knownAt) : isForward;
   }
   if (by === 'event') return false;
   const { claimedAt } = known;
-  // An end that the service itself has said does not become open again: an answer that says so is older.
-  if (progressOf(seen) < 2 || (known.reversed && seen.status === 'failed' && !seen.reversed))
+  // An end that the service itself has said does not open again: an answer that says so is older.
+  if (progressOf(upstream) < 2 || (known.reversed && upstream.status === 'failed' && !upstream.reversed))
     return claimedAt !== undefined && at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
-  const said = claimedAt ?? knownAt;
-  return !said || at > said;
+  const knownSince = claimedAt ?? knownAt;
+  return !knownSince || at > knownSince;
 }
 
 /** Removes the fields that have no place beside the status (2.2), whatever the source says. */
@@ -106,10 +106,10 @@ function normalize<Payout extends UpstreamPayout>(payout: Payout): Payout {
   };
 }
 
-function isSame(left: SubaccountPayout, right: SubaccountPayout): boolean {
-  const shown = (value: unknown) => (value instanceof Date ? value.getTime() : value);
+function isUnchanged(left: SubaccountPayout, right: SubaccountPayout): boolean {
+  const comparable = (value: unknown) => (value instanceof Date ? value.getTime() : value);
   const fields = Object.keys({ ...left, ...right }) as (keyof SubaccountPayout)[];
-  return fields.every((field) => shown(left[field]) === shown(right[field]));
+  return fields.every((field) => comparable(left[field]) === comparable(right[field]));
 }
 
 /** The kind of the event that announces a payout's state. */

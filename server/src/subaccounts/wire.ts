@@ -129,8 +129,8 @@ export function subaccountPayoutWebhook({ status, feeCents, ...payout }: Subacco
   return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status }) };
 }
 
-// ── What another service says of them ───────────────────────────────────────────────────────────
-// What the document shows is read by its name. What it does not show may be called otherwise, or not be there.
+// ── The answers of another service ──────────────────────────────────────────────────────────────
+// A field that the document shows is read by its name. Any other may have another name, or be missing.
 
 const STATUSES: ReadonlySet<unknown> = new Set(SUBACCOUNT_PAYOUT_STATUSES);
 
@@ -139,12 +139,11 @@ function statusOf(value: unknown): UpstreamPayout['status'] {
   return STATUSES.has(word) ? (word as SubaccountPayoutStatus) : 'unknown';
 }
 
-/** Reads the document's 2.2; what may be null may also be missing. Null where it is no payout. */
+/** Reads a payout as the document's 2.2 shows it; a nullable field may be missing too. Null where it is no payout. */
 export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
   const json = readRecord(body);
   const subaccountId = anySubaccountId.safeParse(json?.subaccountId).data;
   const amountCents = readCents(json?.amountCents);
-  const feeCents = readCents(json?.feeCents);
   const createdAt = readInstant(json?.createdAt);
   if (!json || subaccountId === undefined || amountCents === null || !createdAt) return null;
   return {
@@ -155,7 +154,7 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
     status: statusOf(json.status),
     reversed: json.reversed === true,
     amountCents,
-    feeCents,
+    feeCents: readCents(json.feeCents),
     platformFeeCents: readCents(json.platformFeeCents),
     netAmountCents: readCents(json.netAmountCents),
     pixKey: readText(json.pixKey),
@@ -170,8 +169,8 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
 }
 
 /**
- * Reads the names in the answer to a payout request, by which the payout can be looked up; it may not have them yet.
- * Null for what is no such answer.
+ * Reads the names in the answer to a payout request, by which the payout can be looked up; each may be missing yet. Null
+ * where it is no such answer.
  */
 export function readRequestedPayout(
   body: unknown,
@@ -182,7 +181,7 @@ export function readRequestedPayout(
   return withdrawal || code !== null ? { withdrawalId: readText(withdrawal?.id), code } : null;
 }
 
-/** Reads a payout's event: the whole payout where the event carries it, else its code and its subaccount, if given. */
+/** Reads a payout's event: the whole payout where the event has it, else its code, and its subaccount if it is named. */
 export function readSubaccountPayoutEvent(
   payload: unknown,
 ): { payout: UpstreamPayout } | { code: string; subaccountId: string | null } | null {
@@ -194,7 +193,7 @@ export function readSubaccountPayoutEvent(
   return code === null ? null : { code, subaccountId: findMember(json, isSubaccountId) };
 }
 
-/** Reads a subaccount, or one inside an envelope; null where there is no `sacc_…` in it. */
+/** Reads a subaccount, as itself or in an envelope; null where no `sacc_…` id is found. */
 export function readSubaccount(body: unknown): Subaccount | null {
   for (const json of readRecords(body)) {
     const id = findMember(json, isSubaccountId);
@@ -216,7 +215,7 @@ const KINDS: readonly [RegExp, StatementEntryKind][] = [
   [/transfer|repasse/i, 'transfer_in'],
 ];
 
-/** Reads a line of a statement, in which the document shows `refId` alone; null where it cannot be read. */
+/** Reads an entry of a statement, where the document shows `refId` alone; null where it cannot be read. */
 export function readStatementEntry(subaccountId: string, body: unknown): StatementEntry | null {
   const json = readRecord(body);
   if (!json) return null;
@@ -237,7 +236,7 @@ export function readStatementEntry(subaccountId: string, body: unknown): Stateme
   };
 }
 
-/** Reads the `refId` of a transfer's entry, by our own form or by its name. */
+/** Reads the `refId` of a transfer's entry, by its name or by our own form; null where there is none. */
 export function readTransferReference(body: unknown): string | null {
   for (const json of readRecords(body)) {
     const refId = readText(json.refId) ?? findMember(json, (text) => text.startsWith('rep_'));
@@ -250,7 +249,7 @@ function isSubaccountId(text: string): boolean {
   return anySubaccountId.safeParse(text).success;
 }
 
-/** Reads the time of creation: by its name, or any other instant. */
+/** Reads the instant of creation by its name, or else any instant. */
 function createdAtIn(json: JsonRecord): Date | null {
   return readInstant(json.createdAt) ?? readInstant(findMember(json, (text) => readInstant(text) !== null));
 }

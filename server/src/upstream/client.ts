@@ -17,7 +17,7 @@ import {
   type UpstreamRequest,
 } from './upstream.ts';
 
-/** The time that a request waits for its slot where its options do not say. */
+/** The longest wait for a slot, by class, where a request's options name none. */
 const WAIT_MS: Readonly<Record<UpstreamPriority, number>> = {
   money: 10_000,
   query: 2_000,
@@ -29,12 +29,12 @@ const CONNECT_MS = 5_000;
 const READ_MS = 10_000;
 const WRITE_MS = 15_000;
 /**
- * The faults after which a read is tried again. A timeout is none of them: its caller has waited for ten seconds
- * already. Nor is an answer that cannot be read: the next will be no different.
+ * The faults after which a read is retried. A timeout is not among them: its caller has waited for ten seconds already.
+ * Nor is an unreadable answer: the next would be no different.
  */
-const TRIED_AGAIN: ReadonlySet<UpstreamFaultKind> = new Set(['unreachable', 'reset', 'server_error']);
+const RETRIED_FAULTS: ReadonlySet<UpstreamFaultKind> = new Set(['unreachable', 'reset', 'server_error']);
 const RETRIES = 2;
-const PAUSE_MS = 200;
+const RETRY_PAUSE_MS = 200;
 
 /** The outcome of a request, for the metrics. */
 export type UpstreamOutcome = 'answered' | 'rate_limited' | 'no_slot' | UpstreamFaultKind;
@@ -43,7 +43,7 @@ export interface UpstreamTimeouts {
   readonly connectMs: number;
   /** The time from the slot to the last byte of the answer to a GET. */
   readonly readMs: number;
-  /** The same time for any other method. */
+  /** The time from the slot to the last byte of the answer to any other method. */
   readonly writeMs: number;
 }
 
@@ -58,9 +58,9 @@ export function createUpstream({
   onTurn,
   onFault,
 }: {
-  /** The address under which `/v1` is; it may have a path. */
+  /** The base URL, under which `/v1` is; it may have a path. */
   url: string;
-  /** The merchant's keys at the service. */
+  /** The merchant's keys at the service; an environment without one has no requests. */
   keys: Readonly<Partial<Record<Environment, string>>>;
   /** The budget, which is closed with the client. */
   budget: Budget;
@@ -69,13 +69,13 @@ export function createUpstream({
   random?: () => number;
   /** Counts each request and its outcome; `seconds` from when it was sent, null where it never was. */
   onOutcome?: (
-    of: UpstreamPriority,
+    priority: UpstreamPriority,
     outcome: UpstreamOutcome,
     seconds: number | null,
     endpoint: string,
   ) => void;
-  /** Measures the time that each request has waited for its slot. */
-  onTurn?: (of: UpstreamPriority, seconds: number) => void;
+  /** Measures the wait of each request for its slot. */
+  onTurn?: (priority: UpstreamPriority, seconds: number) => void;
   /** Reports a fault that no caller sees. */
   onFault: (error: unknown) => void;
 }): Upstream {
@@ -83,25 +83,25 @@ export function createUpstream({
   const base = pathname.replace(/\/+$/, '');
   const transport = createTransport({ origin, clock, connectMs });
   const breaker = createBreaker({ clock, random });
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   const pauses = new Set<() => void>();
   let lastAnswerAt: Date | null = null;
   let closed = false;
-  let ended: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
 
   /**
    * Takes a slot and passes the circuit breaker.
    * @throws RateLimitError, UpstreamFault, and what the database throws
    */
   async function admit(
-    { priority: upstreamClass, subject = null }: RequestOptions,
+    { priority, subject = null }: RequestOptions,
     { waitMs, endpoint }: { waitMs: number; endpoint: string },
   ) {
     try {
       breaker.check();
-      const askedAt = clock.ms();
-      const slot = await budget.take({ priority: upstreamClass, subject, waitMs });
-      onTurn?.(upstreamClass, (clock.ms() - askedAt) / 1_000);
+      const requestedAt = clock.ms();
+      const slot = await budget.take({ priority, subject, waitMs });
+      onTurn?.(priority, (clock.ms() - requestedAt) / 1_000);
       try {
         if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
         return { slot, settle: breaker.begin() };
@@ -110,22 +110,22 @@ export function createUpstream({
         throw fault;
       }
     } catch (error) {
-      if (error instanceof RateLimitError) onOutcome?.(upstreamClass, 'no_slot', null, endpoint);
-      else if (error instanceof UpstreamFault) onOutcome?.(upstreamClass, error.kind, null, endpoint);
+      if (error instanceof RateLimitError) onOutcome?.(priority, 'no_slot', null, endpoint);
+      else if (error instanceof UpstreamFault) onOutcome?.(priority, error.kind, null, endpoint);
       throw error;
     }
   }
 
   /** Sends a request once, with a slot of its own. @throws as `admit` */
-  function once(request: UpstreamRequest, body: string | null, waitMs: number): Promise<UpstreamAnswer> {
+  function sendOnce(request: UpstreamRequest, body: string | null, waitMs: number): Promise<UpstreamAnswer> {
     const endpoint = endpointOf(request);
     return withSpan(
       endpoint,
       { 'http.request.method': request.method, 'psa.class': request.requestOptions.priority },
-      async (step) => {
+      async (span) => {
         const { slot, settle } = await admit(request.requestOptions, { waitMs, endpoint });
         const answer = await exchange(request, body, { slot, settle, endpoint });
-        step.set({ 'http.response.status_code': answer.status });
+        span.set({ 'http.response.status_code': answer.status });
         return answer;
       },
       'client',
@@ -138,7 +138,7 @@ export function createUpstream({
     { slot, settle, endpoint }: Awaited<ReturnType<typeof admit>> & { endpoint: string },
   ): Promise<UpstreamAnswer> {
     const sentAt = clock.now();
-    const tell = (outcome: UpstreamOutcome) =>
+    const report = (outcome: UpstreamOutcome) =>
       onOutcome?.(
         request.requestOptions.priority,
         outcome,
@@ -161,13 +161,13 @@ export function createUpstream({
         });
       settle(true);
       lastAnswerAt = clock.now();
-      tell(answer.status === 429 ? 'rate_limited' : 'answered');
+      report(answer.status === 429 ? 'rate_limited' : 'answered');
       return answer;
     } catch (error) {
       const fault = error as UpstreamFault;
       slot.end(fault.reached === 'no' ? 'not_sent' : 'broken_off');
       settle(fault.kind === 'unreadable');
-      tell(fault.kind);
+      report(fault.kind);
       throw fault;
     }
   }
@@ -183,22 +183,23 @@ export function createUpstream({
     };
   }
 
-  async function inTurn(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const { priority: upstreamClass, waitMs = WAIT_MS[upstreamClass] } = request.requestOptions;
+  /** Sends a request, and again after each 429 that the window's limit gave, within its wait. @throws as `send` */
+  async function sendRetrying429(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    const { priority, waitMs = WAIT_MS[priority] } = request.requestOptions;
     const body = request.body === undefined ? null : JSON.stringify(request.body);
-    const until = clock.ms() + waitMs;
+    const waitUntilMs = clock.ms() + waitMs;
     const { windowMs } = budget;
     for (;;) {
-      const answer = await once(request, body, Math.max(0, until - clock.ms()));
+      const answer = await sendOnce(request, body, Math.max(0, waitUntilMs - clock.ms()));
       if (answer.status !== 429) {
         const ms = readExhaustion(answer.headers, windowMs);
-        if (ms !== null && ms > 0) void keep(budget.block(ms).catch(onFault));
+        if (ms !== null && ms > 0) void track(budget.block(ms).catch(onFault));
         return answer;
       }
       const refusal = readRefusal(answer.headers, { now: clock.now(), windowMs });
-      if (refusal.of === 'operation')
+      if (refusal.scope === 'operation')
         throw new RateLimitError('a limit of the payments service on this operation', secondsOf(refusal.ms));
-      // Refused, so certainly not processed: it may be sent again, when the block is over and it has another slot.
+      // A refused request was certainly not processed: it is sent again with another slot, when the block is over.
       await budget.block(refusal.ms).catch((error) => {
         onFault(error);
         throw new RateLimitError('requests to the payments service', secondsOf(refusal.ms));
@@ -206,9 +207,9 @@ export function createUpstream({
     }
   }
 
-  function keep<Result>(work: Promise<Result>): Promise<Result> {
-    const tracked = work.finally(() => underWay.delete(tracked));
-    underWay.add(tracked);
+  function track<Result>(work: Promise<Result>): Promise<Result> {
+    const tracked = work.finally(() => inFlight.delete(tracked));
+    inFlight.add(tracked);
     return tracked;
   }
 
@@ -217,7 +218,7 @@ export function createUpstream({
     if (!keys[request.environment])
       throw new Error(`There is no key of the payments service for ${request.environment}`);
     if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
-    return keep(inTurn(request));
+    return track(sendRetrying429(request));
   }
 
   function pause(ms: number): Promise<void> {
@@ -236,7 +237,7 @@ export function createUpstream({
     closed = true;
     const refused = budget.close();
     for (const end of [...pauses]) end();
-    await Promise.allSettled([...underWay, refused]);
+    await Promise.allSettled([...inFlight, refused]);
     await budget.close();
     await transport.close();
   }
@@ -244,21 +245,21 @@ export function createUpstream({
   return {
     send,
     async get({ requestOptions, ...request }) {
-      const until = clock.ms() + (requestOptions.waitMs ?? WAIT_MS[requestOptions.priority]);
-      let last: UpstreamFault | null = null;
+      const waitUntilMs = clock.ms() + (requestOptions.waitMs ?? WAIT_MS[requestOptions.priority]);
+      let lastFault: UpstreamFault | null = null;
       for (let attempt = 0; ; attempt += 1) {
-        const waitMs = Math.max(0, until - clock.ms());
+        const waitMs = Math.max(0, waitUntilMs - clock.ms());
         try {
           return await send({ method: 'GET', requestOptions: { ...requestOptions, waitMs }, ...request });
         } catch (error) {
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
-          // That it could not be sent again is not the fault to report.
-          if (!isFault) throw last ?? error;
-          if (!TRIED_AGAIN.has(error.kind) || attempt === RETRIES || closed) throw error;
-          last = error;
+          // Of a retry that could not be sent, the fault before it is reported.
+          if (!isFault) throw lastFault ?? error;
+          if (!RETRIED_FAULTS.has(error.kind) || attempt === RETRIES || closed) throw error;
+          lastFault = error;
         }
-        await pause(PAUSE_MS * 2 ** attempt * (0.5 + random()));
-        if (closed) throw last;
+        await pause(RETRY_PAUSE_MS * 2 ** attempt * (0.5 + random()));
+        if (closed) throw lastFault;
       }
     },
     state() {
@@ -266,8 +267,8 @@ export function createUpstream({
       return { ...breaker.state(), lastAnswerAt, budget: state, blockedUntil: state.blockedUntil };
     },
     close() {
-      ended ??= close();
-      return ended;
+      closing ??= close();
+      return closing;
     },
   };
 }
@@ -278,9 +279,7 @@ function readAnswer({ status, headers, body }: WireAnswer): UpstreamAnswer {
   return { status, headers, body: body.length === 0 ? null : readJson(status, body) };
 }
 
-/**
- * Parses a body. A refusal's status says all (the document's section 7), so a proxy's page in its place is no fault.
- */
+/** Parses a body. A refusal's status suffices (the document's section 7), so a proxy's page in its place is no fault. */
 function readJson(status: number, body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -291,12 +290,12 @@ function readJson(status: number, body: Buffer): unknown {
 }
 
 /**
- * Refuses a path that a caller put together without encoding: an internal fault, so nothing is sent.
+ * Asserts that the caller has encoded the parts of a path. One that is malformed is an internal fault: nothing is sent.
  * @throws TypeError
  */
 function assertPath(path: string): void {
   const [pathname = ''] = path.split('?');
-  const climbs = pathname.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part));
-  if (climbs || !/^\/v1\/[!-~]*$/.test(path) || path.includes('#'))
+  const hasDotSegment = pathname.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part));
+  if (hasDotSegment || !/^\/v1\/[!-~]*$/.test(path) || path.includes('#'))
     throw new TypeError('a path of the payments service that is not well-formed');
 }

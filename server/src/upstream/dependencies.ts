@@ -19,8 +19,9 @@ export interface UpstreamDependencies {
   readonly upstream: Upstream;
   readonly reads: Reads;
   readonly intents: Intents;
-  /** Polls a resource now, if somebody follows it: something has begun or changed. */
+  /** Polls a resource now if it is followed: a request or a webhook has changed what is known of it. */
   pollNow(tenant: Tenant, resource: MirroredResource): void;
+  /** Reports a fault that no caller sees, for the log. */
   onFault(fault: unknown): void;
   /** Reports a correction, for the log and the metrics. */
   onCorrection(correction: Correction): void;
@@ -31,7 +32,7 @@ export interface RemoteSlice<Service> {
   serviceFor(requester: Requester): Service;
   poll: Poll;
   /**
-   * Reads these resources, by the names that a webhook has for them or by our own ids.
+   * Reads these resources from the service, by the names in webhooks or by our own ids.
    * @throws RateLimitError, UpstreamFault, PaymentError
    */
   refresh(tenant: Tenant, references: readonly string[], requestOptions: RequestOptions): Promise<void>;
@@ -41,7 +42,7 @@ export interface RemoteSlice<Service> {
   requests: Readonly<Record<string, RequestKind>>;
 }
 
-/** The options of a caller's query. A merchant's comes before a payer's, whose share is capped. */
+/** The options of a caller's query. A merchant's precedes a payer's, whose share is capped. */
 export function requestOptionsFor({ priority, subject }: Requester): RequestOptions {
   return priority === 'payer' ? { priority: 'payer', subject } : { priority: 'query' };
 }

@@ -4,7 +4,7 @@ import { isNotImplemented, noEndpoint } from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 export interface Endpoint {
-  /** A method and path: `GET /v1/products/{id}`. Where it names a resource, 404 is about that resource. */
+  /** A method and path: `GET /v1/products/{id}`. With a `{`, a 404 is about the resource, not the endpoint. */
   readonly name: string;
   /** The endpoint's purpose, as an error names it: `deleting products`. */
   readonly inWords: string;
@@ -13,9 +13,8 @@ export interface Endpoint {
 type Answered = Pick<UpstreamAnswer, 'status'>;
 
 /**
- * The endpoints that the service was found not to have. Each request to one costs a slot, so it is not made again for
- * ten minutes, by this instance alone: the service may get the endpoint, or a wrong answer may have come from
- * elsewhere.
+ * The endpoints that the service does not have, as this instance found. A request to one costs a slot, so none is sent
+ * for ten minutes; after that one is, for the service may have got the endpoint, or a proxy may have given the answer.
  */
 export interface Endpoints {
   isMissing(environment: Environment, endpoint: Endpoint): boolean;
@@ -34,22 +33,22 @@ export interface Endpoints {
   ): Promise<Answer | null>;
 }
 
-const REMEMBERED_MS = 10 * 60_000;
+const MISSING_FOR_MS = 10 * 60_000;
 
 export function createEndpoints(clock: Clock): Endpoints {
-  const until = new Map<string, Date>();
+  const missingUntil = new Map<string, Date>();
   const keyOf = (environment: Environment, { name }: Endpoint) => `${environment} ${name}`;
 
   function isMissing(environment: Environment, endpoint: Endpoint): boolean {
-    const end = until.get(keyOf(environment, endpoint));
+    const end = missingUntil.get(keyOf(environment, endpoint));
     return end !== undefined && clock.now() < end;
   }
 
   function markMissing(environment: Environment, endpoint: Endpoint): void {
-    until.set(keyOf(environment, endpoint), plusMs(clock.now(), REMEMBERED_MS));
+    missingUntil.set(keyOf(environment, endpoint), plusMs(clock.now(), MISSING_FOR_MS));
   }
 
-  const askIfThere: Endpoints['callIfSupported'] = async (environment, endpoint, request) => {
+  const callIfSupported: Endpoints['callIfSupported'] = async (environment, endpoint, request) => {
     if (isMissing(environment, endpoint)) return null;
     const answer = await request().catch((error: unknown) => {
       if (isNotImplemented(error)) return null;
@@ -63,22 +62,22 @@ export function createEndpoints(clock: Clock): Endpoints {
   return {
     isMissing,
     markMissing,
-    callIfSupported: askIfThere,
+    callIfSupported,
     async ask(environment, endpoint, request) {
-      const answer = await askIfThere(environment, endpoint, request);
+      const answer = await callIfSupported(environment, endpoint, request);
       if (answer === null) throw noEndpoint(endpoint.inWords);
       return answer;
     },
   };
 }
 
-/** Whether an answer shows that nothing is under this path, or not for this method; 501 comes as a fault. */
+/** Whether an answer shows that the path does not exist, or not for this method; a 501 comes as a fault. */
 function isUnsupported({ name }: Endpoint, { status }: Answered): boolean {
   return status === 405 || (status === 404 && !name.includes('{'));
 }
 
 /** The literal words in the document's paths; any other part names a resource. */
-const WORDS: ReadonlySet<string> = new Set([
+const PATH_WORDS: ReadonlySet<string> = new Set([
   'v1',
   'wallet',
   'payouts',
@@ -95,6 +94,6 @@ const WORDS: ReadonlySet<string> = new Set([
 /** The endpoint of a request without its ids, for the metrics and traces: `GET /v1/subaccounts/{id}/statement`. */
 export function endpointOf({ method, path }: { method: string; path: string }): string {
   const [pathname = ''] = path.split('?');
-  const parts = pathname.split('/').map((part) => (part === '' || WORDS.has(part) ? part : '{id}'));
+  const parts = pathname.split('/').map((part) => (part === '' || PATH_WORDS.has(part) ? part : '{id}'));
   return `${method} ${parts.join('/')}`;
 }

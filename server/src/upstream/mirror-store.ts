@@ -6,7 +6,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 
 export type MirroredResource = 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
 
-/** The newest state of a resource that the service has shown. */
+/** The newest state of a resource, as far as the service has shown it. */
 export interface MirroredRow {
   resource: MirroredResource;
   /** The program's own id, whatever the service calls the resource. */
@@ -14,8 +14,9 @@ export interface MirroredRow {
   /** A version that grows by one with each change. */
   version: number;
   status: string;
-  /** Whether no later status can come. */
+  /** Whether no later status can follow. */
   final: boolean;
+  /** The id of the resource that it belongs to, for the filter of lists; null where there is none. */
   parent: string | null;
   /** The state as JSON, which the slice's own reader parses. */
   snapshot: unknown;
@@ -46,7 +47,7 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
-/** The row of a resource with the version of the tenant's log, in one statement and so of one moment. */
+/** Selects a resource with the version of the tenant's log: one statement, so both are of one snapshot. */
 export async function selectMirroredWithHead(
   sql: Sql,
   tenant: Tenant,
@@ -85,13 +86,13 @@ export async function selectReferences(
     .execute();
 }
 
-/** A part of the mirrored resources. */
+/** A filter of mirrored resources: by parent, and by any of these statuses. */
 export interface MirrorFilter {
   parent?: string | undefined;
   status?: readonly string[] | undefined;
 }
 
-/** A page of the mirror, newest first in the order in which they were first seen; `before` is a place. */
+/** Lists a page of the mirror, the last first seen first: the places below `before`, or all where it is null. */
 export async function listMirrored(
   sql: Sql,
   tenant: Tenant,
@@ -104,7 +105,7 @@ export async function listMirrored(
     status,
   }: MirrorFilter & { before: number | null; limit: number; offset?: number },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
-  if (hasNothing(parent)) return [];
+  if (isImpossibleParent(parent)) return [];
   const rows = await selectPage<Selectable<Tables['observed']>>(sql, tenant, {
     table: 'observed',
     where: [
@@ -120,7 +121,7 @@ export async function listMirrored(
   return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 
-/** The ones of these ids that were known when the newest known resource had this place. */
+/** Selects those of the ids that were mirrored when `place` was the newest place. */
 export async function selectKnownUpTo(
   sql: Sql,
   tenant: Tenant,
@@ -143,11 +144,11 @@ export async function countMirrored(
   resource: MirroredResource,
   { parent, status }: MirrorFilter,
 ): Promise<number> {
-  if (hasNothing(parent)) return 0;
+  if (isImpossibleParent(parent)) return 0;
   return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
 }
 
-/** The resources that are not final yet, of these ids or of all. */
+/** Selects the resources that are not final yet, of these ids or of all; the newest 1,000 at most. */
 export async function selectOpen(
   sql: Sql,
   tenant: Tenant,
@@ -163,7 +164,7 @@ export async function selectOpen(
   return (await query.orderBy('number', 'desc').limit(1_000).execute()).map(toMirrored);
 }
 
-/** The requests in doubt that may have made a resource, newest first. */
+/** Selects the resources in doubt, which the service may not have made, newest first; 1,000 at most. */
 export async function selectInDoubt(
   sql: Sql,
   tenant: Tenant,
@@ -179,16 +180,16 @@ export async function selectInDoubt(
   return rows.map(toMirrored);
 }
 
-/** The resources first seen after a place whose whole input is known to be this. */
+/** Selects the resources with this hash of their whole input that were first seen after a place, oldest first. */
 export async function selectMadeOf(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  { inputHash, behind }: { inputHash: string; behind: number },
+  { inputHash, after }: { inputHash: string; after: number },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
   const rows = await ofTenant(sql, tenant, resource)
     .selectAll('observed')
-    .where('number', '>', behind)
+    .where('number', '>', after)
     .where(raw<string>`snapshot->>'inputHash'`, '=', inputHash)
     .orderBy('number')
     .execute();
@@ -196,8 +197,8 @@ export async function selectMadeOf(
 }
 
 /**
- * Saves states, the largest cost of a query for resources that nobody has read before. The rows are one parameter,
- * however many they are: the text stays the same and is planned once, and nothing is built row by row.
+ * Saves states, which is the largest cost of a query for resources that nobody has read before. The rows are one
+ * parameter, so the statement has one text for any number of them and is planned once.
  */
 export async function saveMirrored(
   sql: Sql,
@@ -224,7 +225,7 @@ export async function saveMirrored(
   `.execute(sql);
 }
 
-/** Saves names. A name leads where it led first. */
+/** Saves names. A name that is known keeps its resource. */
 export async function saveReferences(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -243,7 +244,7 @@ export async function saveReferences(
   `.execute(sql);
 }
 
-/** Notes that the service has shown the same state again. It changes nothing else, and needs no lock. */
+/** Sets the time at which the service last showed these resources, unchanged. It needs no lock. */
 export async function touchMirrored(
   sql: Sql,
   tenant: Tenant,
@@ -262,12 +263,12 @@ export async function touchMirrored(
     .execute();
 }
 
-/** The age at which a poll is forgotten: longer than any pause between two. */
-const POLLS_KEPT_MS = 24 * 60 * 60_000;
+/** The age at which a poll is deleted: longer than any interval between two. */
+const POLL_RETENTION_MS = 24 * 60 * 60_000;
 
 /**
  * Claims a poll under a name: true where the last one, on any instance, is `intervalMs` ago or longer. A claim counts
- * as a poll, and old polls are forgotten with it.
+ * as a poll, and deletes old ones.
  */
 export async function claimPoll(
   sql: Sql,
@@ -290,13 +291,13 @@ export async function claimPoll(
       .deleteFrom('upstream_poll')
       .where('account_id', '=', tenant.accountId)
       .where('environment', '=', tenant.environment)
-      .where('polled_at', '<', new Date(now.getTime() - POLLS_KEPT_MS))
+      .where('polled_at', '<', new Date(now.getTime() - POLL_RETENTION_MS))
       .execute();
   return claimed !== undefined;
 }
 
-/** Whether no resource can have such a parent. The counts have an empty one for resources without a parent. */
-function hasNothing(parent: string | undefined): boolean {
+/** Whether no resource can have this parent. The empty one stands for no parent in the counts. */
+function isImpossibleParent(parent: string | undefined): boolean {
   return parent !== undefined && (parent === '' || !isStorable(parent));
 }
 

@@ -11,13 +11,13 @@ import {
 } from './mirror-store.ts';
 
 /**
- * A statement about a resource, compared with the mirror: the service's answer, or a webhook. `decide` is pure and
- * gives the id under which the program knows the resource; it writes nothing where nothing is new.
+ * A statement of the service about a resource, in an answer or a webhook, to be compared with the mirror. `decide` is
+ * pure and returns the program's own id of the resource; it writes nothing where nothing is new.
  */
 export interface Observation {
   read(reader: Reader): Promise<unknown>;
   /**
-   * `contradicts`: it says something else than the mirror and does not prevail; where it does, it is a `correction`.
+   * `contradicts`: it differs from the mirror and does not prevail. `correction`: it prevails over a known end.
    */
   decide(state: State): {
     resourceId: string;
@@ -27,7 +27,7 @@ export interface Observation {
   };
 }
 
-/** A correction: the service has said that a resource ended otherwise than was known. */
+/** A correction of a resource's end: its status was known as `from`, and the service has shown it as `to`. */
 export interface Correction {
   resource: MirroredResource;
   id: string;
@@ -51,7 +51,7 @@ const references = {
   wallet: referenceCollection('wallet'),
 } satisfies Record<MirroredResource, Collection<Reference>>;
 
-/** Reads each name, and the resources that they lead to. */
+/** Loads the names that are known, and the resources that they lead to. */
 export async function readByReferences(
   reader: Reader,
   resource: MirroredResource,
@@ -75,7 +75,7 @@ export function knownByReferences(
   return null;
 }
 
-/** The writes of a new state, with an event where subscribers are notified. */
+/** The writes of a new state and its names; `event` is null where subscribers are not notified. */
 export function writesOfMirrored({
   names = [],
   event,

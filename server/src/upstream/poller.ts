@@ -4,38 +4,39 @@ import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { MirroredResource } from './mirror-store.ts';
 import { isRetryable } from './responses.ts';
 
-/** The followed resources of one kind: all of them, or these. */
+/** The followed resources of one kind: all of them, or those with these ids. */
 export interface PollTargets {
   readonly all: boolean;
   readonly ids: readonly string[];
   /**
-   * Something is known to have changed: a poll a moment ago, here or on another instance, does not make this one
+   * Whether a resource is known to have changed: then a recent poll, here or on another instance, does not make this one
    * superfluous.
    */
   readonly isChanged?: boolean;
 }
 
 /**
- * Polls the followed resources that are due and records them; gives the time of the next poll, null where nothing can
+ * Polls the followed resources that are due and records them; returns the time of the next poll, null where nothing can
  * change any more.
- * @throws RateLimitError, UpstreamFault: then it is tried again later
+ * @throws RateLimitError, UpstreamFault: then the poll is retried later
  */
-export type Poll = (tenant: Tenant, wanted: PollTargets) => Promise<Date | null>;
+export type Poll = (tenant: Tenant, targets: PollTargets) => Promise<Date | null>;
 
 export interface Poller {
-  /** Follows a resource until the returned function is called. */
+  /** Follows a resource, or all of its kind where `id` is null, until the returned function is called. */
   join(tenant: Tenant, resource: MirroredResource, id: string | null): () => void;
-  /** Polls a resource now, if it is followed: something has changed, or was begun. */
+  /** Polls a resource now if it is followed: a request or a webhook has changed what is known of it. */
   pollNow(tenant: Tenant, resource: MirroredResource): void;
+  /** Ends all polling; resolves when the polls under way have ended. */
   close(): Promise<void>;
 }
 
-/** The pause after a fault: by then the circuit has been tried, or the budget has room. */
-const AFTER_FAULT_MS = 5_000;
+/** The pause after a fault: by then the circuit has been probed, or the budget has room. */
+const RETRY_AFTER_MS = 5_000;
 
 /**
- * Polls the resources that somebody follows, for a webhook may be lost: each once, however many follow it, and no
- * others. How often is decided by each poll, and the cost is bounded by the budget's class of polling.
+ * Creates a poller of followed resources, for a webhook may be lost: followers of one resource share its polls. Each poll
+ * decides when the next is due, and the budget's class `poll` bounds the cost.
  */
 export function createPoller({
   clock,
@@ -49,13 +50,16 @@ export function createPoller({
   interface Target {
     tenant: Tenant;
     resource: MirroredResource;
+    /** The number of followers of all resources. */
     all: number;
     /** The number of followers of each id. */
     ids: Map<string, number>;
+    /** The time of the next poll; null where none is scheduled. */
     at: Date | null;
     cancel: (() => void) | null;
     polling: Promise<void> | null;
-    again: boolean;
+    /** Whether another poll was due during the one under way. */
+    isDueAgain: boolean;
     isChanged: boolean;
   }
   const targets = new Map<string, Target>();
@@ -75,7 +79,7 @@ export function createPoller({
         at: null,
         cancel: null,
         polling: null,
-        again: false,
+        isDueAgain: false,
         isChanged: false,
       };
       targets.set(key, target);
@@ -88,32 +92,32 @@ export function createPoller({
     target.cancel = null;
     target.at = null;
     if (target.polling) {
-      target.again = true;
+      target.isDueAgain = true;
       return;
     }
     if (closed || !isFollowed(target)) return;
-    target.again = false;
+    target.isDueAgain = false;
     const { tenant, resource, isChanged } = target;
     target.isChanged = false;
-    const wanted: PollTargets = {
+    const pollTargets: PollTargets = {
       all: target.all > 0,
       ids: [...target.ids.keys()],
       ...(isChanged && { isChanged }),
     };
-    target.polling = pollers[resource](tenant, wanted)
+    target.polling = pollers[resource](tenant, pollTargets)
       .catch((error: unknown) => {
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
         if (!isRetryable(error)) onFault(error);
-        return plusMs(clock.now(), AFTER_FAULT_MS);
+        return plusMs(clock.now(), RETRY_AFTER_MS);
       })
       .then((at) => {
         target.polling = null;
-        if (target.again) poll(target);
+        if (target.isDueAgain) poll(target);
         else if (at) pollAt(target, at);
       });
   }
 
-  /** Plans a poll at `at`, or leaves an earlier one. */
+  /** Schedules a poll at `at`, unless an earlier one is scheduled. */
   function pollAt(target: Target, at: Date): void {
     if (closed || (target.at && target.at <= at)) return;
     target.cancel?.();
@@ -128,14 +132,14 @@ export function createPoller({
       else target.ids.set(id, (target.ids.get(id) ?? 0) + 1);
       // Followers that join together share a poll.
       pollAt(target, clock.now());
-      let joined = true;
+      let isJoined = true;
       return () => {
-        if (!joined) return;
-        joined = false;
+        if (!isJoined) return;
+        isJoined = false;
         if (id === null) target.all -= 1;
         else {
-          const others = (target.ids.get(id) ?? 1) - 1;
-          if (others > 0) target.ids.set(id, others);
+          const remaining = (target.ids.get(id) ?? 1) - 1;
+          if (remaining > 0) target.ids.set(id, remaining);
           else target.ids.delete(id);
         }
         if (isFollowed(target)) return;

@@ -1,31 +1,31 @@
-/** The scope of a 429: everything, for the window is used up; or an operation that has a limit of its own. */
+/** A 429. `window`: the window is used up, so all requests wait; `operation`: a limit of this operation alone. */
 export interface Refusal {
-  readonly of: 'window' | 'operation';
+  readonly scope: 'window' | 'operation';
+  /** The pause until the limit has room. */
   readonly ms: number;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/**
- * The pause where the answer does not name one; and at least so much, or a wrong 0 would repeat requests without end.
- */
-const UNNAMED_MS = 5_000;
-const LEAST_MS = 1_000;
+/** The pause where the answer names none. */
+const DEFAULT_PAUSE_MS = 5_000;
+/** The shortest pause: a wrong 0 would repeat requests without end. */
+const MIN_PAUSE_MS = 1_000;
 
 /**
  * Reads a 429. The document (section 8) does not show its form, so the usual headers are read as far as they are there.
- * The window's limit cannot last longer than a window; and where some of it is left, it was not what refused.
+ * The window's limit cannot last longer than a window; and where some of it remains, another limit has refused.
  */
 export function readRefusal(headers: Headers, { now, windowMs }: { now: Date; windowMs: number }): Refusal {
   const namedMs = retryAfterMs(headers, now);
-  const ms = Math.max(LEAST_MS, namedMs ?? resetMs(headers, windowMs) ?? UNNAMED_MS);
+  const ms = Math.max(MIN_PAUSE_MS, namedMs ?? resetMs(headers, windowMs) ?? DEFAULT_PAUSE_MS);
   const remaining = numberOf(headers['ratelimit-remaining']);
   if (remaining !== null && remaining > 0)
-    return { of: 'operation', ms: Math.max(LEAST_MS, namedMs ?? windowMs) };
-  return { of: ms > windowMs ? 'operation' : 'window', ms };
+    return { scope: 'operation', ms: Math.max(MIN_PAUSE_MS, namedMs ?? windowMs) };
+  return { scope: ms > windowMs ? 'operation' : 'window', ms };
 }
 
-/** The time for which nothing is left to send, where an answer says so; null where it does not. */
+/** The time until the window has room, where an answer says that it is used up; null where it does not. */
 export function readExhaustion(headers: Headers, windowMs: number): number | null {
   return numberOf(headers['ratelimit-remaining']) === 0 ? resetMs(headers, windowMs) : null;
 }
@@ -36,7 +36,7 @@ function resetMs(headers: Headers, windowMs: number): number | null {
   return seconds !== null && seconds * 1_000 <= windowMs ? seconds * 1_000 : null;
 }
 
-/** The time of `Retry-After`: seconds, or a date by the service's own clock, where the answer shows that. */
+/** The pause that `Retry-After` names, in seconds or as a date by the service's clock; null where there is none. */
 function retryAfterMs(headers: Headers, now: Date): number | null {
   const text = headers['retry-after'];
   const seconds = numberOf(text);
@@ -51,7 +51,7 @@ function numberOf(text: string | undefined): number | null {
   return text !== undefined && /^\s*\d{1,9}(\.\d+)?\s*$/.test(text) ? Number(text) : null;
 }
 
-/** Whole seconds, as an error gives them to a caller. */
+/** The whole seconds of an error's `retryAfter`: rounded up, at least one. */
 export function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }

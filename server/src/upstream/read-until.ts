@@ -1,18 +1,18 @@
 import { LARGEST_PAGE } from './stable-list.ts';
 
 /** The largest number of pages that are read to find a resource in doubt. */
-const PAGES = 10;
+const MAX_PAGES = 10;
 
-/** The items of a list that were read, each once, in the list's order. */
+/** The items of a list that were read, without duplicates, in the list's order. */
 export interface PagesRead<Item> {
   readonly items: Item[];
-  /** Whether every item that is not older was read. */
+  /** Whether every item that is not older than `since` was read. */
   readonly complete: boolean;
 }
 
 /**
- * Reads a list by `limit` and `offset`, page by page to its end, or to where it is older than `since`. The document
- * does not give a list's order: only dates show that the rest is older still. Null where a page cannot be read.
+ * Reads a list by `limit` and `offset`, page by page to its end, or to items that are older than `since`, ten pages at
+ * most. The document gives no order: only dates show that the rest is older still. Null where a page cannot be read.
  * @throws what `fetchPage` throws
  */
 export async function readPagesUntil<Item>({
@@ -22,8 +22,8 @@ export async function readPagesUntil<Item>({
   since,
 }: {
   /**
-   * Reads a page. `length` counts all its items, with those that could not be read. `total`: null where it is not
-   * given.
+   * Reads a page by its query string. `length` counts all its items, including unreadable ones. `total`: the length of
+   * the list, null where the service does not give it.
    */
   fetchPage: (
     page: string,
@@ -33,29 +33,29 @@ export async function readPagesUntil<Item>({
   since: Date;
 }): Promise<PagesRead<Item> | null> {
   const known = new Map<string, Item>();
-  for (let pages = 0, offset = 0; pages < PAGES; pages += 1) {
+  for (let pages = 0, offset = 0; pages < MAX_PAGES; pages += 1) {
     const page = await fetchPage(`limit=${LARGEST_PAGE}&offset=${offset}`);
     if (!page) return null;
-    const before = known.size;
+    const sizeBefore = known.size;
     for (const item of page.items) known.set(idOf(item), item);
     offset += page.length;
     const items = [...known.values()];
     // The total of a full page may be the page's own.
-    const isWhole =
+    const isAtEnd =
       page.total === null ? page.length === 0 : page.length < LARGEST_PAGE && known.size >= page.total;
-    if (isWhole || isBehind(items.map(dateOf), since)) return { items, complete: true };
+    if (isAtEnd || reachesBefore(items.map(dateOf), since)) return { items, complete: true };
     // The service ignores the offset, or has fewer items than its total.
-    if (known.size === before) break;
+    if (known.size === sizeBefore) break;
   }
   return { items: [...known.values()], complete: false };
 }
 
-/** Whether a list is newest first, and its last items are older than `since`. */
-export function isBehind(dates: readonly (Date | null)[], since: Date): boolean {
+/** Whether a list is newest first and goes back beyond `since`. */
+export function reachesBefore(dates: readonly (Date | null)[], since: Date): boolean {
   return isNewestFirst(dates) && dates.some((date) => date !== null && date < since);
 }
 
-/** Whether dates are in descending order. Equal dates show no order. */
+/** Whether dates are in descending order; not where they are all equal, which shows no order. */
 export function isNewestFirst(dates: readonly (Date | null)[]): boolean {
   const isDescending = dates.every(
     (date, index) => date !== null && (index === 0 || dates[index - 1]! >= date),

@@ -15,16 +15,16 @@ export interface Read {
   readonly body: unknown;
   /** The time of the request: the answer is at least as new as that. */
   readonly at: Date;
-  /** The last known answer is given, because the service could not be asked for a newer one. */
+  /** Whether this is the last known answer, because the service could not give a newer one. */
   readonly stale: boolean;
 }
 
-/** GETs that cost the budget as little as possible. */
+/** Cached and coalesced GETs, which cost the budget as little as possible. */
 export interface Reads {
   /**
-   * Reads a path. Identical reads under way (same environment and path) are one request, and an answer is given again
-   * for `keepMs`. Where the budget is spent or the service fails, the last known answer is given with `stale: true`, if
-   * there is one. Answers are shared: they must not be changed.
+   * Reads a path. Concurrent reads of one environment and path share one request, and an answer is cached for `keepMs`.
+   * Where the budget is spent or the service fails, the last known answer is returned with `stale: true`, if there is
+   * one. Answers are shared: they must not be changed.
    * @throws RateLimitError, UpstreamFault
    */
   get(
@@ -33,16 +33,16 @@ export interface Reads {
     options: { requestOptions: RequestOptions; keepMs: number },
   ): Promise<Read>;
   /**
-   * Forgets an environment's reads after a write: nothing that was read before it, or whose reading began before, is
-   * given as fresh again. It stays as the last known answer.
+   * Invalidates an environment's reads after a write: an answer whose request began before it is never fresh again. It
+   * stays as the last known answer.
    */
   forget(environment: Environment): void;
 }
 
-/** The source of an answer, for the metrics: `shared` is from a request that another caller had under way. */
+/** The source of an answer, for the metrics; `shared`: the request of another caller that was under way. */
 export type ReadSource = 'upstream' | 'shared' | 'memory' | 'stale';
 
-/** The limit of the cache, which drops the least recently used entry first. Sizes are those of the JSON text. */
+/** The limits of the cache, which evicts the least recently used entry first. A size is the length of the JSON text. */
 export interface ReadsLimit {
   readonly entries: number;
   readonly bytes: number;
@@ -59,8 +59,9 @@ interface CachedAnswer {
   readonly bytes: number;
 }
 
+/** A request under way. */
 interface Flight {
-  readonly class: UpstreamPriority;
+  readonly priority: UpstreamPriority;
   readonly writes: number;
   readonly answer: Promise<CachedAnswer>;
 }
@@ -74,34 +75,34 @@ export function createReads({
   upstream: Pick<Upstream, 'get'>;
   clock: Clock;
   limit?: ReadsLimit;
-  /** Counts each answer that was given. */
-  onRead?: (of: UpstreamPriority, source: ReadSource) => void;
+  /** Counts each answer that is returned. */
+  onRead?: (priority: UpstreamPriority, source: ReadSource) => void;
 }): Reads {
   /** The cached answers, the least recently used first. */
   const cache = new Map<string, CachedAnswer>();
   let cachedBytes = 0;
   const flights = new Map<string, Flight>();
-  const writesIn = new Map<Environment, number>();
+  const writeCounts = new Map<Environment, number>();
 
-  function drop(key: string): void {
+  function evict(key: string): void {
     cachedBytes -= cache.get(key)?.bytes ?? 0;
     cache.delete(key);
   }
 
   /**
-   * Caches an answer, never in place of a later one: two readings of one path may cross where a write came between
+   * Caches an answer, never in place of a later one: two requests for one path may cross where a write came between
    * them.
    */
-  function keep(key: string, answer: CachedAnswer): void {
-    const before = cache.get(key);
-    if (before && (before.writes > answer.writes || before.at > answer.at)) return;
-    drop(key);
+  function cacheAnswer(key: string, answer: CachedAnswer): void {
+    const cached = cache.get(key);
+    if (cached && (cached.writes > answer.writes || cached.at > answer.at)) return;
+    evict(key);
     if (answer.bytes > bytes) return;
     cache.set(key, answer);
     cachedBytes += answer.bytes;
     for (const oldest of cache.keys()) {
       if (cache.size <= entries && cachedBytes <= bytes) break;
-      drop(oldest);
+      evict(oldest);
     }
   }
 
@@ -114,15 +115,16 @@ export function createReads({
   }
 
   /**
-   * Whether an answer is from after the last write, and new enough. A clock that was set back makes nothing last
-   * longer.
+   * Whether an answer is from after the last write and younger than `keepMs`. One from before the clock was set back is
+   * not fresh.
    */
   function isFresh({ at, writes }: CachedAnswer, keepMs: number, now: Date, writesNow: number): boolean {
     const ageMs = now.getTime() - at.getTime();
     return writes === writesNow && ageMs >= 0 && ageMs < keepMs;
   }
 
-  function fly(
+  /** Starts a request that concurrent reads share. */
+  function startFlight(
     key: string,
     environment: Environment,
     path: `/v1/${string}`,
@@ -134,13 +136,13 @@ export function createReads({
       .get({ environment, path, requestOptions })
       .then(({ status, body }) => {
         const read = { status, body, at, writes, bytes: sizeOf(body) };
-        keep(key, read);
+        cacheAnswer(key, read);
         return read;
       })
       .finally(() => {
         if (flights.get(key) === flight) flights.delete(key);
       });
-    const flight: Flight = { class: requestOptions.priority, writes, answer };
+    const flight: Flight = { priority: requestOptions.priority, writes, answer };
     flights.set(key, flight);
     return flight;
   }
@@ -148,36 +150,36 @@ export function createReads({
   return {
     async get(environment, path, { requestOptions, keepMs }) {
       const key = `${environment} ${path}`;
-      const give = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
+      const toRead = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
         onRead?.(requestOptions.priority, source);
         return { status, body, at, stale: source === 'stale' };
       };
       for (;;) {
-        const writes = writesIn.get(environment) ?? 0;
+        const writes = writeCounts.get(environment) ?? 0;
         const known = touch(key);
-        if (known && isFresh(known, keepMs, clock.now(), writes)) return give(known, 'memory');
+        if (known && isFresh(known, keepMs, clock.now(), writes)) return toRead(known, 'memory');
         const underWay = flights.get(key);
         const shared = underWay?.writes === writes ? underWay : null;
         try {
-          const { answer } = shared ?? fly(key, environment, path, requestOptions, writes);
-          return give(await answer, shared ? 'shared' : 'upstream');
+          const { answer } = shared ?? startFlight(key, environment, path, requestOptions, writes);
+          return toRead(await answer, shared ? 'shared' : 'upstream');
         } catch (error) {
-          const noTurn = error instanceof RateLimitError;
-          // The shared request had no slot; one of a more important class may have one.
-          if (noTurn && shared && rank(requestOptions.priority) < rank(shared.class)) continue;
-          const last = noTurn || error instanceof UpstreamFault ? touch(key) : null;
-          if (!last) throw error;
-          return give(last, 'stale');
+          const hadNoSlot = error instanceof RateLimitError;
+          // The shared request had no slot; one of a more important class may get one.
+          if (hadNoSlot && shared && rank(requestOptions.priority) < rank(shared.priority)) continue;
+          const lastKnown = hadNoSlot || error instanceof UpstreamFault ? touch(key) : null;
+          if (!lastKnown) throw error;
+          return toRead(lastKnown, 'stale');
         }
       }
     },
     forget(environment) {
-      writesIn.set(environment, (writesIn.get(environment) ?? 0) + 1);
+      writeCounts.set(environment, (writeCounts.get(environment) ?? 0) + 1);
     },
   };
 }
 
-/** The size of an answer in bytes. @throws UpstreamFault where it is nested deeper than any answer of the service */
+/** The length of an answer's JSON text. @throws UpstreamFault where it is nested too deep to be written */
 function sizeOf(body: unknown): number {
   try {
     return JSON.stringify(body).length;
@@ -186,6 +188,6 @@ function sizeOf(body: unknown): number {
   }
 }
 
-function rank(upstreamClass: UpstreamPriority): number {
-  return UPSTREAM_PRIORITIES.indexOf(upstreamClass);
+function rank(priority: UpstreamPriority): number {
+  return UPSTREAM_PRIORITIES.indexOf(priority);
 }

@@ -1,13 +1,13 @@
 import { plusMs } from '../kernel/clock.ts';
 
-/** A date so far outside a window belongs to another request, whatever clock says it, and in whatever time zone. */
+/** The margin around a window beyond which a date is another request's, by any clock and in any time zone. */
 const CLOCK_MARGIN_MS = 26 * 60 * 60_000;
 
 /** The time around a request in which the service dates its resource, by its clock or by ours. */
 export interface TimeWindow {
   readonly beforeMs: number;
   readonly afterMs: number;
-  /** A resource that is dated outside the window by up to so much may be its resource, by a clock that is wrong. */
+  /** The distance outside the window at which a date may still be the request's, by a wrong clock. */
   readonly marginMs: number;
 }
 
@@ -16,15 +16,15 @@ export function windowOf({ beforeMs, afterMs }: Omit<TimeWindow, 'marginMs'>): T
   return { beforeMs, afterMs, marginMs: CLOCK_MARGIN_MS };
 }
 
-/** The date behind which a list need not be read: the resource of a request begun at `begunAt` is not older. */
+/** The date back to which a list has to be read: the resource of a request begun at `begunAt` is not older. */
 export function earliestOf(begunAt: Date, { beforeMs, marginMs }: TimeWindow): Date {
   return plusMs(begunAt, -beforeMs - marginMs);
 }
 
 /**
- * The resource of the service that a request has made. `items` are the resources that may be it.
+ * The result of looking for the resource that a request has made. `items` are the resources that may be it.
  * - `one`: it is this one.
- * - `none`: there is none, and the list that says so was read to its beginning.
+ * - `none`: there is none, and the list was read back to the window.
  * - `unclear`: the list was not, there are several, another request may have made it, or its date does not show that it
  *   came after the request.
  */
@@ -36,9 +36,9 @@ export type Recognition<Item> =
 type Reason = 'incomplete' | 'several' | 'rival' | 'undated' | 'clock';
 
 /**
- * Recognises the resource of a request whose answer was lost, among those of the service's list that are like what was
+ * Recognises the resource of a request whose answer was lost, among those of the service's list that match what was
  * sent. A resource that is dated far from the request, or that another request has made, is not it. Of several none is
- * taken, unless they are `interchangeable`: then there may be one for each of so many other lost requests, and the last
+ * taken, unless they are interchangeable: then there may be one more for each of the other lost requests, and the last
  * is taken. Pure.
  */
 export function recognise<Item>({
@@ -58,12 +58,13 @@ export function recognise<Item>({
   dateOf: (item: Item) => Date | null;
   begunAt: Date;
   window: TimeWindow;
-  /** The ids of those that another request has made. */
+  /** The ids of the resources that another request has made. */
   claimed: ReadonlySet<string>;
-  /** Whether a request whose end is unknown may have made this one instead. */
+  /** Whether another request, whose outcome is unknown, may have made an item. */
   hasRival: (item: Item) => boolean;
+  /** The number of other lost requests for the same; undefined where the items are not interchangeable. */
   interchangeable?: number;
-  /** The list has whatever is as new as the window. */
+  /** Whether the list has every item that is as new as the window. */
   complete: boolean;
 }): Recognition<Item> {
   const candidates = new Map<string, { item: Item; timing: Timing }>();
@@ -80,7 +81,7 @@ export function recognise<Item>({
     reason,
     items: found.map(({ item }) => item),
   });
-  // A list that ends too early may have another one that is like it, which matters where any of them will not do.
+  // An incomplete list may lack another candidate, which matters where the candidates are not interchangeable.
   if (!complete && (!last || interchangeable === undefined)) return unclear('incomplete');
   if (!last) return { kind: 'none', items: [] };
   if (found.length > 1 + (interchangeable ?? 0)) return unclear('several');
@@ -94,7 +95,7 @@ type Timing = 'within' | 'near' | 'outside' | 'undated';
 
 function timingOf(date: Date | null, begunAt: Date, { beforeMs, afterMs, marginMs }: TimeWindow): Timing {
   if (date === null) return 'undated';
-  const behindMs = date.getTime() - begunAt.getTime();
-  if (behindMs >= -beforeMs && behindMs <= afterMs) return 'within';
-  return behindMs < -beforeMs - marginMs || behindMs > afterMs + marginMs ? 'outside' : 'near';
+  const offsetMs = date.getTime() - begunAt.getTime();
+  if (offsetMs >= -beforeMs && offsetMs <= afterMs) return 'within';
+  return offsetMs < -beforeMs - marginMs || offsetMs > afterMs + marginMs ? 'outside' : 'near';
 }

@@ -9,7 +9,7 @@ import {
 import { readRecord, readText } from '../kernel/lenient-json.ts';
 import { type UpstreamAnswer, UpstreamFault } from './upstream.ts';
 
-/** The meaning of the service's answers, and the errors of callers where there is none: the same in every slice. */
+// The meaning of the service's answers, and the errors of callers where there is none: the same in every slice.
 
 type Refusal = Pick<UpstreamAnswer, 'status' | 'body'>;
 
@@ -18,15 +18,15 @@ export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
 }
 
 /**
- * The service's words for a refusal (the document's section 7), bounded in length. Callers read them, payers among
- * them, so the secret that was sent is left out, and also any text that may be a key or an address of the service. Null
- * where the service gives none.
+ * The service's message of a refusal (the document's section 7), bounded in length. Callers read it, payers among them,
+ * so the secret that was sent is left out, and any text that may be a key or an address of the service. Null where the
+ * service gives none.
  */
 export function messageOf(body: unknown, { secret = '' }: { secret?: string } = {}): string | null {
-  const said = readRecord(body)?.error;
-  if (typeof said !== 'string') return null;
-  const words = secret === '' ? said : said.replaceAll(secret, '…');
-  return readText(words.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…'));
+  const message = readRecord(body)?.error;
+  if (typeof message !== 'string') return null;
+  const redacted = secret === '' ? message : message.replaceAll(secret, '…');
+  return readText(redacted.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…'));
 }
 
 /**
@@ -38,7 +38,7 @@ const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Passes an answer that settles a request which must not be made twice: a success without the words of an error, or a
+ * Asserts that an answer settles a request which must not be made twice: a success without an error message, or a
  * certain refusal.
  * @throws UpstreamFault
  */
@@ -51,45 +51,48 @@ export function assertConclusive({ status, body }: Refusal): void {
 
 const REFUSED = { retryable: false, moneyMayHaveMoved: false };
 
-/** The error of a refusal that the program has no own words for. `permissions`: any one of them would have sufficed. */
+/** The error of a refusal in general. `permissions`: any one of them would have sufficed. */
 export function refusalOf(
   { status, body }: Refusal,
-  { permissions = [], secret }: { permissions?: readonly string[]; secret?: string } = {},
+  { permissions = [], secret = '' }: { permissions?: readonly string[]; secret?: string } = {},
 ): PaymentError {
   if (status === 401)
     return new UpstreamError('The payments service does not accept the key of this server', REFUSED);
-  const said = messageOf(body, secret === undefined ? {} : { secret });
+  const message = messageOf(body, { secret });
   if (status === 403)
-    return new PermissionError(said ?? 'The payments service does not permit this', permissions);
+    return new PermissionError(message ?? 'The payments service does not permit this', permissions);
   return new UpstreamError(
-    `The payments service refused with status ${status}${said ? `: ${said}` : ''}`,
+    `The payments service refused with status ${status}${message ? `: ${message}` : ''}`,
     REFUSED,
   );
 }
 
-/** The error of a refused input, in the service's words; with the field, where they begin with its name. */
+/** The error of a refused input, with the service's message; with the field, where the message begins with its name. */
 export function invalidInput(
-  words: string | null,
+  text: string | null,
   { path = 'input', fields = [] }: { path?: string; fields?: readonly string[] } = {},
 ): ValidationError {
-  const message = words ?? 'the payments service does not accept it';
-  const [, field, ofField] = /^(?:input\.|body\.)?(\w+): (.+)$/s.exec(message) ?? [];
+  const message = text ?? 'the payments service does not accept it';
+  const [, field, fieldMessage] = /^(?:input\.|body\.)?(\w+): (.+)$/s.exec(message) ?? [];
   return new ValidationError([
-    field && ofField && fields.includes(field)
-      ? { path: `${path}.${field}`, message: ofField }
+    field && fieldMessage && fields.includes(field)
+      ? { path: `${path}.${field}`, message: fieldMessage }
       : { path, message },
   ]);
 }
 
-export function keyUsed(words: string | null): IdempotencyError {
-  return new IdempotencyError(words ?? 'This idempotency key was used before with another input');
+export function keyUsed(message: string | null): IdempotencyError {
+  return new IdempotencyError(message ?? 'This idempotency key was used before with another input');
 }
 
+/** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
 export function noEndpoint(what: string): UpstreamError {
   return new UpstreamError(`The payments service has no endpoint for ${what}`, REFUSED);
 }
 
 // ── No answer ───────────────────────────────────────────────────────────────────────────────────
+
+const RETRYABLE = { retryable: true, moneyMayHaveMoved: false };
 
 export function isNotImplemented(error: unknown): boolean {
   return error instanceof UpstreamFault && error.kind === 'server_error' && error.detail === '501';
@@ -100,7 +103,7 @@ export function unreadable(detail: string | null = null): UpstreamFault {
   return new UpstreamFault('unreadable', 'maybe', detail);
 }
 
-/** Whether the service was not asked or did not answer: the last known answer may be given, and a retry may succeed. */
+/** Whether the service was not asked or did not answer: the last known answer may stand in, and a retry may succeed. */
 export function isRetryable(error: unknown): error is Error {
   return (
     error instanceof RateLimitError ||
@@ -109,27 +112,24 @@ export function isRetryable(error: unknown): error is Error {
   );
 }
 
-/** Whether an error says nothing of the resource: retryable, a refusal of the whole service, or a missing endpoint. */
+/** Whether an error says nothing about the resource: retryable, a refusal for another reason, or a missing endpoint. */
 export function isInconclusive(error: unknown): error is Error {
   return isRetryable(error) || error instanceof UpstreamError;
 }
 
 /** The error of a request that was certainly not done, and may be tried again. */
 export function toUpstreamError(fault: UpstreamFault): UpstreamError {
-  return new UpstreamError(fault.message, { retryable: true, moneyMayHaveMoved: false });
+  return new UpstreamError(fault.message, RETRYABLE);
 }
 
 /** The error where the service cannot be asked and an older answer does not suffice. */
 export function cannotAsk(): UpstreamError {
-  return new UpstreamError('The payments service cannot be asked now', {
-    retryable: true,
-    moneyMayHaveMoved: false,
-  });
+  return new UpstreamError('The payments service cannot be asked now', RETRYABLE);
 }
 
-/** Gives a read's faults as the errors of its caller: a read that got no answer changes nothing. */
-export function withUpstreamErrors<Value>(asking: Promise<Value>): Promise<Value> {
-  return asking.catch((error: unknown) => {
+/** Maps the faults of a read to errors of its caller: a read without an answer has changed nothing. */
+export function withUpstreamErrors<Value>(read: Promise<Value>): Promise<Value> {
+  return read.catch((error: unknown) => {
     throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
   });
 }

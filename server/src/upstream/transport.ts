@@ -8,7 +8,7 @@ export interface WireRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** The time by which the whole answer is there, or there is none. */
+  /** The time by which the whole answer has to be there. */
   readonly deadline: Date;
   /** The time after which nothing of the request is written. */
   readonly sendBy: Date;
@@ -20,9 +20,9 @@ export interface WireAnswer {
   readonly body: Buffer;
 }
 
-/** HTTP to one origin. */
+/** A pool of HTTP connections to one origin. */
 export interface Transport {
-  /** Sends one request, written at most once. Any whole answer counts, with any status. @throws UpstreamFault */
+  /** Sends one request, written at most once. An answer with any status resolves. @throws UpstreamFault */
   exchange(request: WireRequest): Promise<WireAnswer>;
   /** Closes the connections, once the requests under way have ended. Rejects none of them. */
   close(): Promise<void>;
@@ -32,9 +32,9 @@ export interface Transport {
 const CONNECTIONS = 64;
 const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
 /**
- * The time for which an idle connection is kept. It is shorter than the 5 seconds of a server on Node, so that this
- * side closes first. Where the server names its time, the library uses that. Before it writes to an idle connection, it
- * reads from it, so that one which is known to be closed is not written to; whatever was written counts as sent.
+ * The time for which an idle connection is kept open: shorter than the 5 seconds of a server on Node, so that this side
+ * closes first. Where the server names its time, the library uses that. Before it writes to an idle connection, the
+ * library reads from it, so that nothing is written to a closed one; whatever was written counts as sent.
  */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -45,7 +45,7 @@ export function createTransport({
 }: {
   origin: string;
   clock: Clock;
-  /** The time to connect, TLS included, by the library's own timer: nothing has been sent by then. */
+  /** The longest time to connect, TLS included, by the library's own timer: nothing has been sent by then. */
   connectMs: number;
 }): Transport {
   const pool = new Pool(origin, {
@@ -53,7 +53,7 @@ export function createTransport({
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: connectMs },
-    // One deadline holds over all of it: a byte now and then would put the library's own timers off for ever.
+    // One deadline covers the exchange: a byte now and then would restart the library's own timers for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -91,10 +91,10 @@ export function createTransport({
             fail(abort ? 'reset' : 'timeout');
             controller.abort(new Error('not to be sent'));
           },
-          onResponseStart(_, statusCode, received) {
+          onResponseStart(_, statusCode, rawHeaders) {
             status = statusCode;
             answerHeaders = Object.fromEntries(
-              Object.entries(received).map(([name, value]) => [
+              Object.entries(rawHeaders).map(([name, value]) => [
                 name.toLowerCase(),
                 Array.isArray(value) ? value.join(', ') : String(value ?? ''),
               ]),
@@ -125,7 +125,7 @@ export function createTransport({
   return { exchange, close: () => pool.close() };
 }
 
-/** The code of an error. Nothing else of it is kept: its message names the address. */
+/** The code of an error, for the log; its message would name the address. */
 function codeOf(error: Error & { code?: unknown }): string | null {
   return typeof error.code === 'string' ? error.code : null;
 }

@@ -1,6 +1,6 @@
 import type { Environment } from '../kernel/tenant.ts';
 
-/** The classes of requests, the most important first: it is served first when the budget gets short. */
+/** The classes of requests, the most important first, which is served first when the budget gets short. */
 export const UPSTREAM_PRIORITIES = ['money', 'query', 'lookup', 'payer', 'poll'] as const;
 export type UpstreamPriority = (typeof UPSTREAM_PRIORITIES)[number];
 
@@ -9,9 +9,7 @@ export interface RequestOptions {
   readonly priority: UpstreamPriority;
   /** The subject whose share is capped within the class `payer`: a token's id. It means nothing in other classes. */
   readonly subject?: string | null;
-  /**
-   * The longest wait for a slot. Left out, that of its class: money 10 s, query and payer 2 s, lookup and poll none.
-   */
+  /** The longest wait for a slot. Left out, that of the class: money 10 s, query and payer 2 s, lookup and poll 0. */
   readonly waitMs?: number;
 }
 
@@ -33,7 +31,7 @@ export interface UpstreamAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The causes for which the service did not answer. */
+/** The cause of a fault. */
 export type UpstreamFaultKind =
   | 'unreachable'
   | 'timeout'
@@ -42,8 +40,8 @@ export type UpstreamFaultKind =
   | 'unreadable'
   | 'circuit_open';
 
-/** The causes in words, for the operator: with no URL, no key and nobody's data. */
-const IN_WORDS: Record<UpstreamFaultKind, string> = {
+/** The message of each cause, for the operator: with no URL, no key and no personal data. */
+const MESSAGES: Record<UpstreamFaultKind, string> = {
   unreachable: 'The payments service cannot be reached',
   timeout: 'The payments service did not answer in time',
   reset: 'The connection to the payments service broke before its answer was complete',
@@ -64,7 +62,7 @@ export class UpstreamFault extends Error {
   /** A code of the system or of HTTP, for the log: `ECONNREFUSED`, `502`. */
   readonly detail: string | null;
   constructor(kind: UpstreamFaultKind, reached: 'no' | 'maybe', detail: string | null = null) {
-    super(IN_WORDS[kind]);
+    super(MESSAGES[kind]);
     this.kind = kind;
     this.reached = reached;
     this.detail = detail;
@@ -86,6 +84,7 @@ export interface BudgetState {
   readonly blockedUntil: Date | null;
 }
 
+/** The state of the service and the budget, as this instance knows it. */
 export interface UpstreamState {
   readonly circuit: CircuitState;
   /** The time of the circuit's last change of state. */
@@ -93,7 +92,7 @@ export interface UpstreamState {
   /** The time of the service's last answer to this instance; null before the first. */
   readonly lastAnswerAt: Date | null;
   readonly budget: BudgetState;
-  /** The end of a block, as in the budget's state. */
+  /** The budget's `blockedUntil`. */
   readonly blockedUntil: Date | null;
 }
 

@@ -8,7 +8,8 @@ export interface WebhookClaim {
   readonly reference: string;
   readonly observation: Observation;
   /**
-   * The input of the request that has made it, where the event gives all of it: an unknown outcome may be known now.
+   * The hash of the input of the request that made the resource, where the event gives all of it: a request in doubt
+   * with this input is looked up.
    */
   readonly inputHash?: string | null;
 }

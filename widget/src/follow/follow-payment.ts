@@ -17,16 +17,16 @@ export interface FollowPaymentOptions extends RequestOptions {
  */
 export async function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
   const malformed = new AbortController();
-  const lose = (error: unknown): never => {
-    if (error === MALFORMED) malformed.abort();
-    throw error;
-  };
   const error = await follow({
     ...options,
     query: CARD_PAYMENT_UPDATES,
     variables: { orderCode: options.orderCode },
     signal: AbortSignal.any([options.signal, malformed.signal]),
-    read: () => readPayment(options).catch(lose),
+    read: () =>
+      readPayment(options).catch((thrown) => {
+        if (thrown === MALFORMED) malformed.abort();
+        throw thrown;
+      }),
     onUpdate(update: { cursor: string; cardPayment: CardPayment }) {
       try {
         assertPayment(update.cardPayment);

@@ -19,8 +19,8 @@ export async function follow<Update extends object>(
   options: FollowUpdatesOptions<Update>,
 ): Promise<CheckoutError | undefined> {
   const { signal, onUpdate, onConnection, variables } = options;
-  const wanted = options.transport;
-  const transports: Transport[] = !wanted || wanted === 'auto' ? ['ws', 'sse', 'poll'] : [wanted];
+  const requested = options.transport;
+  const transports: Transport[] = !requested || requested === 'auto' ? ['ws', 'sse', 'poll'] : [requested];
   const last = transports.length - 1;
   let index = 0;
   let transport: Transport = 'poll';
@@ -57,13 +57,13 @@ export async function follow<Update extends object>(
       error = thrown as CheckoutError;
     }
     if (signal.aborted) return;
-    // A server without this transport is no error while another is left; an expired token is one on each.
+    // A refused transport is no error while another one is left; an expired token is refused on all of them.
     const refused = error?.retryable === false;
     if (refused && (error?.code === 'unauthorized' || index === last)) return error;
     const waitMs = (error?.retryAfterSeconds ?? 0) * 1000;
     const online = navigator.onLine;
     misses++;
-    // A transport that never opened is replaced at once; one that did, when it keeps ending without an update.
+    // A transport that never opened is replaced at once, one that opened when it ends repeatedly without an update.
     if (online && index < last && (refused || misses > 3 || !(opened || (everOpened && misses < 2)))) {
       index++;
       misses = 0;

@@ -15,7 +15,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   const { signal, onOpen, onUpdate } = options;
   const connection = new AbortController();
   const stop = () => connection.abort();
-  let silence = setTimeout(stop, OPEN_MS);
+  let watchdog = setTimeout(stop, OPEN_MS);
   try {
     const response = await post(
       { ...options, signal: AbortSignal.any([signal, connection.signal]) },
@@ -31,8 +31,8 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
       const { done, value } = await reader.read();
       if (done) return;
       if (!text) onOpen();
-      clearTimeout(silence);
-      silence = setTimeout(stop, SILENCE_MS);
+      clearTimeout(watchdog);
+      watchdog = setTimeout(stop, SILENCE_MS);
       const blocks = (text + value).split(/\r?\n\r?\n/);
       text = blocks.pop() ?? '';
       for (const block of blocks) {
@@ -47,7 +47,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   } catch {
     return;
   } finally {
-    clearTimeout(silence);
+    clearTimeout(watchdog);
     stop();
   }
 }

@@ -2,7 +2,7 @@ import type { GraphqlError } from '../operations.ts';
 
 export type Transport = 'ws' | 'sse' | 'poll';
 
-/** The position of an update in its stream; an answer to polling has none of its own. */
+/** The position of an update in its stream; the answer to a poll has no position. */
 export interface Cursor {
   cursor: string | undefined;
 }
@@ -12,12 +12,12 @@ export interface FollowOptions<Update = object> {
   token: string;
   /** A subscription to one field, whose updates contain their cursor. */
   query: string;
-  /** `after` is the cursor of the last update seen; follow.ts sets it at every update. */
+  /** The variables of both operations; follow.ts sets `after` to the cursor of each update. */
   variables: { after?: string | undefined; [name: string]: unknown };
   signal: AbortSignal;
   /** The query that polling sends in place of the subscription. Throws a CheckoutError. */
   read: () => Promise<Update>;
-  /** Called when the server has answered: after it a loss leads to a reconnect, before it to the next transport. */
+  /** Called at the server's first answer: a connection that ends after it is reopened, one before it is replaced. */
   onOpen: () => void;
   onUpdate(update: Update & Cursor): void;
 }

@@ -16,25 +16,25 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
     const send = (message: object) => socket.send(JSON.stringify(message));
     const end = (errors?: FollowEnd) => {
       clearTimeout(watchdog);
-      signal.removeEventListener('abort', lose);
+      signal.removeEventListener('abort', disconnect);
       socket.onopen = socket.onmessage = socket.onclose = null;
       socket.close(1000);
       resolve(errors);
     };
-    const lose = () => end();
-    let watchdog = setTimeout(lose, OPEN_MS);
-    signal.addEventListener('abort', lose);
+    const disconnect = () => end();
+    let watchdog = setTimeout(disconnect, OPEN_MS);
+    signal.addEventListener('abort', disconnect);
     socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
     // 44xx are the protocol's own close codes; after any other (1013: too slow) the caller reconnects.
     socket.onclose = ({ code, reason }) =>
       end(code >= 4400 && code < 4500 ? [{ message: reason, extensions: { code } }] : undefined);
     socket.onmessage = ({ data }) => {
       const { type, payload } = JSON.parse(data);
-      // Any message is a sign of life. After 12 s without one a ping asks for it; a dead socket is closed.
+      // After 12 s without a message a ping is sent; a socket that does not answer it is closed.
       clearTimeout(watchdog);
       watchdog = setTimeout(() => {
         send({ type: 'ping' });
-        watchdog = setTimeout(lose, PONG_MS);
+        watchdog = setTimeout(disconnect, PONG_MS);
       }, PING_MS);
       if (type === 'connection_ack') {
         onOpen();

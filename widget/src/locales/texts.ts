@@ -1,4 +1,4 @@
-/** The texts of the element without its payment chunk: before that is loaded, or where it cannot be. */
+/** The texts of the element before its payment chunk is loaded, or where it cannot be loaded. */
 export interface FirstTexts {
   pay: string;
   creating: string;

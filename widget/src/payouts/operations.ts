@@ -16,7 +16,7 @@ export interface Payout {
   method: PayoutMethod;
   /** The debited amount in cents of BRL, fee included. */
   amountCents: number;
-  /** Null where it is unknown. */
+  /** The fee in cents; null where it is unknown. */
   feeCents: number | null;
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;
@@ -25,7 +25,7 @@ export interface Payout {
   final: boolean;
   deniedReason: string | null;
   requestedAt: string | null;
-  /** The instant at which it was completed or denied. */
+  /** The instant at which the payout was completed or denied. */
   processedAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;

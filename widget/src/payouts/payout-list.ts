@@ -1,10 +1,10 @@
 import type { Payout, PayoutPage, PayoutPageVariables, PayoutStatus } from './operations.ts';
 
-/** The order of the rows. `requested` is the server's own order, in both directions; by the others loaded rows are sorted. */
+/** The order of the rows. The server sorts by `requested`, in both directions; by the others the loaded rows are sorted. */
 export type PayoutSort = '-requested' | 'requested' | '-amount' | 'amount' | '-status' | 'status';
 
 export interface PayoutView {
-  /** An empty list means all. */
+  /** The shown statuses; an empty list means all. */
   statuses: readonly PayoutStatus[];
   sort: PayoutSort;
 }
@@ -13,7 +13,7 @@ export interface PayoutView {
 export interface PayoutList {
   /** The rows on the screen. */
   readonly shown: readonly Payout[];
-  /** The number of payouts that belong above or between the shown rows, and wait. */
+  /** The number of payouts that are held back, because they belong above or between the shown rows. */
   readonly waiting: number;
   /** The number of payouts of this view, loaded or not. */
   readonly total: number;
@@ -23,9 +23,9 @@ export interface PayoutList {
   readonly complete: boolean;
   /** Whether the loaded rows are sorted here and not by the server. */
   readonly sortedLocally: boolean;
-  /** Starts a view with its first page, in place of the previous view. */
+  /** Replaces the view by another one, with its first page. */
   start(view: PayoutView, page: PayoutPage): void;
-  /** Starts a view after a gap in the stream: known payouts may be newer than the server's, and are forgotten. */
+  /** Starts a view after a gap in the stream: known payouts are forgotten, because they may be newer than the server's. */
   restart(view: PayoutView, page: PayoutPage): void;
   append(page: PayoutPage): void;
   /** Sorts the loaded payouts by another view; false where that view needs a first page of its own. */
@@ -53,7 +53,7 @@ const RANKS: Record<PayoutStatus, number> = {
   DENIED: 4,
   UNKNOWN: 5,
 };
-/** The most ids that one query may name. */
+/** The largest number of ids in one query. */
 const MAX_OPEN = 100;
 
 export function createPayoutList(): PayoutList {
@@ -76,8 +76,8 @@ export function createPayoutList(): PayoutList {
 
   /** Stores a payout if its version is larger than the known one: a status never goes back. */
   function merge(payout: Payout): boolean {
-    const held = known.get(payout.id);
-    if (held && held.version >= payout.version) return false;
+    const previous = known.get(payout.id);
+    if (previous && previous.version >= payout.version) return false;
     known.set(payout.id, payout);
     rows = undefined;
     return true;
@@ -169,9 +169,9 @@ export function createPayoutList(): PayoutList {
     },
     apply(payout, previousStatus) {
       const { id, status } = payout;
-      const held = known.get(id);
+      const previous = known.get(id);
       if (!merge(payout)) return;
-      const before = held ? held.status : previousStatus;
+      const before = previous ? previous.status : previousStatus;
       total += Number(matches(status)) - Number(Boolean(before && matches(before)));
       insert(payout);
       return before ? 'changed' : 'new';

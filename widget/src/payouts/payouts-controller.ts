@@ -36,7 +36,7 @@ type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payou
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
-/** The number of rows that are loaded without a click to be sorted, and the most that a click loads. */
+/** The largest number of rows that are loaded for sorting: without a click, and by a click. */
 const AUTO_LOAD_ROWS = 1_000;
 export const MAX_ROWS = 10_000;
 const RETRY_MS = 1_000;
@@ -79,7 +79,7 @@ export class PayoutsController implements ReactiveController {
   hostDisconnected(): void {
     this.#connected?.abort();
     this.#running?.abort();
-    // A view that was being loaded is loaded when the element is back.
+    // A view that was being loaded is loaded again when the element is inserted again.
     if (this.busy === 'view') this.#cursor = undefined;
     this.#loading?.abort();
     this.#setConnection('idle');
@@ -104,7 +104,7 @@ export class PayoutsController implements ReactiveController {
     this.#running?.abort();
     const { isConnected, token } = this.#host;
     if (!this.#endpoint || !token) {
-      // Without a token nobody may see the rows.
+      // The rows must not stay visible after the token was removed.
       this.#loading?.abort();
       this.#cursor = undefined;
       this.list = createPayoutList();
@@ -229,11 +229,11 @@ export class PayoutsController implements ReactiveController {
     const variables = { after: this.#cursor };
     const stream = new AbortController();
     const signal = AbortSignal.any([run, stream.signal]);
-    const lose = () => {
+    const endStream = () => {
       this.#cursor = undefined;
       stream.abort();
     };
-    let polled = false;
+    let isFirstPoll = true;
     return follow<Update>({
       endpoint: this.#endpoint ?? '',
       token,
@@ -256,20 +256,24 @@ export class PayoutsController implements ReactiveController {
         } else {
           const { payouts, others } = update;
           // At the first poll under a filter, payouts that are not on the list are not new.
-          const silent = !polled && this.#host.view.statuses.length > 0;
+          const isSilent = isFirstPoll && this.#host.view.statuses.length > 0;
           // More than a page of new payouts since the last poll: some in between may be missing.
-          if (polled && payouts.length === this.#pageSize && !payouts.some(({ id }) => this.list.get(id)))
-            queueMicrotask(lose);
+          if (
+            !isFirstPoll &&
+            payouts.length === this.#pageSize &&
+            !payouts.some(({ id }) => this.list.get(id))
+          )
+            queueMicrotask(endStream);
           for (const payout of [...others, ...payouts].reverse())
-            if (silent && !this.list.get(payout.id)) this.list.apply(payout, payout.status);
+            if (isSilent && !this.list.get(payout.id)) this.list.apply(payout, payout.status);
             else this.#apply(payout, undefined);
-          polled = true;
+          isFirstPoll = false;
         }
         this.arrange();
       },
       onConnection: (connection, usedTransport) => {
-        // The cursor has expired and the stream begins now: updates are missing, so the list is loaded again.
-        if (variables.after === undefined) return lose();
+        // The cursor has expired, and a stream without one lacks the updates in between: the list is loaded again.
+        if (variables.after === undefined) return endStream();
         if (connection === 'live') this.#untestedToken = undefined;
         this.#setConnection(connection, usedTransport);
       },
@@ -345,19 +349,19 @@ export class PayoutsController implements ReactiveController {
     }
   }
 
-  /** Renews the token; returns whether it is another one now. Throws the errors of `renewToken`. */
-  async #renew(used: string | undefined): Promise<boolean> {
+  /** Renews a refused token; returns whether the element has another one now. Throws the errors of `renewToken`. */
+  async #renew(refused: string | undefined): Promise<boolean> {
     const host = this.#host;
-    if (host.token === used && used !== this.#untestedToken) {
-      if (this.#renewal?.token !== used) {
+    if (host.token === refused && refused !== this.#untestedToken) {
+      if (this.#renewal?.token !== refused) {
         const done = this.#renewOnce().finally(() => {
           if (this.#renewal?.done === done) this.#renewal = undefined;
         });
-        this.#renewal = { token: used, done };
+        this.#renewal = { token: refused, done };
       }
       await this.#renewal?.done;
     }
-    if (host.token === used) return false;
+    if (host.token === refused) return false;
     this.#untestedToken = host.token;
     return true;
   }
@@ -374,8 +378,8 @@ export class PayoutsController implements ReactiveController {
 
   // ── State and events ──────────────────────────────────────────────────────────────────────────
 
-  #arrange(still: boolean): void {
-    this.list.arrange(still);
+  #arrange(freeze: boolean): void {
+    this.list.arrange(freeze);
     this.#host.requestUpdate();
   }
 
@@ -392,7 +396,7 @@ export class PayoutsController implements ReactiveController {
   }
 
   #setConnection(connection: CheckoutConnection, transport?: Transport): void {
-    // A connection that is replaced, such as for a new token, is back in a moment: the page shows no loss.
+    // A connection that is replaced, such as for a new token, is open again at once: the page shows no interruption.
     if (this.connection === connection || (this.connection === 'live' && connection === 'connecting')) return;
     this.connection = connection;
     this.#host.requestUpdate();

@@ -36,7 +36,7 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
   es: () => import('./locales/es.ts'),
 };
 
-/** The statuses of the filter, without UNKNOWN, the status of a newer server. */
+/** The statuses of the filter, without UNKNOWN, which stands for those of a newer server. */
 const STATUSES: PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED'];
 const COLUMNS = ['status', 'amount', 'destination', 'code', 'requested'] as const;
 const SORTS: PayoutSort[] = ['-requested', 'requested', '-amount', 'amount', 'status', '-status'];
@@ -44,7 +44,7 @@ const SORTS: PayoutSort[] = ['-requested', 'requested', '-amount', 'amount', 'st
 const OVERSCAN = 8;
 const STEP = 4;
 const MIN_ROWS = 12;
-/** The next page is loaded when fewer rows than these are left below. */
+/** The next page is loaded when fewer rows than these are left below the visible ones. */
 const PREFETCH_ROWS = 20;
 /** Changes within this time are announced in one sentence. */
 const ANNOUNCE_MS = 1_000;
@@ -229,7 +229,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     super.connectedCallback();
     this.#connected = new AbortController();
     const { signal } = this.#connected;
-    // The page may scroll, or any element between it and the table.
+    // The page may scroll, or any element around the table.
     document.addEventListener('scroll', this.#measure, { capture: true, passive: true, signal });
     addEventListener('resize', this.#measure, { signal });
   }
@@ -242,7 +242,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     this.#pointerInside = false;
   }
 
-  /** @internal Whether a row that moved now would move under the pointer or the focus, or out of sight. */
+  /** @internal Whether the rows must not move: the pointer or the focus is in the table, or it is scrolled. */
   get freezeOrder(): boolean {
     return (
       this.#pointerInside ||
@@ -263,7 +263,9 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('sort') || changed.has('statuses')) {
       if (!SORTS.includes(this.sort)) this.sort = '-requested';
-      this.view = { statuses: parseStatuses(this.statuses), sort: this.sort };
+      // A removed attribute makes the property null.
+      const statuses = STATUSES.filter((status) => this.statuses?.includes(status));
+      this.view = { statuses, sort: this.sort };
       if (this.hasUpdated) this.#data.setView(this.view);
     }
     if (!this.hasUpdated || changed.has('endpoint')) this.#data.reload();
@@ -295,12 +297,13 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       this.#resizeObserver = new ResizeObserver(() => requestAnimationFrame(this.#measure));
       for (const element of [this.#scroller, this.#body]) if (element) this.#resizeObserver.observe(element);
     }
-    const [first, last] = this.#window;
+    const [first, last] = this.#drawnWindow;
     const body = this.#body;
-    if (body) this.#drawRows(body, first, last);
-    // Set through the object model, because a strict policy forbids style attributes.
-    if (body)
+    if (body) {
+      this.#drawRows(body, first, last);
+      // Set through the object model, because a strict policy forbids style attributes.
       body.style.paddingBlock = `${first * this.#rowPx}px ${(this.#rows.length - last) * this.#rowPx}px`;
+    }
     this.#flashRows();
     if (this.#focusActiveRow) {
       this.#focusActiveRow = false;
@@ -308,7 +311,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       row?.focus({ preventScroll: true });
       row?.scrollIntoView({ block: 'nearest' });
     }
-    // The focused row is gone, scrolled away or filtered out: the focus stays in the table.
+    // Where the focused row was scrolled away or filtered out, the focus stays in the table.
     else if (this.#focusInside && !this.shadowRoot?.activeElement)
       this.#scroller?.focus({ preventScroll: true });
     queueMicrotask(this.#measure);
@@ -393,17 +396,17 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   #renderColumn(column: (typeof COLUMNS)[number]): TemplateResult {
     const sorts = SORTS.filter((sort) => sort.endsWith(column));
-    const at = sorts.indexOf(this.sort);
-    const down = this.sort.startsWith('-');
+    const current = sorts.indexOf(this.sort);
+    const isDescending = this.sort.startsWith('-');
     return html`
       <th
         role="columnheader"
         class=${column}
-        aria-sort=${at < 0 ? nothing : down ? 'descending' : 'ascending'}
+        aria-sort=${current < 0 ? nothing : isDescending ? 'descending' : 'ascending'}
       >${
         sorts.length > 0
-          ? html`<button part="sort-button" class="sort" @click=${() => this.#setSort(sorts[at === 0 ? 1 : 0]!)}>
-              ${this.#text(column)}<svg viewBox="0 0 12 12" aria-hidden="true"><path d=${at < 0 ? UNSORTED : down ? DOWN : UP} /></svg>
+          ? html`<button part="sort-button" class="sort" @click=${() => this.#setSort(sorts[current === 0 ? 1 : 0]!)}>
+              ${this.#text(column)}<svg viewBox="0 0 12 12" aria-hidden="true"><path d=${current < 0 ? UNSORTED : isDescending ? DOWN : UP} /></svg>
             </button>`
           : html`<span>${this.#text(column)}</span>`
       }</th>
@@ -420,9 +423,9 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
         this.#drawnRows.delete(id);
       }
     const active = payouts.findIndex(({ id }) => id === this.#activeId);
-    const stop = active < 0 ? Math.max(0, this.#topRow - first) : active;
+    const tabStop = active < 0 ? Math.max(0, this.#topRow - first) : active;
     const texts = [this.#texts[this.#locale], this.labels];
-    const textsChanged = texts.some((each, index) => each !== this.#drawnTexts[index]);
+    const textsChanged = texts.some((text, index) => text !== this.#drawnTexts[index]);
     this.#drawnTexts = texts;
     payouts.forEach((payout, index) => {
       let drawn = this.#drawnRows.get(payout.id);
@@ -437,7 +440,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       if (drawn.payout !== payout || textsChanged) render(this.#renderCells(payout), row, { host: this });
       drawn.payout = payout;
       row.setAttribute('aria-rowindex', String(first + index + 2));
-      row.tabIndex = index === stop ? 0 : -1;
+      row.tabIndex = index === tabStop ? 0 : -1;
       if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null);
     });
   }
@@ -534,13 +537,14 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   // ── The window of drawn rows ──────────────────────────────────────────────────────────────────
 
-  get #window(): [number, number] {
+  /** The first row to draw, and the one after the last. */
+  get #drawnWindow(): [number, number] {
     const count = this.#rows.length;
     const first = Math.max(0, Math.min(this.#firstRow, count - MIN_ROWS));
     return [first, Math.min(count, Math.max(this.#lastRow, first + MIN_ROWS))];
   }
 
-  /** Measures which rows are visible, and with it which must be drawn and whether to load more. */
+  /** Measures which rows are visible, and decides which are drawn and whether to load more. */
   #measure = (): void => {
     const scroller = this.#scroller;
     const body = this.#body;
@@ -610,18 +614,18 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   #onKeydown(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey || (event.target as Element).matches('button')) return;
-    const at = this.#rows.findIndex(({ id }) => id === this.#activeId);
-    const now = at < 0 ? this.#topRow : at;
+    const active = this.#rows.findIndex(({ id }) => id === this.#activeId);
+    const current = active < 0 ? this.#topRow : active;
     const page = Math.max(1, Math.floor((this.#scroller?.clientHeight ?? 0) / this.#rowPx) - 2);
-    const to: Partial<Record<string, number>> = {
-      ArrowDown: at < 0 && !this.#isOnRow ? now : now + 1,
-      ArrowUp: now - 1,
-      PageDown: now + page,
-      PageUp: now - page,
+    const targets: Partial<Record<string, number>> = {
+      ArrowDown: active < 0 && !this.#isOnRow ? current : current + 1,
+      ArrowUp: current - 1,
+      PageDown: current + page,
+      PageUp: current - page,
       Home: 0,
       End: this.#rows.length - 1,
     };
-    const index = to[event.key];
+    const index = targets[event.key];
     if (index !== undefined) this.#moveToRow(index);
     else if (event.key !== 'Enter' && event.key !== ' ') return;
     else this.#select(event.target as Element);
@@ -676,11 +680,11 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   #announce(): void {
-    const news = [...this.#unannounced.values()];
+    const changes = [...this.#unannounced.values()];
     this.#unannounced.clear();
     const { connection } = this.#data;
     const sentences: string[] = [];
-    // A socket that was replaced is live again by now, which is not announced.
+    // A socket that was replaced is live again by now: it is not announced.
     if (
       ['live', 'offline', 'reconnecting'].includes(connection) &&
       connection !== this.#announcedConnection
@@ -688,14 +692,14 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       sentences.push(this.#text(connection as 'live'));
       this.#announcedConnection = connection;
     }
-    const [one] = news;
-    if (one && news.length === 1) {
+    const [one] = changes;
+    if (one && changes.length === 1) {
       const { amountCents, status } = one.payout;
       const values = { amount: this.#formats!.money(amountCents), status: this.#text(status).toLowerCase() };
       sentences.push(this.#text(one.kind === 'new' ? 'announceNew' : 'announceChange', values));
     } else if (one) {
-      const added = news.filter(({ kind }) => kind === 'new').length;
-      sentences.push(this.#text('announceMany', { added, changed: news.length - added }));
+      const added = changes.filter(({ kind }) => kind === 'new').length;
+      sentences.push(this.#text('announceMany', { added, changed: changes.length - added }));
     }
     if (sentences.length === 0) return;
     this.#announcement = sentences.join(' ');
@@ -704,8 +708,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   #resolveLocale(): Locale {
     const nearest = this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
-    const wanted = (this.locale || nearest || navigator.language).toLowerCase();
-    return wanted.startsWith('en') ? 'en' : wanted.startsWith('es') ? 'es' : 'pt-BR';
+    const language = (this.locale || nearest || navigator.language).toLowerCase();
+    return language.startsWith('en') ? 'en' : language.startsWith('es') ? 'es' : 'pt-BR';
   }
 
   #text(name: keyof Texts, values: Record<string, string | number> = {}): string {
@@ -734,10 +738,6 @@ function createFormats(locale: Locale): Formats {
   const { format: day } = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
   const { format: hour } = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
   return { locale, money: (cents) => money.format(cents / 100), number, day, hour };
-}
-
-function parseStatuses(list: string | null): PayoutStatus[] {
-  return STATUSES.filter((status) => list?.includes(status));
 }
 
 const UP = 'M6 2.5 2.5 6.5h7zM6 2.5v7.5';

@@ -1,5 +1,5 @@
 import { bech32, bech32m } from '@scure/base';
-import { decoded, isBase58Check, shortened } from './addresses.ts';
+import { isBase58Check, shortenAddress, tryDecode } from './addresses.ts';
 import type { MethodRecord } from './method.ts';
 
 export const ltc: MethodRecord = {
@@ -10,7 +10,7 @@ export const ltc: MethodRecord = {
     inWords: 'LTC address',
     mustBe: 'must be an LTC address of the main network, with its checksum',
     parse: parseLtcAddress,
-    mask: shortened,
+    mask: shortenAddress,
     isPublic: true,
     inText: [],
   },
@@ -24,7 +24,7 @@ export const ltc: MethodRecord = {
 /** P2PKH (L…), P2SH (M…), and P2SH in its older form (3…). */
 const VERSIONS: readonly number[] = [0x30, 0x32, 0x05];
 
-/** An LTC address of the main network by its checksum, in its normal form; null where the text is none. */
+/** Parses an LTC address of the main network, checksum included, into its normal form; null where the text is none. */
 export function parseLtcAddress(text: string): string | null {
   if (/^ltc1/i.test(text)) return isSegwit(text) ? text.toLowerCase() : null;
   return isBase58Check(text, VERSIONS) ? text : null;
@@ -32,12 +32,12 @@ export function parseLtcAddress(text: string): string | null {
 
 /** Whether a text is a segwit address: of version 0, a hash in bech32, or of version 1 (taproot), a key in bech32m. */
 function isSegwit(text: string): boolean {
-  return isProgram(bech32, text, 0, [20, 32]) || isProgram(bech32m, text, 1, [32]);
+  return isWitness(bech32, text, 0, [20, 32]) || isWitness(bech32m, text, 1, [32]);
 }
 
-function isProgram(coder: typeof bech32, text: string, version: number, lengths: readonly number[]): boolean {
+function isWitness(coder: typeof bech32, text: string, version: number, lengths: readonly number[]): boolean {
   return (
-    decoded(() => {
+    tryDecode(() => {
       const { prefix, words } = coder.decode(text as `${string}1${string}`, 90);
       const bytes = coder.fromWords(words.slice(1));
       return prefix === 'ltc' && words[0] === version && lengths.includes(bytes.length);

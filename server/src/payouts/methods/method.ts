@@ -3,23 +3,23 @@ import type { TextPattern } from '../../kernel/text.ts';
 
 /**
  * The record of one payout method: everything in which methods differ. Its key in `registry.ts` is its name on the wire
- * and in the database, the rest of its names stand here.
+ * and in the database.
  */
 export interface MethodRecord {
   /** The value of the enum `PayoutMethod` in GraphQL. */
   graphql: { name: string; description?: string };
   /** The name that the widget's table shows, the same in every language. */
   label: string;
-  /** The words of the command line: in the help of `--payout-fee-…`, and above the column of the fee. */
+  /** The texts of the command line: in the help of `--payout-fee-…`, and above the column of the fee. */
   cli: { inWords: string; column: string };
   destination: DestinationKind;
-  /** The fee of an account that has not been given another. */
+  /** The fee of an account that has no other set. */
   defaultFeeCents: Cents;
   /** The balance that is debited: cents, or litoshi as the bank quotes them for the amount. */
   debits: 'brl' | 'ltc';
   /** Whether the money leaves before the bank confirms it. Only such a payout is ever `processing`. */
   leavesUnconfirmed: boolean;
-  /** The method's own hourly limit beside the one that all methods share, and the words of its refusal; null for none. */
+  /** The method's own hourly limit, besides the shared one, and its name in a refusal; null for none. */
   hourly: { most: number; inWords: string } | null;
   rail: Rail;
 }
@@ -30,15 +30,15 @@ export interface DestinationKind {
   inWords: string;
   /** The variants, for the descriptions of an input: `TRON or ERC-20`. */
   variants?: string;
-  /** The refusal of a text that is none: `must be a PIX key: …`. */
+  /** The message that refuses any other text: `must be a PIX key: …`. */
   mustBe: string;
-  /** The normal form; null where the text is no such destination. */
+  /** Parses a text into the normal form; null where it is no such destination. */
   parse(text: string): string | null;
-  /** The destination with most of it hidden, from its normal form; null where the text is no such destination. */
+  /** Hides most of a destination in its normal form; null where the text is no such destination. */
   mask(text: string): string | null;
-  /** Whether a public ledger shows it to everybody. Then the merchant sees it whole, and a mask only shortens it. */
+  /** Whether a public ledger shows it. Then the merchant sees it whole, and a mask only shortens it. */
   isPublic: boolean;
-  /** The forms that it has in the running text of an error, each with its replacement in the log. Empty for a public one. */
+  /** Its patterns in the text of an error, each with its replacement in the log. Empty for a public one. */
   inText: readonly TextPattern[];
 }
 

@@ -1,7 +1,7 @@
 import { maskedKey, PIX_KEYS_IN_TEXT, parsePixKey } from '../../kernel/pix-key.ts';
 import type { DestinationKind, MethodRecord } from './method.ts';
 
-/** A PIX key is a person's: nobody sees it whole but the receiver of the merchant's webhooks. */
+/** A PIX key. It is personal data: only the receiver of the merchant's webhooks sees it whole. */
 export const pixKey: DestinationKind = {
   inWords: 'PIX key',
   mustBe: 'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key',

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { isBase58Check, shortened } from './addresses.ts';
+import { isBase58Check, shortenAddress } from './addresses.ts';
 import type { MethodRecord } from './method.ts';
 
 export const usd: MethodRecord = {
@@ -12,7 +12,7 @@ export const usd: MethodRecord = {
     variants: 'TRON or ERC-20',
     mustBe: 'must be a USDT address, on TRON (T…) or ERC-20 (0x…), with its checksum',
     parse: parseUsdtAddress,
-    mask: shortened,
+    mask: shortenAddress,
     isPublic: true,
     inText: [],
   },
@@ -25,13 +25,13 @@ export const usd: MethodRecord = {
 
 const TRON_VERSIONS: readonly number[] = [0x41];
 
-/** A TRON or ERC-20 address by its checksum, where it has one, in its normal form; null where the text is none. */
+/** Parses a TRON or ERC-20 address, with any checksum, into its normal form; null where the text is none. */
 export function parseUsdtAddress(text: string): string | null {
   if (text.startsWith('0x')) return parseErc20Address(text);
   return isBase58Check(text, TRON_VERSIONS) ? text : null;
 }
 
-/** An ERC-20 address in its normal form (EIP-55), where the case of the letters is a checksum. In one case it has none. */
+/** Parses an ERC-20 address into EIP-55, where the case of the letters is the checksum; in one case there is none. */
 function parseErc20Address(text: string): string | null {
   const digits = /^0x([0-9a-fA-F]{40})$/.exec(text)?.[1];
   if (digits === undefined) return null;

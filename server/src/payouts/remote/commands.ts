@@ -12,7 +12,7 @@ import {
 import { ABSENT_AFTER_MS, type Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
-import { isBehind, isNewestFirst } from '../../upstream/read-until.ts';
+import { isNewestFirst, reachesBefore } from '../../upstream/read-until.ts';
 import { earliestOf, type Recognition, recognise, windowOf } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
@@ -47,9 +47,9 @@ import {
   payoutIn,
 } from './mirror.ts';
 
-/** Requests for payouts to the service, and the look-ups of those whose outcome is not known at once. */
+/** The requests for payouts to the service, and the lookups of those whose outcome is unknown. */
 export interface PayoutRequests {
-  /** Requests a payout; one whose outcome is unknown is `inDoubt`. */
+  /** Requests a payout; one whose outcome is unknown is `inDoubt`. @throws as `Intents.run` */
   request: PayoutService['request'];
   kinds: Readonly<Record<string, RequestKind>>;
 }
@@ -60,18 +60,18 @@ export const PAYOUTS = '/v1/payouts';
 const POST = { name: 'POST /v1/payouts', inWords: 'requesting payouts' };
 export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
 
-/** The difference between the service's clock and ours that is ordinary. */
+/** The usual difference between the service's clock and ours. */
 export const SKEW_MS = 60_000;
 /** The time around a request in which the service dates the payout that it makes. */
 const WINDOW = windowOf({ beforeMs: SKEW_MS, afterMs: ABSENT_AFTER_MS + SKEW_MS });
 
-/** The stored description of a request, by which its payout is distinguished from those that were there before. */
+/** The stored traits of a request, by which its payout is distinguished from others. */
 interface Summary {
   method: PayoutMethod;
   amountCents: number;
   /** A public address whole, any other destination masked. */
   destination: string;
-  /** The place in the mirror of the newest payout that was known before the request. */
+  /** The place in the mirror of the newest payout at the time of the request; 0 for none. */
   knownUpTo: number;
 }
 
@@ -122,7 +122,7 @@ export function createPayoutRequests({
       const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
         throw behindChange(fault);
       });
-      // Nothing is recorded under its id: a look-up there would say that there is no such payout.
+      // Nothing is recorded under the intent's id: a lookup by it would say that there is no such payout.
       if (!known) throw error;
       return { payout: known.payout, replayed };
     } finally {
@@ -150,11 +150,11 @@ export function createPayoutRequests({
         upstream.send({ environment, method: 'POST', path: PAYOUTS, body, requestOptions }),
       )
       .finally(() => reads.forget(environment));
-    // The service may have made the payout all the same: its list shows that.
+    // After an inconclusive answer the service's list shows whether the payout was made.
     assertConclusive(answer);
     if (isSuccess(answer)) {
       const made = readPayout(answer.body);
-      // The service has made a payout, and its list shows which one.
+      // The service has made a payout, and its list will show which one.
       if (!made) throw unreadable();
       return observationOf({ ...withSummary(made, summary), status: made.status ?? 'pending' }, at, {
         madeBy,
@@ -167,7 +167,7 @@ export function createPayoutRequests({
     throw refusalOf(answer, { secret: destination });
   }
 
-  /** The refusal behind a 400 or 422. Status codes say too little and the text may change, so the wallet is read. */
+  /** The refusal behind a 400 or 422. The status says too little and the message may change, so the wallet is read. */
   async function toRefusal(
     tenant: Tenant,
     { method, amountCents }: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
@@ -192,11 +192,11 @@ export function createPayoutRequests({
   /**
    * Looks up the outcome of a request. Its payout has exactly the request's method, amount and whole destination, came
    * after it, and was made by no other request. The service's list shows PIX keys masked, so most often a webhook has to
-   * name the payout. One that only resembles it is never taken for it: then the outcome stays unknown.
+   * show the whole key. A payout that may be the request's never settles it: then the outcome stays unknown.
    */
   const lookUp: OutcomeLookup = async (tenant, intent) => {
-    const named = await findNamed(tenant, intent);
-    if (named !== null) return named;
+    const mirroredResult = await findByInput(tenant, intent);
+    if (mirroredResult !== null) return mirroredResult;
     const summary = intent.summary as Summary;
     const at = clock.now();
     const { environment } = tenant;
@@ -210,28 +210,30 @@ export function createPayoutRequests({
     const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
     if (!list) return { unclear: 'The payments service does not show a list of payouts' };
     const payouts = await mirror.merge(tenant, list.items, at);
-    // The list shows addresses whole.
-    const listed = await findNamed(tenant, intent);
-    if (listed !== null) return listed;
+    // The list shows public addresses whole, so the payout may be in the mirror by now.
+    const listedResult = await findByInput(tenant, intent);
+    if (listedResult !== null) return listedResult;
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
-    const before = await selectKnownUpTo(database.sql, tenant, 'payout', { ids, place: summary.knownUpTo });
+    const knownBefore = await selectKnownUpTo(database.sql, tenant, 'payout', {
+      ids,
+      place: summary.knownUpTo,
+    });
     const claimed = await intents.claimed(tenant, REQUEST, ids);
-    const wasKnown = ({ withdrawalId }: Payout) => before.has(withdrawalId!);
-    const alike = payouts.flatMap((payout) => {
-      if (!payout || wasKnown(payout)) return [];
+    const candidates = payouts.flatMap((payout) => {
+      if (!payout || knownBefore.has(payout.withdrawalId!)) return [];
       const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
-      return !isOther && mayBe(payout, summary) ? [payout] : [];
+      return !isOther && canBeMadeBy(payout, summary) ? [payout] : [];
     });
     const dates = payouts.map((payout) => payout?.requestedAt ?? null);
     const recognition = recognise({
-      ...{ items: alike, idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
+      ...{ items: candidates, idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
       hasRival: () => false,
       complete:
         list.items.length >= list.total ||
-        (before.size > 0 && isNewestFirst(dates)) ||
-        isBehind(dates, earliestOf(intent.createdAt, WINDOW)),
+        (knownBefore.size > 0 && isNewestFirst(dates)) ||
+        reachesBefore(dates, earliestOf(intent.createdAt, WINDOW)),
     });
-    // A payout that only resembles the request is not taken for its own, even where there is one alone.
+    // A payout without the request's whole input does not settle it, even where it is the only candidate.
     if (recognition.items.length > 0)
       return { unclear: `${namesOf(recognition.items)} may be it, as far as the service shows it` };
     if (payouts.includes(null)) return 'unclear';
@@ -240,20 +242,20 @@ export function createPayoutRequests({
       : { unclear: 'The list of the payments service does not reach back so far' };
   };
 
-  /** The payout that has been shown with all that the request says; null where none has been. */
-  async function findNamed(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
+  /** Finds the request's payout among those that are mirrored with its whole input; null where there is none. */
+  async function findByInput(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
     const { inputHash, summary } = intent;
     const { knownUpTo } = summary as Summary;
-    const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, behind: knownUpTo });
+    const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, after: knownUpTo });
     const ids = made.map(({ observed }) => observed.id);
-    // Open requests are read before claimed payouts: a request that ends in between is then a rival, not overlooked.
+    // Open requests are read before claims: a request that ends in between is then counted as a rival.
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
     const places = new Map(made.map(({ place, observed }) => [observed.id, place]));
     const recognition = recognise({
       items: made.map(({ observed }) => payoutIn(observed)),
       ...{ idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
-      // A request that came when this payout was known already has not made it.
+      // A request that came after this payout was mirrored has not made it.
       hasRival: (payout) =>
         open.some(
           (other) =>
@@ -291,7 +293,7 @@ function dateOf({ requestedAt }: Payout): Date | null {
   return requestedAt;
 }
 
-/** The reason for which a payout that is as it was requested is not taken for it, for the operator. */
+/** The reason why a payout with the request's input does not settle it, for the operator. */
 function reasonOf({ reason, items }: Extract<Recognition<Payout>, { kind: 'unclear' }>): string {
   const names = namesOf(items);
   switch (reason) {
@@ -310,7 +312,7 @@ function namesOf(payouts: readonly Payout[]): string {
   return payouts.map(({ code, withdrawalId }) => code ?? withdrawalId).join(', ');
 }
 
-/** Completes the service's answer from the request. A public address stays whole, which the answer may shorten. */
+/** Completes the service's answer from the request. A public address, which the answer may shorten, stays whole. */
 function withSummary(made: UpstreamPayout, { method, amountCents, destination }: Summary): UpstreamPayout {
   const { isPublic } = methodOf(method).destination;
   return {
@@ -321,8 +323,8 @@ function withSummary(made: UpstreamPayout, { method, amountCents, destination }:
   };
 }
 
-/** Whether no member of a payout shows that it is another than the requested one. */
-function mayBe(payout: Payout, { method, amountCents, destination }: Summary): boolean {
+/** Whether a request can have made a payout: nothing of it contradicts the summary. */
+function canBeMadeBy(payout: Payout, { method, amountCents, destination }: Summary): boolean {
   return (
     payout.amountCents === amountCents &&
     (payout.method === method || payout.method === 'unknown') &&

@@ -21,19 +21,19 @@ import {
   type UpstreamPayout,
 } from '../upstream-payout.ts';
 
-/** Payouts of the main account in the mirror: what has been observed of the service's. */
+/** The mirrored payouts of the main account. */
 export interface MirroredPayouts {
-  /** Merges a page in one transaction, or in none where nothing is new. Returns each payout as it is known then. */
+  /** Merges a page in one transaction, or in none where nothing is new. Returns the merged payouts. */
   merge(tenant: Tenant, page: readonly (UpstreamPayout | null)[], at: Date): Promise<(Payout | null)[]>;
-  /** Reads each payout as it is known now. */
+  /** Replaces each payout by its present state in the mirror, if it has one. */
   asKnown(tenant: Tenant, payouts: readonly (Payout | null)[]): Promise<(Payout | null)[]>;
-  /** Finds payouts by withdrawal id, code, or the id of the request that has made or may have made it. */
+  /** Finds payouts by withdrawal id, code, or the id of the request that has or may have made it. Keyed by that name. */
   findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, MirroredRow>>;
   /** Finds a payout by its id or withdrawal id, with the version of the tenant's log that the state holds for. */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: Payout } | null>;
   /** Lists the payouts that the service may not have made, newest first. */
   inDoubt(tenant: Tenant): Promise<Payout[]>;
-  /** The withdrawals of these ids: those of requests whose payout has been identified are added. */
+  /** Adds to ids of payouts the withdrawal ids of the requests among them whose payout has been identified. */
   withdrawalsOf(tenant: Tenant, ids: readonly string[]): Promise<string[]>;
 }
 
@@ -114,13 +114,12 @@ export function mirrorPayouts({
 
     async withdrawalsOf(tenant, ids) {
       const requests = await select(tenant, ids.filter(isRequestId));
-      const made: string[] = [...requests.values()].flatMap((record) => payoutIn(record).withdrawalId ?? []);
-      return [...ids, ...made];
+      return [...ids, ...[...requests.values()].flatMap((record) => payoutIn(record).withdrawalId ?? [])];
     },
   };
 }
 
-/** Whether an id is of a request; the payout that the request has made keeps it. */
+/** Whether an id is a request's, which the payout that it has made keeps. */
 function isRequestId(id: string): boolean {
   return id.startsWith('int_');
 }
@@ -176,50 +175,50 @@ export function identifiedAs(withdrawalId: string, requestId: string): Observati
 
 /** The observation that the outcome of a request is unknown: its payout is shown in doubt. */
 export function inDoubtOf(request: Payout & { requestId: string }, at: Date, again: boolean): Observation {
-  const { requestId } = request;
-  return {
-    read: (reader) => reader.load(mirrored.payout, requestId),
-    decide(state: State) {
-      const before = state.get(mirrored.payout, requestId);
-      const known = before && payoutIn(before);
-      // A payout that was found to have never been made stays so.
-      if (known && (!known.inDoubt || !again)) return { resourceId: requestId, writes: {} };
-      const payout = { ...request, version: (known?.version ?? 0) + 1 };
-      return { resourceId: requestId, writes: writesOfDoubt(payout, known, at) };
-    },
-  };
+  return conclusion(request, at, (known) =>
+    // A payout that was identified, or never made, stays so.
+    known && (!known.inDoubt || !again) ? null : { ...request, version: (known?.version ?? 0) + 1 },
+  );
 }
 
-/** The observation that the service has no such payout. `ifShown`: only where the payout was shown in doubt. */
+/** The observation that the service never made a payout. `ifShown`: only where the payout was shown in doubt. */
 export function neverMadeOf(
   request: Payout & { requestId: string },
   at: Date,
   { ifShown }: { ifShown: boolean },
 ): Observation {
-  const { requestId } = request;
+  return conclusion(request, at, (known) =>
+    (known ? !known.inDoubt : ifShown) ? null : neverMade(known ?? request, at),
+  );
+}
+
+/** The observation of a state that this server concludes itself; `decide` returns null where nothing is new. */
+function conclusion(
+  { requestId }: { requestId: string },
+  at: Date,
+  decide: (known: Payout | null) => Payout | null,
+): Observation {
   return {
     read: (reader) => reader.load(mirrored.payout, requestId),
     decide(state: State) {
       const before = state.get(mirrored.payout, requestId);
       const known = before && payoutIn(before);
-      if (known ? !known.inDoubt : ifShown) return { resourceId: requestId, writes: {} };
-      return { resourceId: requestId, writes: writesOfDoubt(neverMade(known ?? request, at), known, at) };
+      const payout = decide(known);
+      if (!payout) return { resourceId: requestId, writes: {} };
+      const writes = writesOfMirrored({
+        resource: 'payout',
+        id: requestId,
+        version: payout.version,
+        status: payout.status,
+        final: isSettled(payout),
+        parent: null,
+        snapshot: payout,
+        observedAt: at,
+        event: eventOf(requestId, payout, known),
+      });
+      return { resourceId: requestId, writes };
     },
   };
-}
-
-function writesOfDoubt(payout: Payout, before: Payout | null, at: Date): Writes {
-  return writesOfMirrored({
-    resource: 'payout',
-    id: payout.requestId!,
-    version: payout.version,
-    status: payout.status,
-    final: isSettled(payout),
-    parent: null,
-    snapshot: payout,
-    observedAt: at,
-    event: eventOf(payout.requestId!, payout, before),
-  });
 }
 
 /** The payout of an intent whose outcome is unknown, from the intent's `summary`, where a PIX key is masked. */
@@ -232,7 +231,7 @@ export function asPayout({ id, summary, createdAt }: Intent): Payout & { request
   return { ...payoutInDoubt({ ...shown, requestId: id, requestedAt: createdAt }), requestId: id };
 }
 
-/** Whether an answer or a webhook has the status that is known; an older one has not, nor one without a status. */
+/** Whether a description confirms the known status; an older one does not, nor one without a status. */
 function isConfirmation({ status: upstreamStatus }: UpstreamPayout, { status }: Payout): boolean {
   return upstreamStatus !== null && (upstreamStatus === status || status === 'unknown');
 }
@@ -242,7 +241,7 @@ type Events = NonNullable<Writes['events']>;
 interface MergeSource extends Source {
   /** The instant for which the description holds: for a webhook, not later than its own dates. */
   holdsAt: Date;
-  /** The request that has made the payout, where that becomes known only now. */
+  /** The record of the request in doubt that has made the payout, where that becomes known only now. */
   doubted?: MirroredRow | null;
 }
 
@@ -285,7 +284,7 @@ function merge(
   };
 }
 
-/** Makes one payout of two records: a subscription to either id goes on. */
+/** Merges the records of a payout and its request: a subscription to either id goes on. */
 function writesOfIdentified(known: MirroredRow, payout: Payout, doubted: MirroredRow): Writes {
   const before = payoutIn(doubted);
   const made = identified(payout, before);
@@ -324,7 +323,7 @@ function eventOf(resourceId: string, payout: Payout, before: Payout | null): Eve
   };
 }
 
-/** Merges a page one by one: it may have a payout twice. */
+/** Merges a page item by item, for it may have a payout twice. */
 function mergeAll(
   page: readonly (UpstreamPayout | null)[],
   findKnown: (id: string) => MirroredRow | null,

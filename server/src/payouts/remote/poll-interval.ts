@@ -1,7 +1,8 @@
 import { leavesUnconfirmed, type Payout } from '../model.ts';
 
-/** The shortest interval, after a hint that something has changed. */
+/** The shortest interval, for payouts that are known to have changed. */
 export const CHANGED_MS = 1_000;
+/** The age up to which a payout is polled most often. */
 const FRESH_MS = 10 * 60_000;
 const UNCONFIRMED_MS = 2_000;
 export const EACH_FRESH_MS = 5_000;
@@ -11,7 +12,7 @@ const AGELESS_MS = 15_000;
 /** The interval where all payouts are followed and none is open: one may be requested elsewhere. */
 const IDLE_MS = 30_000;
 
-/** The time until the next poll: that of the most urgent of the open payouts. */
+/** The milliseconds until the next poll: the interval of the most urgent open payout. */
 export function pollInterval(open: readonly Payout[], now: Date): number {
   return Math.min(...(open.length === 0 ? [IDLE_MS] : open.map((payout) => intervalOf(payout, now))));
 }

@@ -35,14 +35,14 @@ import { CHANGED_MS, EACH_FRESH_MS, pollInterval } from './poll-interval.ts';
 
 const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
 
-/** The time for which a page is answered from memory. */
+/** The time for which a page is served from the cache. */
 const CACHED_MS = 2_000;
-/** Pages and single payouts that one search may cost. */
+/** The most pages and single payouts that one search reads. */
 const SEARCH = { pages: 5, singles: 5 };
-/** The wait between two searches for payouts behind the newest page that are followed. */
-const BEHIND_MS = 60_000;
+/** The interval between searches for followed payouts that are not on the newest page. */
+const SEARCH_EVERY_MS = 60_000;
 
-/** The scope of a read. Without a requester, only what the service says now counts. */
+/** The scope of a read. Without a requester, a stale answer is a fault. */
 interface Scope {
   tenant: Tenant;
   requestOptions: RequestOptions;
@@ -54,7 +54,7 @@ interface Page extends OffsetPage<Payout> {
   stale: boolean;
 }
 
-/** Payouts of the main account over HTTP. Every answer and webhook about them is merged into the mirror. */
+/** Creates the payouts of the main account over HTTP. Every answer and webhook about them is merged into the mirror. */
 export function createRemotePayouts(
   dependencies: UpstreamDependencies & {
     /** Reads the wallet, for the figures of a refusal. */
@@ -65,22 +65,22 @@ export function createRemotePayouts(
   const endpoints = createEndpoints(clock);
   const mirror = mirrorPayouts(dependencies);
   const requests = createPayoutRequests({ ...dependencies, endpoints, mirror });
-  /** The merges by the body of the answer: a body that several reads share is merged once. */
+  /** The merges by the body of the answer, which several reads share: it is merged once. */
   const merges = new WeakMap<object, Promise<(Payout | null)[]>>();
 
-  /** Coalesced refreshes: for any number of webhooks one read is under way, and one more for those that came meanwhile. */
+  /** Coalesced refreshes: one read serves any number of webhooks, and a second one those that arrived during it. */
   const refreshes = createCoalescedReads<Page>();
 
   const stableList = createStableOffsetList<Scope, Payout>({
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ withdrawalId }) => withdrawalId!,
     fetchPage: readPage,
-    isKept: isSettled,
+    isCacheable: isSettled,
   });
 
   // ── Reads ─────────────────────────────────────────────────────────────────────────────────────
 
-  /** @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
+  /** Reads a page and merges it. @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
   async function readPage(
     { tenant, requestOptions, keepMs, requester }: Scope,
     { limit, offset }: { limit: number; offset: number },
@@ -92,7 +92,7 @@ export function createRemotePayouts(
     );
     const { at, stale } = read;
     if (!isSuccess(read)) throw refusalOf(read);
-    // The service was not asked, or did not answer.
+    // A stale answer means that the service was not asked, or did not answer.
     if (stale && requester === null) throw new UpstreamFault('unreachable', 'no');
     const list = readPayoutList(read.body);
     if (!list) throw unreadable();
@@ -107,15 +107,15 @@ export function createRemotePayouts(
     return { items, total: list.total, at, stale };
   }
 
-  /** Searches by any name. `complete`: a payout that was not found does not exist. @throws as `readPage` */
+  /** Searches payouts by any of their names. `complete`: one that was not found does not exist. @throws as `readPage` */
   async function searchFor(
-    given: Scope,
+    requestedScope: Scope,
     names: readonly string[],
   ): Promise<{ found: Map<string, Payout>; complete: boolean; readable: boolean }> {
     let isStale = false;
-    const { requester } = given;
+    const { requester } = requestedScope;
     const scope: Scope = {
-      ...given,
+      ...requestedScope,
       requester: requester && {
         ...requester,
         onRead(at, stale) {
@@ -136,7 +136,7 @@ export function createRemotePayouts(
       pages: SEARCH.pages,
     });
     items.forEach(add);
-    // A payout that was absent from a cached page may have been made since.
+    // A payout that is missing from a stale page may have been made since.
     if (complete && isStale && names.some((name) => !found.has(name))) throw cannotAsk();
     if (complete) return { found, complete, readable };
     for (const name of names.filter((each) => !found.has(each)).slice(0, SEARCH.singles)) {
@@ -146,7 +146,7 @@ export function createRemotePayouts(
     return { found, complete: names.every((name) => found.has(name)), readable };
   }
 
-  /** Reads one payout. The document has no such endpoint: null says nothing about the payout. */
+  /** Reads one payout. The document has no such endpoint, so null does not mean that there is no payout. */
   async function readOne(
     { tenant, requestOptions, keepMs, requester }: Scope,
     name: string,
@@ -169,7 +169,7 @@ export function createRemotePayouts(
   ): Promise<(Payout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirror.findNamed(tenant, names);
-    const open = names.filter((name) => !isConfirmed(known.get(name)) && !isOfRequest(known.get(name)));
+    const open = names.filter((name) => !isConfirmed(known.get(name)) && !hasNoWithdrawal(known.get(name)));
     let found = new Map<string, Payout>();
     if (open.length > 0)
       try {
@@ -178,7 +178,7 @@ export function createRemotePayouts(
         if (!searched.complete && open.some((name) => !known.has(name) && !found.has(name)))
           throw searched.readable ? tooManyPages(SEARCH.pages) : unreadable();
       } catch (error) {
-        // Payouts that are known are answered as they were seen last.
+        // Known payouts are returned as they were last seen.
         if (!isRetryable(error) || open.some((name) => !known.has(name))) throw error;
       }
     return references.map((reference) => {
@@ -190,7 +190,7 @@ export function createRemotePayouts(
     });
   }
 
-  /** Lists the payouts in doubt, newest first. They precede the rest, for no list of the service has them yet. */
+  /** Lists the payouts in doubt, newest first. They precede the rest, for the service's list does not have them. */
   async function listDoubts(
     tenant: Tenant,
     { after, before, ...filter }: PayoutFilter & { after: number | undefined; before: number | undefined },
@@ -222,7 +222,7 @@ export function createRemotePayouts(
   return {
     serviceFor: (requester) => ({
       request: requests.request,
-      // The service knows the names that it issues.
+      // Only the service knows the form of the names that it issues.
       assertNames: () => undefined,
       find: async (tenant, reference) =>
         (await withUpstreamErrors(findMany(tenant, [reference], requester)))[0] ?? null,
@@ -236,12 +236,12 @@ export function createRemotePayouts(
       async list(tenant, { end, limit, after, before, ...filter }) {
         const doubts = await listDoubts(tenant, { after, before, ...filter });
         const isRank = (place: number | undefined) => place === undefined || place > 0;
-        // Behind a place among those in doubt lies all of the rest, before one none of it.
-        const readRest = async (most: number) => {
+        // All of the service's list comes after a place of a payout in doubt, and none of it before one.
+        const readRest = async (restLimit: number) => {
           if (before !== undefined && !isRank(before)) return { items: [], more: false };
           const range = {
             end,
-            limit: most,
+            limit: restLimit,
             after: isRank(after) ? after : undefined,
             before,
             ...stableFilter(filter),
@@ -255,15 +255,12 @@ export function createRemotePayouts(
           );
           return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
         };
-        if (end === 'first') {
-          if (doubts.length > limit) return { items: doubts.slice(0, limit), more: true };
-          const rest = await readRest(Math.max(1, limit - doubts.length));
-          const items = [...doubts, ...rest.items];
-          return { items: items.slice(0, limit), more: rest.more || items.length > limit };
-        }
-        const rest = await readRest(limit);
+        const isFirst = end === 'first';
+        if (isFirst && doubts.length > limit) return { items: doubts.slice(0, limit), more: true };
+        const rest = await readRest(isFirst ? Math.max(1, limit - doubts.length) : limit);
         const items = [...doubts, ...rest.items];
-        return { items: items.slice(-limit), more: rest.more || items.length > limit };
+        const page = isFirst ? items.slice(0, limit) : items.slice(-limit);
+        return { items: page, more: rest.more || items.length > limit };
       },
       async listPage(tenant, page) {
         const { items, total } = await withUpstreamErrors(readPage(cachedScope(tenant, requester), page));
@@ -288,8 +285,8 @@ export function createRemotePayouts(
       const at = clock.now();
       const open = await selectOpen(database.sql, tenant, 'payout', followed);
       if (!all && open.length === 0) return null;
-      // The look-ups of requests run elsewhere; once a payout is known, it is polled. This reads our own database alone.
-      if (!all && open.every(isOfRequest)) return plusMs(at, EACH_FRESH_MS);
+      // Requests in doubt are looked up by a task, so only our own database is read until one has its withdrawal.
+      if (!all && open.every(hasNoWithdrawal)) return plusMs(at, EACH_FRESH_MS);
       const intervalMs = pollInterval(open.map(payoutIn), at);
       const claim = { name: 'payout', now: at, intervalMs: isChanged ? CHANGED_MS : intervalMs };
       if (!(await claimPoll(database.sql, tenant, claim))) return plusMs(at, intervalMs);
@@ -297,27 +294,27 @@ export function createRemotePayouts(
       const scope = freshScope(tenant, { priority: 'poll' });
       const { items } = await readPage(scope, { limit: LARGEST_PAGE, offset: 0 });
       const seen = new Set(items.map((payout) => payout?.withdrawalId));
-      const behind = open.filter((one) => !isOfRequest(one) && !seen.has(one.id)).map(({ id }) => id);
-      const searches = { name: 'payout behind', now: at, intervalMs: BEHIND_MS };
-      if (behind.length > 0 && (await claimPoll(database.sql, tenant, searches)))
-        await searchFor(scope, behind);
+      const missing = open.filter((row) => !hasNoWithdrawal(row) && !seen.has(row.id)).map(({ id }) => id);
+      const searches = { name: 'payout behind', now: at, intervalMs: SEARCH_EVERY_MS };
+      if (missing.length > 0 && (await claimPoll(database.sql, tenant, searches)))
+        await searchFor(scope, missing);
 
-      const still = await selectOpen(database.sql, tenant, 'payout', followed);
-      return !all && still.length === 0 ? null : plusMs(at, pollInterval(still.map(payoutIn), at));
+      const stillOpen = await selectOpen(database.sql, tenant, 'payout', followed);
+      return !all && stillOpen.length === 0 ? null : plusMs(at, pollInterval(stillOpen.map(payoutIn), at));
     },
 
     async refresh(tenant, ids, requestOptions) {
       const { items } = await refreshes(tenantKey(tenant), () => {
-        // The change may be missing from a page that was read before, or is being read.
+        // A page that was read before, or is being read, may lack the change.
         reads.forget(tenant.environment);
         return readPage(freshScope(tenant, requestOptions), { limit: LARGEST_PAGE, offset: 0 });
       });
       const seen = new Set<string | null>(
         items.flatMap((payout) => (payout ? [payout.withdrawalId, payout.code] : [])),
       );
-      const behind = ids.filter((id) => !seen.has(id) && canBeReference(id));
-      if (behind.length > 0)
-        await searchFor({ ...freshScope(tenant, requestOptions), keepMs: CACHED_MS }, behind);
+      const missing = ids.filter((id) => !seen.has(id) && canBeReference(id));
+      if (missing.length > 0)
+        await searchFor({ ...freshScope(tenant, requestOptions), keepMs: CACHED_MS }, missing);
     },
 
     readWebhook(payload) {
@@ -336,26 +333,26 @@ export function createRemotePayouts(
   };
 }
 
-/** Whether a record has no withdrawal of the service's: its request is in doubt, or never arrived there. */
-function isOfRequest(known: MirroredRow | undefined): boolean {
+/** Whether a record has no withdrawal id: its request is in doubt, or never reached the service. */
+function hasNoWithdrawal(known: MirroredRow | undefined): boolean {
   return known !== undefined && payoutIn(known).withdrawalId === null;
 }
 
 // ── Places of payouts in doubt ──────────────────────────────────────────────────────────────────
 
-/** The place of a payout in doubt: below 0, the newest lowest. The places of the rest are ranks, from 1. */
+/** The place of a payout in doubt: below 0, the newest lowest. The places in the service's list are ranks, from 1. */
 function placeOfDoubt(payout: Payout): number {
   return -payout.requestedAt!.getTime();
 }
 
-/** Whether one place of the list comes behind another, newest first. */
+/** Whether a place comes after another in the list, newest first. */
 function isBehind(place: number, other: number): boolean {
   if (place < 0 && other < 0) return place > other;
   if (place < 0 || other < 0) return other < 0;
   return place < other;
 }
 
-/** Whether the service itself has described the end; a webhook says less of it. */
+/** Whether the service itself has described the payout's end, about which a webhook says less. */
 function isConfirmed(known: MirroredRow | undefined): boolean {
   if (!known?.final) return false;
   const { processedAt } = payoutIn(known);
@@ -378,13 +375,13 @@ function stableFilter({
       isOneOf(method, payout.method) &&
       (!requestedAfter || (payout.requestedAt !== null && payout.requestedAt >= requestedAfter)) &&
       (!requestedBefore || (payout.requestedAt !== null && payout.requestedAt < requestedBefore)),
-    // Payouts that were requested at the same time may stand in either order.
+    // Payouts that were requested at about the same time may stand in either order.
     isBeyond: ({ requestedAt }) =>
       requestedAfter !== undefined && requestedAt !== null && requestedAt < plusMs(requestedAfter, -SKEW_MS),
   };
 }
 
-/** Whether a text can be a reference at all; for any other the service is not asked. */
+/** Whether a text can be a reference at all; the service is not asked for any other. */
 function canBeReference(text: string): boolean {
   return /^[\x21-\x7e]{1,128}$/.test(text) && !/^\.{1,2}$/.test(text);
 }

@@ -19,14 +19,14 @@ import { RESOURCE } from './mirror.ts';
 export const MAY_MANAGE = ['subcontas.gerenciar'];
 export const MAY_WITHDRAW = ['subcontas.gerenciar', 'subcontas.sacar'];
 
-/** Requests that change something at the service, and what follows from each of them. */
+/** Sends requests that change something at the service, and invalidates what was read before them. */
 export interface Sender {
   /**
-   * Sends a request that nobody repeats.
+   * Sends a request once.
    * @throws UpstreamFault, RateLimitError; UpstreamError where there is no such endpoint
    */
   post(tenant: Tenant, endpoint: Endpoint, path: `/v1/${string}`, body: unknown): Promise<UpstreamAnswer>;
-  /** Runs a change, or an attempt at one, and then has everything read again that it may have changed. */
+  /** Runs a change; after it, even a failed one, everything that it may have changed is read again. */
   withInvalidation<Result>(tenant: Tenant, change: () => Promise<Result>): Promise<Result>;
 }
 
@@ -57,11 +57,11 @@ export function createSender({
   };
 }
 
-/** The traits by which a request is recognised. */
+/** The stored traits of a request, by which its resource is recognised. */
 export interface Summary {
   subaccountId: string;
   amountCents: number;
-  /** The masked PIX key of a payout. */
+  /** The masked PIX key of a payout; absent for a transfer. */
   pixKey?: string | null;
 }
 
@@ -71,7 +71,7 @@ export function summaryOf({ subaccountId, amountCents }: Summary): Summary {
 
 const POST = { name: 'POST /v1/subaccounts', inWords: 'creating subaccounts' };
 
-/** Creates a subaccount at the service. @throws PaymentError */
+/** Builds the function that creates a subaccount at the service, which throws a PaymentError. */
 export function createSubaccountWith({ post }: Sender) {
   return async (
     tenant: Tenant,
@@ -80,7 +80,7 @@ export function createSubaccountWith({ post }: Sender) {
     const answer = await post(tenant, POST, '/v1/subaccounts', input).catch((error: unknown) => {
       if (!(error instanceof UpstreamFault)) throw error;
       if (error.reached === 'no') throw toUpstreamError(error);
-      // With an externalId the same request again gives the same subaccount; without one, a second.
+      // Repeated with an externalId the request returns the same subaccount; without one it creates a second.
       throw new UpstreamError(error.message, {
         retryable: input.externalId != null,
         moneyMayHaveMoved: false,
@@ -94,7 +94,7 @@ export function createSubaccountWith({ post }: Sender) {
     }
     if (answer.status === 409)
       throw new ValidationError([{ path: 'input.externalId', message: 'is another subaccount’s already' }]);
-    throw isOfInput(answer)
+    throw isInputRefused(answer)
       ? invalid(messageOf(answer.body))
       : refusalOf(answer, { permissions: MAY_MANAGE });
   };
@@ -108,30 +108,31 @@ export async function toRefusal(
   {
     secret = '',
     permissions,
-    shortOf,
+    toShortfall,
   }: {
     secret?: string;
     permissions: readonly string[];
-    /** The refusal, with the service's words, where the money does not suffice; else null. */
-    shortOf: (words: string) => Promise<PaymentError | null>;
+    /** Builds the error where the money does not suffice, with the service's message; null where it does. */
+    toShortfall: (message: string) => Promise<PaymentError | null>;
   },
 ): Promise<PaymentError> {
   const message = messageOf(answer.body, { secret });
   if (answer.status === 404) return new NotFoundError('Subaccount not found');
   if (answer.status === 409) return keyUsed(message);
-  if (isOfInput(answer))
+  if (isInputRefused(answer))
     return (
-      (await shortOf(message ?? 'The payments service refuses this').catch(() => null)) ?? invalid(message)
+      (await toShortfall(message ?? 'The payments service refuses this').catch(() => null)) ??
+      invalid(message)
     );
   return refusalOf(answer, { permissions, secret });
 }
 
-function isOfInput({ status }: UpstreamAnswer): boolean {
+function isInputRefused({ status }: UpstreamAnswer): boolean {
   return status === 400 || status === 422;
 }
 
 const FIELDS = ['name', 'externalId', 'subaccountId', 'amountCents', 'pixKey', 'idempotencyKey'];
 
-function invalid(words: string | null): ValidationError {
-  return invalidInput(words, { fields: FIELDS });
+function invalid(message: string | null): ValidationError {
+  return invalidInput(message, { fields: FIELDS });
 }

@@ -22,7 +22,7 @@ import { isFinal, isSettled, type SubaccountPayout, subaccountPayoutFromJson } f
 import { anyPayoutReference, anySubaccountId, newPayoutKey } from '../names.ts';
 import { eventOf, mergeUpstreamPayout, type UpstreamPayout } from '../upstream-payout.ts';
 
-/** The mirrored payouts of subaccounts, under every name that the service has for them. */
+/** The mirrored payouts of subaccounts, by every name that the service has for them. */
 export interface MirroredPayouts {
   /** Finds a payout by our own id, or by a name that is unique without its subaccount. */
   find(tenant: Tenant, reference: string): Promise<MirroredRow | null>;
@@ -30,10 +30,10 @@ export interface MirroredPayouts {
   findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<MirroredRow | null>;
   /** Reads a payout by our own id. @throws Error where it is not there */
   get(tenant: Tenant, id: string): Promise<SubaccountPayout>;
-  /** Records a payout as the service showed it. One that shows nothing new does not wait for the lock. */
+  /** Records a payout as the service showed it, and returns it merged; without the lock where nothing is new. */
   record(
     tenant: Tenant,
-    seen: UpstreamPayout,
+    upstream: UpstreamPayout,
     as: { reference: string; at: Date },
   ): Promise<SubaccountPayout>;
 }
@@ -60,28 +60,28 @@ export function mirrorPayouts({
   return {
     async find(tenant, reference) {
       const [own] = await selectMirrored(sql, tenant, RESOURCE, [reference]);
-      return own ?? selectNamed(tenant, bareName(reference));
+      return own ?? selectNamed(tenant, normalizeName(reference));
     },
     async findOf(tenant, subaccountId, reference) {
       const found = await selectNamed(tenant, nameOf(subaccountId, reference));
       return found && found.parent === subaccountId.toLowerCase() ? found : null;
     },
     get,
-    async record(tenant, seen, { reference, at }) {
-      const names = namesOf(seen, reference);
-      const leading = await selectReferences(sql, tenant, RESOURCE, names);
+    async record(tenant, upstream, { reference, at }) {
+      const names = namesOf(upstream, reference);
+      const found = await selectReferences(sql, tenant, RESOURCE, names);
       const [known] =
-        leading.length === names.length ? await selectMirrored(sql, tenant, RESOURCE, [leading[0]!.id]) : [];
+        found.length === names.length ? await selectMirrored(sql, tenant, RESOURCE, [found[0]!.id]) : [];
       if (known) {
         const payout = payoutIn(known);
         const source: Source = { by: 'service', at, knownAt: known.observedAt };
-        if (mergeUpstreamPayout(payout, seen, payout.id, source) === null) {
-          if (isConfirmation(seen, payout))
+        if (mergeUpstreamPayout(payout, upstream, payout.id, source) === null) {
+          if (isConfirmation(upstream, payout))
             await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at });
           return payout;
         }
       }
-      const observation = observationOf(seen, { reference, at });
+      const observation = observationOf(upstream, { reference, at });
       const { id, correction } = await committer.change<{ id: string; correction: Correction | null }>({
         tenant,
         read: observation.read,
@@ -106,19 +106,19 @@ export function isSubaccountId(id: string): boolean {
   return anySubaccountId.safeParse(id).success;
 }
 
-/** Whether a service can be asked for a payout by this name at all. */
+/** Whether a text can be a reference at all; the service is not asked for any other. */
 export function canBeReference(text: string): boolean {
   return anyPayoutReference.safeParse(text).success;
 }
 
-/** Whether two ids are the same hex digits, in any case. */
-export function isSame(left: string, right: string): boolean {
+/** Whether two ids are the same but for the case of their letters. */
+export function isSameId(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }
 
 /**
- * The id of a payout with an idempotency key: known before the payout is, and the same on every instance, whichever
- * name is seen first. Null for a payout without a key.
+ * The id of a payout with an idempotency key, derived from the key: it is known before the payout is, and the same on
+ * every instance, whichever name is seen first. Null for a payout without a key.
  */
 export function reservedId(subaccountId: string, payoutId: string | null): string | null {
   if (!payoutId?.startsWith(IDEM)) return null;
@@ -126,69 +126,67 @@ export function reservedId(subaccountId: string, payoutId: string | null): strin
   return `sqp_${digest.slice(0, 32)}`;
 }
 
-function namesOf(seen: UpstreamPayout, reference: string | null): string[] {
-  const all = [seen.withdrawalId, seen.code, seen.payoutId, reference];
-  return [...new Set(all.flatMap((name) => (name === null ? [] : [nameOf(seen.subaccountId, name)])))];
+function namesOf(upstream: UpstreamPayout, reference: string | null): string[] {
+  const all = [upstream.withdrawalId, upstream.code, upstream.payoutId, reference];
+  return [...new Set(all.flatMap((name) => (name === null ? [] : [nameOf(upstream.subaccountId, name)])))];
 }
 
 /**
- * A name that holds a key is unique within its subaccount alone: the document does not say that a key is used for one
- * only.
+ * The name of a payout in the mirror. One that contains a key gets its subaccount's id as a prefix, for the document
+ * does not say that a key is used for one subaccount only.
  */
 function nameOf(subaccountId: string, reference: string): string {
-  return isBare(reference) ? bareName(reference) : `${subaccountId.toLowerCase()}/${reference}`;
+  return isUnique(reference) ? normalizeName(reference) : `${subaccountId.toLowerCase()}/${reference}`;
 }
 
-/** Whether a name is unique without its subaccount, in whichever format a service issues it. */
-function isBare(reference: string): boolean {
+/** Whether a name is unique without its subaccount. */
+function isUnique(reference: string): boolean {
   return isObjectId(reference) || /^(?:TURBO|SUB)-/.test(reference);
 }
 
-function isPayoutId(reference: string): boolean {
-  return reference.startsWith('saq_');
-}
-
-function bareName(reference: string): string {
+function normalizeName(reference: string): string {
   return isObjectId(reference) ? reference.toLowerCase() : reference;
 }
 
-export function ofOne(subaccountId: string, status?: readonly string[]) {
+/** The filter of one subaccount's payouts. */
+export function filterOf(subaccountId: string, status?: readonly string[]) {
   return { parent: subaccountId.toLowerCase(), status };
 }
 
 /**
- * The observation of a payout: `reference` is the name it was looked up by, `at` the time. `by`: the service in its
- * answer, or an event.
+ * The observation of a payout that the service showed at `at`, in an answer or an event. `reference`: the name by which
+ * it was looked up.
  */
 export function observationOf(
-  seenAs: UpstreamPayout,
+  shown: UpstreamPayout,
   { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: Source['by'] },
 ): Observation {
-  // A name in the form of the statement's refId leads only to the payout whose refId it is.
-  const seen =
-    seenAs.payoutId === null && reference !== null && isPayoutId(reference)
-      ? { ...seenAs, payoutId: reference }
-      : seenAs;
-  const names = namesOf(seen, reference);
-  const id = reservedId(seen.subaccountId, seen.payoutId) ?? newPayoutKey();
+  // A reference in the form of a refId leads only to the payout with this refId.
+  const upstream =
+    shown.payoutId === null && reference !== null && reference.startsWith('saq_')
+      ? { ...shown, payoutId: reference }
+      : shown;
+  const names = namesOf(upstream, reference);
+  const id = reservedId(upstream.subaccountId, upstream.payoutId) ?? newPayoutKey();
   return {
     read: (reader) =>
       Promise.all([readByReferences(reader, RESOURCE, names), reader.load(mirrored[RESOURCE], id)]),
     decide(state) {
       const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
       const known = before && payoutIn(before);
-      const merged = mergeUpstreamPayout(known, seen, id, { by, at, knownAt: before?.observedAt ?? null });
+      const knownAt = before?.observedAt ?? null;
+      const merged = mergeUpstreamPayout(known, upstream, id, { by, at, knownAt });
       const payout = merged ?? known!;
       const isNew = known === null || payout.version > known.version;
       const isCorrection =
         known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
-      const isOlder = before !== null && (before.observedAt > at || !isConfirmation(seen, payout));
+      const isOlder = before !== null && (before.observedAt > at || !isConfirmation(upstream, payout));
       const observedAt = isOlder ? before.observedAt : at;
       const writes = writesOf(payout, { names, observedAt, event: isNew ? { before: known } : null });
       return {
         resourceId: payout.id,
         writes,
-        contradicts: known !== null && merged === null && !isConfirmation(seen, known),
+        contradicts: known !== null && merged === null && !isConfirmation(upstream, known),
         ...(isCorrection && {
           correction: { resource: RESOURCE, id: payout.id, from: known.status, to: payout.status },
         }),
@@ -197,24 +195,22 @@ export function observationOf(
   };
 }
 
-/** Shows a payout while the outcome of its request is unknown. `again`: subscribers are notified once more. */
+/** The observation that the outcome of a payout's request is unknown. `again`: subscribers are notified once more. */
 export function inDoubtOf(request: SubaccountPayout, at: Date, again: boolean): Observation {
-  return recorded(request, at, (known) => {
-    // The payout is known, whatever became of the request; one that was never made stays so.
+  return conclusion(request, at, (known) => {
+    // A payout that the service has shown, or that was never made, stays so.
     if (known && (!known.inDoubt || !again)) return null;
     return { ...request, version: (known?.version ?? 0) + 1 };
   });
 }
 
-/**
- * Shows that the service has no such payout: nothing was debited. `ifShown`: only where the payout was shown in doubt.
- */
+/** The observation that the service never made a payout. `ifShown`: only where the payout was shown in doubt. */
 export function neverMadeOf(
   request: SubaccountPayout,
   at: Date,
   { ifShown }: { ifShown: boolean },
 ): Observation {
-  return recorded(request, at, (known) => {
+  return conclusion(request, at, (known) => {
     if (known ? !known.inDoubt : ifShown) return null;
     const { inDoubt: _, ...rest } = known ?? request;
     return {
@@ -229,8 +225,8 @@ export function neverMadeOf(
   });
 }
 
-/** Records a state that this server concludes without the service; `decide` gives null where nothing is new. */
-function recorded(
+/** The observation of a state that this server concludes itself; `decide` returns null where nothing is new. */
+function conclusion(
   { id, subaccountId, payoutId }: SubaccountPayout,
   at: Date,
   decide: (known: SubaccountPayout | null) => SubaccountPayout | null,
@@ -278,15 +274,15 @@ function writesOf(
   });
 }
 
-/** Whether an answer confirms the known state; an older one does not. */
-function isConfirmation(seen: UpstreamPayout, known: UpstreamPayout): boolean {
-  const reversed = seen.status === 'failed' && seen.reversed;
-  return known.status === 'unknown' || (seen.status === known.status && reversed === known.reversed);
+/** Whether a description confirms the known state; an older one does not. */
+function isConfirmation(upstream: UpstreamPayout, known: UpstreamPayout): boolean {
+  const reversed = upstream.status === 'failed' && upstream.reversed;
+  return known.status === 'unknown' || (upstream.status === known.status && reversed === known.reversed);
 }
 
-/** The observation of an event that names a payout and says nothing else of it. */
-export function namedOnly(code: string): Observation {
-  const names = [bareName(code)];
+/** The observation of an event that says nothing of a payout but its code: it writes nothing. */
+export function codeOnly(code: string): Observation {
+  const names = [normalizeName(code)];
   return {
     read: (reader) => readByReferences(reader, RESOURCE, names),
     decide: (state) => ({ resourceId: knownByReferences(state, RESOURCE, names)?.id ?? code, writes: {} }),

@@ -17,21 +17,29 @@ import type { RequestPayoutInput, SubaccountPayout } from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
 import { readRequestedPayout, readSubaccountPayout } from '../wire.ts';
 import { MAY_WITHDRAW, type Sender, type Summary, summaryOf, toRefusal } from './commands.ts';
-import { canBeReference, IDEM, inDoubtOf, isSame, neverMadeOf, observationOf, reservedId } from './mirror.ts';
+import {
+  canBeReference,
+  IDEM,
+  inDoubtOf,
+  isSameId,
+  neverMadeOf,
+  observationOf,
+  reservedId,
+} from './mirror.ts';
 
-/** Requests for payouts of subaccounts to the service, and the lookups of those whose outcome is not known at once. */
+/** The requests for payouts of subaccounts to the service, and the lookups of those whose outcome is unknown. */
 export interface PayoutRequests {
   /**
-   * `held`: it is under verification (the document's `202`), or nobody has said that it is not. `doubt`: the outcome of
-   * the request is unknown, and this is recorded of it. @throws as `Intents.run`, but InDoubtError
+   * Requests a payout. `held`: it is under verification (the document's `202`), or may be. `doubt`: what is recorded of
+   * it where the outcome is unknown. @throws as `Intents.run`; InDoubtError only where nothing is recorded
    */
   requestPayout(
     tenant: Tenant,
     input: RequestPayoutInput,
   ): Promise<{ id: string; held: boolean; doubt: SubaccountPayout | null; replayed: boolean }>;
-  /** Whether the outcome of some payout is not known yet. */
+  /** Whether the outcome of any payout is not known yet. */
   hasDoubts(tenant: Tenant): Promise<boolean>;
-  /** The payouts whose outcome is not known yet: a caller that missed one might request it again. */
+  /** Lists the payouts whose outcome is not known yet: a caller that missed one might request it again. */
   inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
@@ -50,13 +58,13 @@ export function createPayoutRequests({
   intents,
   endpoints,
   sender: { post, withInvalidation },
-  findShown,
+  findMirrored,
   readBalance,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   sender: Sender;
-  /** Finds the payout of a request as it is recorded; null where nothing of it is. */
-  findShown: (tenant: Tenant, intent: Intent) => Promise<SubaccountPayout | null>;
+  /** Finds the mirrored payout of a request; null where there is none. */
+  findMirrored: (tenant: Tenant, intent: Intent) => Promise<SubaccountPayout | null>;
   /** Reads a subaccount's balance, for the figures of a refusal; null where it is not shown. */
   readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
 }): PayoutRequests {
@@ -72,10 +80,10 @@ export function createPayoutRequests({
       throw await toRefusal(answer, {
         secret: pixKey,
         permissions: MAY_WITHDRAW,
-        async shortOf(words) {
+        async toShortfall(message) {
           const balanceCents = await readBalance(tenant, subaccountId);
           if (balanceCents === null || amountCents <= balanceCents) return null;
-          return new InsufficientFundsError(words, {
+          return new InsufficientFundsError(message, {
             requestedCents: amountCents,
             withdrawableCents: balanceCents,
             balanceCents,
@@ -85,7 +93,7 @@ export function createPayoutRequests({
           });
         },
       });
-    // The payout is requested: no later fault changes that.
+    // The service has accepted the request: no later fault changes that.
     const at = clock.now();
     const requested = readRequestedPayout(answer.body);
     const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
@@ -97,9 +105,13 @@ export function createPayoutRequests({
     if (isFound(found)) return { made: found.found, held };
     // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means that it was
     // refused, and the reason is not given.
-    if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-')) throw notShown();
-    const seen = justRequested({ ...requested, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
-    return { made: observationOf(seen, { reference: IDEM + key, at }), held };
+    if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-'))
+      throw new UpstreamError('The payments service has accepted this, and does not show it', {
+        retryable: false,
+        moneyMayHaveMoved: true,
+      });
+    const shown = justRequested({ ...requested, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
+    return { made: observationOf(shown, { reference: IDEM + key, at }), held };
   }
 
   /** Looks a payout up by the first of these names that leads to it. */
@@ -109,21 +121,22 @@ export function createPayoutRequests({
     names: readonly string[],
     requestOptions: RequestOptions,
   ): Promise<LookupResult> {
-    let unclear = false;
+    let isUnclear = false;
     for (const reference of names.filter(canBeReference)) {
       const at = clock.now();
       const path = payoutPath(subaccountId, reference);
       const answer = await endpoints.callIfSupported(environment, GET_PAYOUT, () =>
         upstream.get({ environment, path, requestOptions }),
       );
-      const seen = answer && isSuccess(answer) ? readSubaccountPayout(answer.body) : null;
-      // A payout of another amount was made by another request under the same key; so this request was not done.
-      if (seen && isSame(seen.subaccountId, subaccountId) && seen.amountCents !== amountCents) continue;
-      if (seen && isSame(seen.subaccountId, subaccountId))
-        return { found: observationOf(seen, { reference, at }), provisional: isJustRequested(seen) };
-      unclear ||= answer?.status !== 404;
+      const shown = answer && isSuccess(answer) ? readSubaccountPayout(answer.body) : null;
+      // A payout of another amount is of another request under the same key, so this request was not done.
+      if (shown && isSameId(shown.subaccountId, subaccountId)) {
+        if (shown.amountCents !== amountCents) continue;
+        return { found: observationOf(shown, { reference, at }), provisional: isJustRequested(shown) };
+      }
+      isUnclear ||= answer?.status !== 404;
     }
-    return unclear ? 'unclear' : 'not_there';
+    return isUnclear ? 'unclear' : 'not_there';
   }
 
   return {
@@ -135,7 +148,7 @@ export function createPayoutRequests({
             name: PAYOUT,
             input,
             key: idempotencyKey ?? null,
-            summary: (wanted) => ({ ...summaryOf(wanted), pixKey: maskPixKey(wanted.pixKey) }),
+            summary: (given) => ({ ...summaryOf(given), pixKey: maskPixKey(given.pixKey) }),
             async send(intent) {
               const { made, held } = await sendPayout(tenant, input, intent);
               isHeld = held;
@@ -148,8 +161,8 @@ export function createPayoutRequests({
       } catch (error) {
         if (!(error instanceof InDoubtError)) throw error;
         const { intent, replayed } = error;
-        const doubt = await findShown(tenant, intent);
-        // Nothing is recorded under its id: a lookup there would say that there is no such payout.
+        const doubt = await findMirrored(tenant, intent);
+        // Nothing is recorded under the payout's id: a lookup by it would say that there is no such payout.
         if (!doubt) throw error;
         return { id: doubt.id, held: false, doubt, replayed };
       }
@@ -170,7 +183,7 @@ export function createPayoutRequests({
   };
 }
 
-/** A payout as it is known when its request was accepted. */
+/** A payout of a request that was just accepted: `processing`, and without the names that the bank's answer brings. */
 function justRequested({
   at,
   ...known
@@ -186,7 +199,7 @@ function justRequested({
   };
 }
 
-/** The payout of an intent that was sent, or may have been: the money may have left. */
+/** The payout in doubt of an intent, which may have been sent: the money may have left. */
 export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout {
   const { subaccountId, amountCents, pixKey = null } = summary as Summary;
   const payoutId = IDEM + key;
@@ -196,27 +209,16 @@ export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout 
     payoutId,
     id: reservedId(subaccountId, payoutId)!,
     inDoubt: true,
-    // Every recorded state of it is newer.
+    // Every recorded state of the payout is newer.
     version: 0,
   };
 }
 
-/**
- * Whether the bank has not answered yet (the document's 2.2): the payout has none of the names that come with the
- * answer.
- */
+/** Whether the bank has not answered yet (the document's 2.2): the names that its answer brings are missing. */
 function isJustRequested({ status, withdrawalId, code }: UpstreamPayout): boolean {
   return status === 'processing' && withdrawalId === null && code === null;
 }
 
 export function payoutPath(subaccountId: string, reference: string): `/v1/${string}` {
   return `/v1/subaccounts/${subaccountId}/payouts/${encodeURIComponent(reference)}`;
-}
-
-/** The error of a request that was accepted and whose payout cannot be found. */
-function notShown(): UpstreamError {
-  return new UpstreamError('The payments service has accepted this, and does not show it', {
-    retryable: false,
-    moneyMayHaveMoved: true,
-  });
 }

@@ -41,32 +41,32 @@ import { readSubaccountPayout, readSubaccountPayoutEvent } from '../wire.ts';
 import type { Sender } from './commands.ts';
 import {
   canBeReference,
+  codeOnly,
+  filterOf,
   IDEM,
-  isSame,
+  isSameId,
   isSubaccountId,
   mirrorPayouts,
-  namedOnly,
   observationOf,
-  ofOne,
   payoutIn,
   RESOURCE,
 } from './mirror.ts';
 import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.ts';
 
-/** The time for which an answer is given again, to every caller. */
+/** The time for which an answer is served from the cache, to every caller. */
 export const KEEP_MS = 2_000;
-/** The age at which a payout is read again before it is shown; of many, the first few are. */
+/** The age at which a payout is read again before it is returned; of several, the first ten are. */
 const OLD_AFTER_MS = 3_000;
 const REFRESHED_AT_ONCE = 10;
 
-// The pauses between polls of a followed payout: short soon after its request, longer later. All together make no more
-// than one poll in three seconds, which the budget's class of polling has for them.
+// The bounds of the interval between polls of a followed payout, which grows with its age. All payouts together make one
+// poll in three seconds at most, for which the budget's class `poll` has room.
 const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
 const POLLED_AT_ONCE = 3;
-/** The pause where nothing is open: another instance may have begun something. It costs a query of our own database. */
+/** The longest interval while all payouts are followed, for another may be requested elsewhere. It costs a query here. */
 const IDLE_MS = 15_000;
 
-/** Reads from the service; gives a success, or an answer that `isNone` accepts. */
+/** Reads a path from the service; resolves with a success, or an answer whose status `isNone` accepts. */
 export type Get = (
   tenant: Tenant,
   endpoint: Endpoint,
@@ -80,7 +80,7 @@ type PayoutReads = Pick<
   'findPayout' | 'findPayoutWithVersion' | 'findPayouts' | 'payouts' | 'payoutsPage' | 'countPayouts'
 >;
 
-/** Payouts of subaccounts over HTTP, which are mirrored here. */
+/** Creates the payouts of subaccounts over HTTP, which are mirrored here. */
 export function createRemotePayouts(
   dependencies: UpstreamDependencies & {
     endpoints: Endpoints;
@@ -95,7 +95,7 @@ export function createRemotePayouts(
   const mirror = mirrorPayouts(dependencies);
   const requests = createPayoutRequests({
     ...dependencies,
-    findShown: async (tenant, { key, summary }) => {
+    findMirrored: async (tenant, { key, summary }) => {
       const { subaccountId } = summary as { subaccountId: string };
       const known = await mirror.findOf(tenant, subaccountId, IDEM + key);
       return known && payoutIn(known);
@@ -113,16 +113,16 @@ export function createRemotePayouts(
     // 400 means that this service does not have the form of the reference.
     const read = await get(tenant, GET_PAYOUT, path, options, (status) => status === 404 || status === 400);
     if (!isSuccess(read)) {
-      // A payout that was not there some time ago may be there now.
+      // A stale answer is no proof: the payout may have been made since.
       if (read.stale) throw cannotAsk();
       return { payout: null, read };
     }
-    const seen = readSubaccountPayout(read.body);
-    if (!seen || !isSame(seen.subaccountId, subaccountId)) throw unreadable();
-    return { payout: await mirror.record(tenant, seen, { reference, at: read.at }), read };
+    const shown = readSubaccountPayout(read.body);
+    if (!shown || !isSameId(shown.subaccountId, subaccountId)) throw unreadable();
+    return { payout: await mirror.record(tenant, shown, { reference, at: read.at }), read };
   }
 
-  /** Reads a known payout again; false where an older answer was given in the service's place. */
+  /** Reads a known payout again; false where the service gave no answer and an older one was returned. */
   async function refreshOne(
     tenant: Tenant,
     known: MirroredRow,
@@ -142,7 +142,7 @@ export function createRemotePayouts(
   function serviceFor(requester: Requester): PayoutReads & SubaccountPayoutService {
     const requestOptions = requestOptionsFor(requester);
 
-    /** Finds a payout as the service shows it, or as it was last known where the service cannot be asked. */
+    /** Finds a payout as the service shows it, or as it was last known where the service gives no conclusive answer. */
     async function findPayout(
       tenant: Tenant,
       subaccountId: string,
@@ -160,7 +160,7 @@ export function createRemotePayouts(
         );
         requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
         if (payout) return payout;
-        // A payout that the service does not know may be on its way to it, or have arrived since.
+        // The request of a payout that the service does not know may be under way, or have arrived since.
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         const late = await mirror.findOf(tenant, subaccountId, reference);
         return late ? payoutIn(late) : doubt;
@@ -177,21 +177,22 @@ export function createRemotePayouts(
       }
     }
 
+    /** Finds a payout in doubt; null where there is none. */
     async function findInDoubt(
       tenant: Tenant,
       subaccountId: string,
       reference: string,
     ): Promise<SubaccountPayout | null> {
-      const isIt = (payout: SubaccountPayout) =>
-        payout.payoutId === reference && isSame(payout.subaccountId, subaccountId);
-      return (await requests.inDoubt(tenant)).find(isIt) ?? null;
+      const isRequested = (payout: SubaccountPayout) =>
+        payout.payoutId === reference && isSameId(payout.subaccountId, subaccountId);
+      return (await requests.inDoubt(tenant)).find(isRequested) ?? null;
     }
 
     return {
       findPayout,
 
       async findPayoutWithVersion(tenant, subaccountId, reference) {
-        // Read before everything else, so that no later change is missed.
+        // The version is read before everything else, so that no later change is missed.
         const head = await readHead(sql, tenant);
         const known = await mirror.findOf(tenant, subaccountId, reference);
         const id = known?.id ?? (await findPayout(tenant, subaccountId, reference))?.id;
@@ -207,21 +208,18 @@ export function createRemotePayouts(
       async findPayouts(tenant, ids) {
         const select = () => selectMirrored(sql, tenant, RESOURCE, [...new Set(ids)]);
         const known = await select();
-        const old = plusMs(clock.now(), -OLD_AFTER_MS);
+        const oldBefore = plusMs(clock.now(), -OLD_AFTER_MS);
         const due = known
-          .filter(({ final, observedAt }) => !final && observedAt < old)
+          .filter(({ final, observedAt }) => !final && observedAt < oldBefore)
           .slice(0, REFRESHED_AT_ONCE);
-        const asked = await Promise.allSettled(
-          due.map((one) => refreshOne(tenant, one, { requestOptions, keepMs: KEEP_MS })),
+        const refreshes = await Promise.allSettled(
+          due.map((row) => refreshOne(tenant, row, { requestOptions, keepMs: KEEP_MS })),
         );
-        const now = due.length === 0 ? known : await select();
-        for (const { observedAt, final } of now)
-          if (!final)
-            requester.onRead(
-              observedAt,
-              asked.some(({ status }) => status === 'rejected') && observedAt < old,
-            );
-        const found = new Map(now.map((one) => [one.id, payoutIn(one)]));
+        const current = due.length === 0 ? known : await select();
+        const hasFailed = refreshes.some(({ status }) => status === 'rejected');
+        for (const { observedAt, final } of current)
+          if (!final) requester.onRead(observedAt, hasFailed && observedAt < oldBefore);
+        const found = new Map(current.map((row) => [row.id, payoutIn(row)]));
         if (ids.some((id) => !found.has(id)))
           for (const payout of await requests.inDoubt(tenant))
             if (!found.has(payout.id)) found.set(payout.id, payout);
@@ -233,13 +231,13 @@ export function createRemotePayouts(
 
       // The document has no list of payouts: these were requested here, announced by webhooks, or looked up.
       async payouts(tenant, subaccountId, { first, after, status }) {
-        const window = { before: after ?? null, limit: first + 1 };
-        const rows = await listMirrored(sql, tenant, RESOURCE, { ...ofOne(subaccountId, status), ...window });
+        const window = { before: after ?? null, limit: first + 1, ...filterOf(subaccountId, status) };
+        const rows = await listMirrored(sql, tenant, RESOURCE, window);
         const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
         return { items: items.slice(0, first), hasNextPage: items.length > first };
       },
       async payoutsPage(tenant, subaccountId, window) {
-        const filter = ofOne(subaccountId);
+        const filter = filterOf(subaccountId);
         const [rows, total] = await Promise.all([
           listMirrored(sql, tenant, RESOURCE, { ...filter, ...window, before: null }),
           countMirrored(sql, tenant, RESOURCE, filter),
@@ -247,7 +245,7 @@ export function createRemotePayouts(
         return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
       },
       countPayouts: (tenant, subaccountId, { status }) =>
-        countMirrored(sql, tenant, RESOURCE, ofOne(subaccountId, status)),
+        countMirrored(sql, tenant, RESOURCE, filterOf(subaccountId, status)),
 
       async requestPayout(tenant, input) {
         assertPayoutsAvailable(tenant.environment);
@@ -258,7 +256,7 @@ export function createRemotePayouts(
           (await mirror.get(tenant, id).catch((error: unknown) => {
             throw behindChange(error);
           }));
-        // Another system has used the key, and the service has that payout.
+        // The service has a payout of another amount, which another system has requested with this key.
         if (payout.amountCents !== input.amountCents) throw keyUsed(null);
         return { payout, underVerification: held && payout.status === 'processing', replayed };
       },
@@ -273,39 +271,40 @@ export function createRemotePayouts(
 
   // ── Following ──
 
-  const poll: Poll = async (tenant, wanted) => {
+  const poll: Poll = async (tenant, targets) => {
     const now = clock.now();
-    const open = await selectOpen(sql, tenant, RESOURCE, wanted.all ? 'all' : wanted.ids);
-    const every = (one: MirroredRow) => Math.max(intervalOf(one, now), open.length * POLL_EVERY_MS.fresh);
-    const dueAt = (one: MirroredRow) => plusMs(one.observedAt, every(one));
-    const oldest = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
-    const due = oldest.filter((one) => dueAt(one) <= now);
+    const open = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
+    const intervalMsOf = (row: MirroredRow) =>
+      Math.max(intervalOf(row, now), open.length * POLL_EVERY_MS.fresh);
+    const dueAt = (row: MirroredRow) => plusMs(row.observedAt, intervalMsOf(row));
+    const byDueTime = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
+    const due = byDueTime.filter((row) => dueAt(row) <= now);
     const polled = new Set<MirroredRow>();
-    let asked = 0;
-    for (const one of due) {
-      if (asked === POLLED_AT_ONCE) break;
-      polled.add(one);
-      // Another instance has just asked; or the service still gives an older answer.
-      const claim = { name: `${RESOURCE} ${one.id}`, now, intervalMs: every(one) };
+    let reads = 0;
+    for (const row of due) {
+      if (reads === POLLED_AT_ONCE) break;
+      polled.add(row);
+      // A poll is not claimed where another instance has just made it, or the service gave an older answer to ours.
+      const claim = { name: `${RESOURCE} ${row.id}`, now, intervalMs: intervalMsOf(row) };
       if (!(await claimPoll(sql, tenant, claim))) continue;
-      asked += 1;
-      await refreshOne(tenant, one, { requestOptions: { priority: 'poll' } });
+      reads += 1;
+      await refreshOne(tenant, row, { requestOptions: { priority: 'poll' } });
     }
-    const next = oldest
-      .map((one) => (polled.has(one) ? plusMs(now, every(one)) : dueAt(one)))
+    const next = byDueTime
+      .map((row) => (polled.has(row) ? plusMs(now, intervalMsOf(row)) : dueAt(row)))
       .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
-    // A follower may wait for a payout whose outcome is not known yet, or for any that begins elsewhere.
-    if (wanted.all) next.push(plusMs(now, IDLE_MS));
+    // A follower may wait for a payout whose outcome is not known yet, or for one that is requested elsewhere.
+    if (targets.all) next.push(plusMs(now, IDLE_MS));
     else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
     return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
   };
 
   async function refresh(
     tenant: Tenant,
-    given: readonly string[],
+    references: readonly string[],
     requestOptions: RequestOptions,
   ): Promise<void> {
-    for (const reference of given) {
+    for (const reference of references) {
       const [subaccountId, name] = reference.split('/') as [string, string | undefined];
       if (name !== undefined) {
         if (!canBeReference(name)) continue;
@@ -324,23 +323,23 @@ export function createRemotePayouts(
     if ('code' in event) {
       const { code, subaccountId } = event;
       const reference = subaccountId === null ? code : `${subaccountId}/${code}`;
-      return { resource: RESOURCE, reference, observation: namedOnly(code) };
+      return { resource: RESOURCE, reference, observation: codeOnly(code) };
     }
-    const { payout: seen } = event;
-    const name = seen.withdrawalId ?? seen.code ?? seen.payoutId;
-    // The event does not name its payout.
+    const { payout: shown } = event;
+    const name = shown.withdrawalId ?? shown.code ?? shown.payoutId;
+    // An event without a name of its payout leads to none.
     if (name === null) return null;
     return {
       resource: RESOURCE,
-      reference: `${seen.subaccountId}/${name}`,
-      observation: observationOf(seen, { reference: null, at: clock.now(), by: 'event' }),
+      reference: `${shown.subaccountId}/${name}`,
+      observation: observationOf(shown, { reference: null, at: clock.now(), by: 'event' }),
     };
   }
 
   return { serviceFor, poll, refresh, readWebhook, requests: requests.kinds };
 }
 
-/** The pause between polls of a payout: a tenth of its age. */
+/** The interval between polls of a payout, in milliseconds: a tenth of its age, from 3 s to 60 s. */
 function intervalOf(known: MirroredRow, now: Date): number {
   const age = now.getTime() - payoutIn(known).createdAt.getTime();
   return Math.min(Math.max(age / 10, POLL_EVERY_MS.fresh), POLL_EVERY_MS.old);

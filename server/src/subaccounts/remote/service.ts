@@ -30,7 +30,7 @@ import { createTransferRequests, GET_STATEMENT } from './transfer-commands.ts';
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
 
-/** Subaccounts and their statements over HTTP, with their payouts. */
+/** Creates the subaccounts over HTTP, with their statements and payouts. */
 export function createRemoteSubaccounts(
   dependencies: UpstreamDependencies & {
     /** Reads the wallet, for the figures of a refusal. */
@@ -50,7 +50,7 @@ export function createRemoteSubaccounts(
   });
 
   /**
-   * Reads a path; gives a success, or an answer that `isNone` accepts.
+   * Reads a path; resolves with a success, or an answer whose status `isNone` accepts.
    * @throws RateLimitError, UpstreamFault, PaymentError
    */
   async function get(
@@ -82,12 +82,13 @@ export function createRemoteSubaccounts(
 
   // ── Lists ──
 
+  /** A list as one requester reads it. */
   interface List {
     tenant: Tenant;
     requester: Requester;
   }
 
-  async function page<Item>(
+  async function fetchPage<Item>(
     { tenant, requester }: List,
     endpoint: Endpoint,
     path: `/v1/${string}`,
@@ -100,7 +101,7 @@ export function createRemoteSubaccounts(
     if (!isSuccess(read)) return { items: [], total: 0, at: read.at };
     const found = readPage(read.body);
     if (!found) throw unreadable();
-    // Where no total is given, a full page counts as having at least one more item after it.
+    // Where the service gives no total, a full page counts as followed by one more item.
     const more = found.items.length === limit ? 1 : 0;
     return {
       items: found.items.map(readItem),
@@ -110,9 +111,9 @@ export function createRemoteSubaccounts(
   }
 
   const subaccountPage = (list: List, window: { limit: number; offset: number }) =>
-    page(list, LIST, '/v1/subaccounts', window, readSubaccount);
+    fetchPage(list, LIST, '/v1/subaccounts', window, readSubaccount);
   const statementPage = (list: List & { subaccountId: string }, window: { limit: number; offset: number }) =>
-    page(list, GET_STATEMENT, `/v1/subaccounts/${list.subaccountId}/statement`, window, (item) =>
+    fetchPage(list, GET_STATEMENT, `/v1/subaccounts/${list.subaccountId}/statement`, window, (item) =>
       readStatementEntry(list.subaccountId, item),
     );
 
@@ -121,13 +122,13 @@ export function createRemoteSubaccounts(
     idOf: ({ id }) => id,
     fetchPage: subaccountPage,
     // A subaccount's balance changes.
-    isKept: () => false,
+    isCacheable: () => false,
   });
   const statements = createStableOffsetList<List & { subaccountId: string }, StatementEntry>({
     keyOf: ({ tenant, subaccountId }) => `${tenant.environment} ${subaccountId}`,
     idOf: ({ kind, refId }) => `${kind} ${refId}`,
     fetchPage: statementPage,
-    isKept: () => true,
+    isCacheable: () => true,
   });
 
   // ── The port ──
@@ -159,11 +160,11 @@ export function createRemoteSubaccounts(
       async transfer(tenant, input) {
         const { subaccountId, amountCents } = input;
         if (!isSubaccountId(subaccountId)) throw new NotFoundError('Subaccount not found');
-        const { refId, entry: answered, replayed } = await transfers.transfer(tenant, input);
-        // The transfer is done, whatever can be read now.
+        const { refId, entry: answeredEntry, replayed } = await transfers.transfer(tenant, input);
+        // The transfer is done, even where nothing can be read now.
         const [subaccount, entry] = await Promise.all([
           find(tenant, subaccountId).catch(() => null),
-          answered ?? findEntry(tenant, subaccountId, refId).catch(() => null),
+          answeredEntry ?? findEntry(tenant, subaccountId, refId).catch(() => null),
         ]);
         return {
           subaccount: subaccount ?? unknownSubaccount(subaccountId),
@@ -175,7 +176,7 @@ export function createRemoteSubaccounts(
         };
       },
 
-      // The service knows its own names.
+      // Only the service knows the form of the names that it issues.
       assertNames: () => undefined,
       find,
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),

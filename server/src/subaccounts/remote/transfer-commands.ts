@@ -13,11 +13,11 @@ import type { Wallet } from '../../wallet/model.ts';
 import type { StatementEntry, TransferInput } from '../model.ts';
 import { readStatementEntry, readTransferReference } from '../wire.ts';
 import { MAY_MANAGE, type Sender, type Summary, summaryOf, toRefusal } from './commands.ts';
-import { isSame } from './mirror.ts';
+import { isSameId } from './mirror.ts';
 
-/** Transfers to subaccounts that are requested of the service, and the lookups of those whose outcome is unknown. */
+/** The requests for transfers to the service, and the lookups of those whose outcome is unknown. */
 export interface TransferRequests {
-  /** `entry`: the entry of the statement as the answer shows it. @throws as `Intents.run` */
+  /** Transfers money. `entry`: the statement's entry, where the answer shows it. @throws as `Intents.run` */
   transfer(
     tenant: Tenant,
     input: TransferInput,
@@ -63,11 +63,11 @@ export function createTransferRequests({
     }
     throw await toRefusal(answer, {
       permissions: MAY_MANAGE,
-      async shortOf(words) {
+      async toShortfall(message) {
         const { withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents } =
           await readWallet(tenant);
         if (withdrawableCents === null || amountCents <= withdrawableCents) return null;
-        return new InsufficientFundsError(words, {
+        return new InsufficientFundsError(message, {
           requestedCents: amountCents,
           ...{ withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents },
           cryptoBalanceLitoshi: null,
@@ -77,24 +77,24 @@ export function createTransferRequests({
   }
 
   /**
-   * Looks up a transfer. The document has no lookup of transfers, and a transfer's entry does not show its key. So it
-   * is the one entry of its amount and its time that no other transfer has made; where there are several, it stays
-   * unknown.
+   * Looks up a transfer in the statement, for the document has no lookup of transfers and an entry does not show the key.
+   * Its entry is the only one of its amount and time that no other transfer has made; where there are several, the
+   * outcome stays unknown.
    */
   const lookUpTransfer: OutcomeLookup = async (tenant, intent) => {
     const { subaccountId, amountCents } = intent.summary as Summary;
     const begunAt = intent.createdAt;
     const statement = await readStatementSince(tenant, subaccountId, earliestOf(begunAt, WINDOW));
     if (!statement) return 'unclear';
-    const alike = statement.items.filter(
+    const candidates = statement.items.filter(
       (entry) =>
         (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents,
     );
-    const refIds = [...new Set(alike.map(({ refId }) => refId))];
-    // Open transfers are read before claimed entries: one that ends in between is then a rival, and not overlooked.
+    const refIds = [...new Set(candidates.map(({ refId }) => refId))];
+    // Open transfers are read before claims: one that ends in between is then counted as a rival.
     const open = await intents.open(tenant, TRANSFER);
     const claimed = await intents.claimed(tenant, TRANSFER, refIds);
-    // The entry of a transfer that was done, and for which the service gave no name, is in the statement too.
+    // A transfer that is done, but whose entry the service did not name, has its entry in the statement too.
     const isNear = ({ createdAt }: Intent) =>
       Math.abs(createdAt.getTime() - begunAt.getTime()) <= WINDOW.marginMs;
     const unidentified = (await intents.unidentified(tenant, TRANSFER)).filter(isNear);
@@ -102,7 +102,7 @@ export function createTransferRequests({
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
     const { kind, items } = recognise({
-      ...{ items: alike, begunAt, window: WINDOW, claimed },
+      ...{ items: candidates, begunAt, window: WINDOW, claimed },
       idOf: ({ refId }) => refId,
       dateOf: ({ createdAt }) => createdAt,
       hasRival: () => rivals.length > 0,
@@ -113,7 +113,7 @@ export function createTransferRequests({
     return { found: madeOf(refId), claims: refId };
   };
 
-  /** Reads a statement back to a date; null where it cannot be read. */
+  /** Reads a statement back to `from`; null where it cannot be read. */
   function readStatementSince({ environment }: Tenant, subaccountId: string, from: Date) {
     return readPagesUntil<StatementEntry>({
       async fetchPage(query) {
@@ -126,7 +126,7 @@ export function createTransferRequests({
         if (!page || items.includes(null)) return null;
         return { items: items as StatementEntry[], length: items.length, total: page.total };
       },
-      // A fee may have the reference of its transfer, and both a kind that the document does not name.
+      // A transfer and its fee may have one reference, and both a kind that the document does not name.
       idOf: ({ kind, refId, amountCents, createdAt }) =>
         `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`,
       dateOf: ({ createdAt }) => createdAt,
@@ -136,7 +136,7 @@ export function createTransferRequests({
 
   return {
     async transfer(tenant, { idempotencyKey, ...input }) {
-      let answered: StatementEntry | null = null;
+      let answeredEntry: StatementEntry | null = null;
       const { resourceId, replayed } = await withInvalidation(tenant, () =>
         intents.run(tenant, {
           name: TRANSFER,
@@ -145,13 +145,13 @@ export function createTransferRequests({
           summary: summaryOf,
           async send(intent) {
             const { made, entry } = await sendTransfer(tenant, input, intent);
-            answered = entry;
+            answeredEntry = entry;
             return made;
           },
           lookupReference: () => null,
         }),
       );
-      return { refId: resourceId, entry: answered, replayed };
+      return { refId: resourceId, entry: answeredEntry, replayed };
     },
 
     kinds: { [TRANSFER]: { lookUp: lookUpTransfer } },
@@ -160,10 +160,10 @@ export function createTransferRequests({
 
 function isSameTransfer(left: unknown, right: unknown): boolean {
   const [one, other] = [left as Summary, right as Summary];
-  return isSame(one.subaccountId, other.subaccountId) && one.amountCents === other.amountCents;
+  return isSameId(one.subaccountId, other.subaccountId) && one.amountCents === other.amountCents;
 }
 
-/** The observation of a resource that is not mirrored: that it was made is all that is recorded. */
+/** The observation of a resource that is not mirrored: it writes nothing, and only its id is recorded. */
 export function madeOf(resourceId: string): Observation {
   return { read: async () => undefined, decide: () => ({ resourceId, writes: {} }) };
 }

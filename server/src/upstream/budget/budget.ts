@@ -10,16 +10,14 @@ import {
   type UpstreamPriority,
 } from '../upstream.ts';
 import { byPriority, type Decision, decide, type WindowState } from './scheduler.ts';
-import { blockAccount, dropSlot, endSlot, insertSlots, lockAccount, selectHeld, shorten } from './store.ts';
+import { blockAccount, capSlots, dropSlot, endSlot, insertSlots, lockAccount, selectHeld } from './store.ts';
 
 /** A permission to send one request. */
 export interface Slot {
   /** The time after which the request is not sent any more. */
   readonly sendBy: Date;
-  /**
-   * Ends the request: it was answered, it was broken off, or nothing of it was ever sent. The first call counts.
-   */
-  end(how: 'answered' | 'broken_off' | 'not_sent'): void;
+  /** Ends the request: answered, broken off, or never sent. Only the first call has an effect. */
+  end(outcome: 'answered' | 'broken_off' | 'not_sent'): void;
 }
 
 /**
@@ -44,50 +42,48 @@ export interface Slot {
 export interface Budget {
   readonly windowMs: number;
   /**
-   * Takes a slot, at once or in turn: by class, then by time.
-   * @throws RateLimitError as soon as it is clear that there is none within `waitMs`
+   * Takes a slot, at once or from a queue: by class, then by time of arrival.
+   * @throws RateLimitError as soon as it is clear that no slot becomes free within `waitMs`
    */
   take(
     requestOptions: Required<Pick<RequestOptions, 'priority' | 'waitMs'>> & Pick<RequestOptions, 'subject'>,
   ): Promise<Slot>;
-  /** Stops all requests for a time, on every instance: a window at the most. */
+  /** Stops all requests on every instance, for a window at the most. */
   block(ms: number): Promise<void>;
   state(): BudgetState;
-  /** Resolves when all that can be decided now is decided, and the ends of slots are written. */
+  /** Resolves when no decision is under way and the ends of slots are written. */
   idle(): Promise<void>;
-  /** Refuses the waiting requests, and then resolves as `idle`. */
+  /** Refuses the waiting requests, then resolves as `idle` does. */
   close(): Promise<void>;
 }
 
 /** The requests in a window (the document's section 8). */
 const LIMIT = 120;
 const WINDOW_MS = 60_000;
-/**
- * The requests of one token's payers in a window: a paying person needs three or four, and one who tries a lot waits.
- */
+/** The requests of one token's payers in a window: a payment takes three or four, and a payer who tries a lot waits. */
 const SUBJECT_LIMIT = 10;
 const LONGEST_MS = 20_000;
 const GRACE_MS = 2_000;
 const SKEW_MS = 250;
-/** The time for which this instance trusts its last view to refuse or to wait; to grant it always looks. */
-const KNOWN_MS = 1_000;
+/** The age up to which the last view suffices to refuse a request or let it wait; a grant always reads the database. */
+const VIEW_TTL_MS = 1_000;
 
 interface Waiter {
   readonly class: UpstreamPriority;
   readonly subject: string | null;
-  /** The end of the lease by this instance's clock, in milliseconds. */
-  readonly until: number;
+  /** The end of the wait by this instance's clock, in milliseconds since the epoch. */
+  readonly waitUntilMs: number;
   resolve(slot: Slot): void;
   reject(error: unknown): void;
 }
 
-/** The state that was last read, and this instance's clock then. */
+/** The state that was last read, and the time of the reading by this instance's clock. */
 interface LastView {
   readonly state: WindowState;
-  readonly now: Date;
+  readonly readAt: Date;
 }
 
-/** Creates a budget. `limit: 0` switches it off: nothing is counted, and a block holds for this instance alone. */
+/** Creates a budget. `limit: 0` switches it off: requests are not counted, and a block holds for this instance alone. */
 export function createBudget({
   database,
   clock,
@@ -105,31 +101,31 @@ export function createBudget({
   accountKey: string;
   limit?: number;
   windowMs?: number;
-  /** The requests in a window of one `subject` of the class `payer`. */
+  /** The requests of one `subject` of the class `payer` in a window. */
   subjectLimit?: number;
   longestMs?: number;
   /** The largest difference between the clocks of two instances. */
   skewMs?: number;
-  /** Reports a fault that keeps a slot's end from being written; the slot is held for its whole lease then. */
+  /** Reports a fault that kept a slot's end from being written: the slot is held for its whole lease. */
   onFault: (error: unknown) => void;
 }): Budget {
-  const counts = limit > 0;
+  const isLimited = limit > 0;
   const holdMs = windowMs + skewMs;
   const leaseMs = longestMs + GRACE_MS + holdMs;
-  const rules = counts
+  const rules = isLimited
     ? { limit, holdMs, subjectLimit }
     : { limit: Number.POSITIVE_INFINITY, holdMs, subjectLimit: Number.POSITIVE_INFINITY };
-  const words = counts
+  const limitName = isLimited
     ? `${limit} requests ${windowMs === 60_000 ? 'a minute' : `in ${windowMs / 1_000} seconds`} to the payments service`
     : 'requests to the payments service';
 
   let queue: Waiter[] = [];
   let lastView: LastView | null = null;
-  let fresh = false;
-  /** The end of a block where nothing is counted. */
-  let blockedHere: Date | null = null;
-  let turning: Promise<void> | null = null;
-  let again = false;
+  let isViewFresh = false;
+  /** The end of a block while the budget is switched off. */
+  let localBlockUntil: Date | null = null;
+  let running: Promise<void> | null = null;
+  let isRoundDue = false;
   let closed = false;
   let cancelWake: (() => void) | undefined;
   const writing = new Set<Promise<void>>();
@@ -138,82 +134,83 @@ export function createBudget({
     return new UpstreamFault('unreachable', 'no', 'closed');
   }
 
-  /** The window as it was last seen, as far as that still holds. */
-  function known(now: Date): WindowState | null {
-    if (!counts) return { at: now, blockedUntil: blockedHere, held: [] };
+  /** The window as it was last read, without the slots that have become free since; null before the first reading. */
+  function knownState(now: Date): WindowState | null {
+    if (!isLimited) return { at: now, blockedUntil: localBlockUntil, held: [] };
     if (!lastView) return null;
-    const at = plusMs(lastView.state.at, now.getTime() - lastView.now.getTime());
+    const at = plusMs(lastView.state.at, now.getTime() - lastView.readAt.getTime());
     const held = lastView.state.held.filter(({ heldUntil }) => heldUntil > at);
     return { at, blockedUntil: lastView.state.blockedUntil, held };
   }
 
   function decideAll(state: WindowState, waiters: readonly Waiter[], now: Date): Decision[] {
-    const requests = waiters.map((waiter) => ({ ...waiter, waitMs: waiter.until - now.getTime() }));
+    const requests = waiters.map((waiter) => ({ ...waiter, waitMs: waiter.waitUntilMs - now.getTime() }));
     return decide(state, requests, rules);
   }
 
-  /** Decides with the account locked, writes the granted slots, and returns them. */
+  /** Locks the account, decides, and writes the granted slots. Returns the ids by waiter, null where none was granted. */
   async function grant(waiters: readonly Waiter[], now: Date) {
     return database.transaction(async (sql) => {
       const { at, blockedUntil } = await lockAccount(sql, { key: accountKey, now, leewayMs: windowMs });
       const held = await selectHeld(sql, accountKey, at);
-      const longest = plusMs(at, leaseMs);
-      if (held.some(({ heldUntil }) => heldUntil > longest)) await shorten(sql, accountKey, longest);
-      // A block that ends later than a window from now is from before the clock was set back.
+      const latestEnd = plusMs(at, leaseMs);
+      if (held.some(({ heldUntil }) => heldUntil > latestEnd)) await capSlots(sql, accountKey, latestEnd);
+      // A block that would last longer than a window was set before the clock was set back.
       const blocked = blockedUntil && blockedUntil <= plusMs(at, windowMs) ? blockedUntil : null;
       const state = { at, blockedUntil: blocked, held };
       const decisions = decideAll(state, waiters, now);
       const ids = decisions.map(({ kind }) => (kind === 'granted' ? randomUUID() : null));
-      const given = waiters.flatMap(({ class: upstreamClass, subject }, index) => {
+      const newSlots = waiters.flatMap(({ class: priority, subject }, index) => {
         const id = ids[index];
-        return id ? [{ id, class: upstreamClass, subject, heldUntil: longest }] : [];
+        return id ? [{ id, class: priority, subject, heldUntil: latestEnd }] : [];
       });
-      if (given.length > 0) await insertSlots(sql, accountKey, given);
-      return { state: { ...state, held: [...held, ...given] }, decisions, ids };
+      if (newSlots.length > 0) await insertSlots(sql, accountKey, newSlots);
+      return { state: { ...state, held: [...held, ...newSlots] }, decisions, ids };
     });
   }
 
-  /** Answers each waiting request as was decided, and plans the time at which the next may have its slot. */
-  function settle(
+  /** Answers each decided request, and schedules a round for when the next slot may become free. */
+  function resolveWaiters(
     waiters: readonly Waiter[],
     decisions: readonly Decision[],
     slotOf: (index: number) => Slot,
   ) {
     let wakeMs = Number.POSITIVE_INFINITY;
-    const done = new Set<Waiter>();
+    const decided = new Set<Waiter>();
     decisions.forEach((decision, index) => {
       const waiter = waiters[index]!;
       if (decision.kind === 'waits') {
         wakeMs = Math.min(wakeMs, decision.ms);
         return;
       }
-      done.add(waiter);
+      decided.add(waiter);
       if (decision.kind === 'granted') {
         const slot = slotOf(index);
         if (closed) slot.end('not_sent');
         else waiter.resolve(slot);
-      } else waiter.reject(new RateLimitError(words, Math.max(1, Math.ceil(decision.retryAfterMs / 1_000))));
+      } else
+        waiter.reject(new RateLimitError(limitName, Math.max(1, Math.ceil(decision.retryAfterMs / 1_000))));
     });
-    queue = queue.filter((waiter) => !done.has(waiter));
+    queue = queue.filter((waiter) => !decided.has(waiter));
     if (Number.isFinite(wakeMs)) cancelWake = clock.schedule(plusMs(clock.now(), wakeMs), wake);
   }
 
-  async function turn(): Promise<void> {
+  async function runRound(): Promise<void> {
     cancelWake?.();
     const waiters = byPriority(queue);
     if (waiters.length === 0) return;
     const now = clock.now();
-    const state = known(now);
-    if (state && (!counts || isRecent(now))) {
+    const state = knownState(now);
+    if (state && (!isLimited || isRecent(now))) {
       const decisions = decideAll(state, waiters, now);
-      if (!counts || decisions.every(({ kind }) => kind !== 'granted'))
-        return settle(waiters, decisions, () => UNCOUNTED);
+      if (!isLimited || decisions.every(({ kind }) => kind !== 'granted'))
+        return resolveWaiters(waiters, decisions, () => UNCOUNTED);
     }
     try {
-      fresh = true;
+      isViewFresh = true;
       const granted = await grant(waiters, now);
-      lastView = { state: granted.state, now };
-      settle(waiters, granted.decisions, (index) => createSlot(granted.ids[index]!, now));
+      lastView = { state: granted.state, readAt: now };
+      resolveWaiters(waiters, granted.decisions, (index) => createSlot(granted.ids[index]!, now));
     } catch (error) {
       queue = queue.filter((waiter) => !waiters.includes(waiter));
       for (const waiter of waiters) waiter.reject(beforeWork(error));
@@ -221,31 +218,31 @@ export function createBudget({
   }
 
   function isRecent(now: Date): boolean {
-    return fresh && lastView !== null && now.getTime() - lastView.now.getTime() < KNOWN_MS;
+    return isViewFresh && lastView !== null && now.getTime() - lastView.readAt.getTime() < VIEW_TTL_MS;
   }
 
-  async function turns(): Promise<void> {
+  async function runRounds(): Promise<void> {
     do {
-      again = false;
-      await turn();
-    } while (again);
-    turning = null;
+      isRoundDue = false;
+      await runRound();
+    } while (isRoundDue);
+    running = null;
   }
 
   /** Runs one round at a time; requests that arrive during a round wait for the next. */
   function wake(): void {
-    again = true;
-    turning ??= turns();
+    isRoundDue = true;
+    running ??= runRounds();
   }
 
-  /** Something has changed that others' slots may depend on: the last view no longer refuses. */
-  function changed(): void {
-    fresh = false;
+  /** Marks the last view as outdated after a slot's end, which may let a waiting request through. */
+  function invalidateView(): void {
+    isViewFresh = false;
     if (queue.length > 0) wake();
   }
 
-  function write(change: Promise<unknown>): Promise<void> {
-    const written = change.then(changed, onFault).finally(() => writing.delete(written));
+  function trackWrite(change: Promise<unknown>): Promise<void> {
+    const written = change.then(invalidateView, onFault).finally(() => writing.delete(written));
     writing.add(written);
     return written;
   }
@@ -254,56 +251,57 @@ export function createBudget({
     let ended = false;
     return {
       sendBy: plusMs(now, longestMs),
-      end(how) {
+      end(outcome) {
         if (ended) return;
         ended = true;
-        if (how === 'not_sent') void write(dropSlot(database.sql, id));
+        if (outcome === 'not_sent') void trackWrite(dropSlot(database.sql, id));
         else {
-          const heldMs = holdMs + (how === 'answered' ? 0 : GRACE_MS);
-          void write(endSlot(database.sql, { id, now: clock.now(), heldMs }));
+          const heldMs = holdMs + (outcome === 'answered' ? 0 : GRACE_MS);
+          void trackWrite(endSlot(database.sql, { id, now: clock.now(), heldMs }));
         }
       },
     };
   }
 
   async function idle(): Promise<void> {
-    while (turning || writing.size > 0) await Promise.all([turning, ...writing]);
+    while (running || writing.size > 0) await Promise.all([running, ...writing]);
   }
 
   return {
     windowMs,
     idle,
-    take({ priority: upstreamClass, subject = null, waitMs }) {
+    take({ priority, subject = null, waitMs }) {
       if (closed) return Promise.reject(closedFault());
       const now = clock.ms();
-      if (!counts && !(blockedHere && blockedHere.getTime() > now)) return Promise.resolve(UNCOUNTED);
+      if (!isLimited && !(localBlockUntil && localBlockUntil.getTime() > now))
+        return Promise.resolve(UNCOUNTED);
       return new Promise((resolve, reject) => {
-        queue.push({ class: upstreamClass, subject, until: now + waitMs, resolve, reject });
+        queue.push({ class: priority, subject, waitUntilMs: now + waitMs, resolve, reject });
         wake();
       });
     },
     async block(ms) {
       const now = clock.now();
       const blockMs = Math.min(ms, windowMs);
-      if (!counts) {
-        blockedHere = plusMs(now, blockMs);
+      if (!isLimited) {
+        localBlockUntil = plusMs(now, blockMs);
         return;
       }
       const blockedUntil = await blockAccount(database.sql, { key: accountKey, now, ms: blockMs });
       const state = lastView?.state ?? { at: now, held: [] };
-      lastView = { state: { ...state, blockedUntil }, now: lastView?.now ?? now };
+      lastView = { state: { ...state, blockedUntil }, readAt: lastView?.readAt ?? now };
     },
     state() {
       const now = clock.now();
-      const state = known(now);
+      const state = knownState(now);
       const used = Object.fromEntries(UPSTREAM_PRIORITIES.map((each) => [each, 0])) as BudgetUsed;
-      for (const { class: upstreamClass } of state?.held ?? []) used[upstreamClass] += 1;
+      for (const { class: priority } of state?.held ?? []) used[priority] += 1;
       const blockedUntil = state?.blockedUntil ?? null;
       return {
-        limit: counts ? limit : null,
+        limit: isLimited ? limit : null,
         windowMs,
         used,
-        asOf: lastView?.now ?? null,
+        asOf: lastView?.readAt ?? null,
         blockedUntil: blockedUntil && state && blockedUntil > state.at ? blockedUntil : null,
       };
     },
@@ -318,5 +316,5 @@ export function createBudget({
 
 type BudgetUsed = Record<UpstreamPriority, number>;
 
-/** The slot where nothing is counted: there is nothing to end. */
+/** The slot of a budget that is switched off: it never expires, and its end has no effect. */
 const UNCOUNTED: Slot = { sendBy: new Date(8.64e15), end: () => undefined };

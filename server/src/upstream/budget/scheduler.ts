@@ -2,8 +2,8 @@ import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../upstream.ts';
 
 /**
  * The part of the limit up to which each class fills the window, in percent, counting the slots of all classes. So the
- * last tenth is there for money alone, the tenth before it for money and queries, and so on: whatever the lower classes
- * do, each class finds room that only more important ones can have taken.
+ * last tenth is reserved for money, the tenth before it for money and queries, and so on: whatever the lower classes do,
+ * each class has room that only more important ones can take.
  */
 const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   money: 100,
@@ -13,7 +13,7 @@ const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   poll: 50,
 };
 
-/** A slot of the window. */
+/** A slot that is held in the window. */
 export interface HeldSlot {
   readonly class: UpstreamPriority;
   readonly subject: string | null;
@@ -24,18 +24,18 @@ export interface HeldSlot {
 export interface WindowState {
   readonly at: Date;
   readonly blockedUntil: Date | null;
-  /** All slots that are held then. */
+  /** All slots that are held at that instant. */
   readonly held: readonly HeldSlot[];
 }
 
 export interface SlotRequest {
   readonly class: UpstreamPriority;
   readonly subject: string | null;
-  /** The time from `at` that the request may still wait. */
+  /** The longest wait, from the state's `at`. */
   readonly waitMs: number;
 }
 
-/** The answer to a request for a slot: it has one, it waits this long for one, or it cannot have one in time. */
+/** The answer to a request for a slot: granted, free in `ms`, or refused because none becomes free in time. */
 export type Decision =
   | { readonly kind: 'granted' }
   | { readonly kind: 'waits'; readonly ms: number }
@@ -45,11 +45,11 @@ export interface Rules {
   readonly limit: number;
   /** The time for which a slot is held after its request has ended. */
   readonly holdMs: number;
-  /** The slots of one subject in the class `payer`, in a window. */
+  /** The slots in a window of one subject of the class `payer`. */
   readonly subjectLimit: number;
 }
 
-/** The slots that a class may fill: at least one, for none would be never. */
+/** The slots that a class may fill: at least one, or it would never be served. */
 function capOf(upstreamClass: UpstreamPriority, limit: number): number {
   return Math.max(1, Math.floor((limit * PRIORITY_CAPS[upstreamClass]) / 100));
 }
@@ -72,7 +72,7 @@ export function decide(
   { limit, holdMs, subjectLimit }: Rules,
 ): Decision[] {
   const now = at.getTime();
-  const begin = Math.max(now, blockedUntil?.getTime() ?? now);
+  const earliest = Math.max(now, blockedUntil?.getTime() ?? now);
   const timelineOf = (slots: readonly HeldSlot[]) =>
     createSlotTimeline(
       slots.map(({ heldUntil }) => Math.min(heldUntil.getTime(), now + holdMs)),
@@ -81,7 +81,7 @@ export function decide(
   const all = timelineOf(held);
   const subjects = new Map<string, SlotTimeline>();
 
-  function ofSubject(subject: string): SlotTimeline {
+  function timelineOfSubject(subject: string): SlotTimeline {
     const known = subjects.get(subject);
     if (known) return known;
     const own = timelineOf(held.filter((slot) => slot.class === 'payer' && slot.subject === subject));
@@ -90,28 +90,29 @@ export function decide(
   }
 
   return requests.map((request) => {
-    const bounds = [{ filling: all, places: capOf(request.class, limit) }];
+    const bounds = [{ timeline: all, cap: capOf(request.class, limit) }];
     if (request.class === 'payer' && request.subject !== null)
-      bounds.push({ filling: ofSubject(request.subject), places: subjectLimit });
-    const from = Math.max(begin, ...bounds.map(({ filling: timeline, places }) => timeline.freeFrom(places)));
+      bounds.push({ timeline: timelineOfSubject(request.subject), cap: subjectLimit });
+    const from = Math.max(earliest, ...bounds.map(({ timeline, cap }) => timeline.freeFrom(cap)));
     const ms = from - now;
     if (ms > request.waitMs) return { kind: 'refused', retryAfterMs: ms };
-    for (const { filling: timeline } of bounds) timeline.take(from);
+    for (const { timeline } of bounds) timeline.take(from);
     return ms === 0 ? { kind: 'granted' } : { kind: 'waits', ms };
   });
 }
 
+/** The instants, in milliseconds, at which the slots of a window become free. */
 interface SlotTimeline {
-  /** The instant from which fewer than `places` slots are held. */
-  freeFrom(places: number): number;
-  /** Takes one more slot from that instant on: it is free again `holdMs` later at the earliest. */
+  /** The instant from which fewer than `cap` slots are held. */
+  freeFrom(cap: number): number;
+  /** Takes one more slot from an instant on: it is free again `holdMs` later at the earliest. */
   take(from: number): void;
 }
 
 function createSlotTimeline(heldUntil: readonly number[], holdMs: number): SlotTimeline {
   const ends = [...heldUntil].sort((left, right) => left - right);
   return {
-    freeFrom: (places) => ends[ends.length - places] ?? Number.NEGATIVE_INFINITY,
+    freeFrom: (cap) => ends[ends.length - cap] ?? Number.NEGATIVE_INFINITY,
     take(from) {
       const end = from + holdMs;
       const before = ends.findLastIndex((each) => each <= end);

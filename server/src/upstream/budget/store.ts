@@ -3,9 +3,9 @@ import type { Sql } from '../../db/database.ts';
 import type { HeldSlot } from './scheduler.ts';
 
 /**
- * Locks the account until the transaction ends, creates it where it is new, and gives the time for all instances: the
+ * Locks the account until the transaction ends, creates it where it is new, and returns the time for all instances: the
  * latest that any of them has seen. Where that is more than `leewayMs` ahead of `now`, it is from before the clock was
- * set back, and is set back too: see `shorten`.
+ * set back, and is set back too: see `capSlots`.
  */
 export async function lockAccount(
   sql: Sql,
@@ -25,7 +25,7 @@ export async function lockAccount(
 }
 
 /**
- * Deletes the slots that have ended by `at`, and gives those that are held then. Runs in the transaction that has
+ * Deletes the slots that have ended by `at`, and selects those that are held then. Runs in the transaction that has
  * locked the account.
  */
 export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldSlot[]> {
@@ -42,13 +42,13 @@ export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldS
   return rows.map(({ held_until: heldUntil, ...slot }) => ({ ...slot, heldUntil }));
 }
 
-/** Shortens every slot to the longest time that is granted now: one from before the clock was set back ends with it. */
-export async function shorten(sql: Sql, key: string, longest: Date): Promise<void> {
+/** Ends every slot by `latestEnd`, the end of one granted now: later ends are from before the clock was set back. */
+export async function capSlots(sql: Sql, key: string, latestEnd: Date): Promise<void> {
   await sql
     .updateTable('upstream_slot')
-    .set({ held_until: longest })
+    .set({ held_until: latestEnd })
     .where('account_key', '=', key)
-    .where('held_until', '>', longest)
+    .where('held_until', '>', latestEnd)
     .execute();
 }
 
@@ -60,10 +60,10 @@ export async function insertSlots(
   await sql
     .insertInto('upstream_slot')
     .values(
-      slots.map(({ id, class: upstreamClass, subject, heldUntil }) => ({
+      slots.map(({ id, class: priority, subject, heldUntil }) => ({
         id,
         account_key: key,
-        class: upstreamClass,
+        class: priority,
         subject,
         held_until: heldUntil,
       })),
@@ -71,7 +71,7 @@ export async function insertSlots(
     .execute();
 }
 
-/** Ends a request: its slot is held for `heldMs` from now, by the latest clock. */
+/** Ends a request: its slot is held for `heldMs` from now, by the latest clock, and never longer than before. */
 export async function endSlot(
   sql: Sql,
   { id, now, heldMs }: { id: string; now: Date; heldMs: number },
@@ -90,7 +90,7 @@ export async function dropSlot(sql: Sql, id: string): Promise<void> {
   await sql.deleteFrom('upstream_slot').where('id', '=', id).execute();
 }
 
-/** Stops all requests for `ms` from now, on every instance. It never shortens an earlier block. */
+/** Stops all requests for `ms` from now, on every instance, and returns the end. Never shortens an earlier block. */
 export async function blockAccount(
   sql: Sql,
   { key, now, ms }: { key: string; now: Date; ms: number },

@@ -15,11 +15,12 @@ import {
   openIntent,
 } from './transitions.ts';
 
+/** The task that looks an intent up at `at`. */
 export function resolveTask(intent: Intent, at: Date) {
   return { kind: RESOLVE, key: keyOf(intent), at };
 }
 
-/** The command that uses a key: it opens an intent, or gives the one that is there. */
+/** The command that opens the intent of a key, or returns the one that exists. */
 export function opening<Input>(
   tenant: Tenant,
   operation: Operation<Input> & { key: string },
@@ -37,8 +38,8 @@ export function opening<Input>(
     tenant,
     read: (reader) => Promise.all([reader.load(intents, intentKey(name, key)), operation.open?.read(reader)]),
     decide(state) {
-      const before = state.get(intents, intentKey(name, key));
-      const outcome = openIntent(before, request, { ...options, safeToRepeat, now: state.now });
+      const existing = state.get(intents, intentKey(name, key));
+      const outcome = openIntent(existing, request, { ...options, safeToRepeat, now: state.now });
       const { intent, fresh, save } = outcome;
       if (!save) return { outcome };
       const writes = fresh ? operation.open?.decide(state, intent) : undefined;
@@ -55,22 +56,23 @@ export function opening<Input>(
 }
 
 /**
- * The command that changes an intent while it is open. It changes nothing where the intent has ended, or has been opened
- * again since; its outcome is the intent as it was before. `decide` is given whether `shown` records anything.
+ * The command that changes an intent while it is open, and records an observation with it. It changes nothing where the
+ * intent has ended, or has been opened again since; its outcome is the intent as it was before. `hasRecords`: whether
+ * the observation writes any.
  */
 export function changeWhileOpen(
   tenant: Tenant,
   intent: Intent,
-  decide: (current: Intent, now: Date, records: boolean) => Writes,
-  shown?: Observation,
+  decide: (current: Intent, now: Date, hasRecords: boolean) => Writes,
+  observation?: Observation,
 ): Command<Intent> {
   return {
     tenant,
-    read: (reader) => Promise.all([reader.load(intents, keyOf(intent)), shown?.read(reader)]),
+    read: (reader) => Promise.all([reader.load(intents, keyOf(intent)), observation?.read(reader)]),
     decide(state) {
       const current = state.need(intents, keyOf(intent));
       if (!isOpen(current) || !isSameAttempt(current, intent)) return { outcome: current };
-      const { records = [], events = [] } = shown?.decide(state).writes ?? {};
+      const { records = [], events = [] } = observation?.decide(state).writes ?? {};
       const writes = decide(current, state.now, records.length > 0);
       return {
         outcome: current,
@@ -85,8 +87,8 @@ export function changeWhileOpen(
 }
 
 /**
- * The command that records what a request has made, and its end; its outcome is null where another request has made that.
- * A second one for the same intent changes nothing but what is newer. One that was given up is done all the same.
+ * The command that records the resource of a request and ends its intent as done, even one that was given up. Its outcome
+ * is the resource's id; null where another request has made that resource. Run again, it records only newer state.
  */
 export function completion(
   tenant: Tenant,
@@ -108,7 +110,7 @@ export function completion(
       if (claimed && claimed.intentId !== current.id) return { outcome: null };
       const { resourceId, writes } = found.decide(state);
       if (current.state === 'done') return { outcome: current.resourceId!, writes };
-      const made = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };
+      const newClaim = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };
       return {
         outcome: resourceId,
         writes: {
@@ -116,7 +118,7 @@ export function completion(
           records: [
             ...(writes.records ?? []),
             put(intents, { ...current, state: 'done', resourceId }),
-            put(claims, made),
+            put(claims, newClaim),
           ],
           done: [...(writes.done ?? []), { kind: RESOLVE, key: keyOf(intent) }],
         },
@@ -125,8 +127,8 @@ export function completion(
   };
 }
 
-/** The command that records that a request was never done, as a person has found; false where it has ended meanwhile. */
-export function abandonment(tenant: Tenant, intent: Intent, shown?: Observation): Command<boolean> {
+/** The command that ends an intent as never done, as an operator has found; its outcome is false where it has ended. */
+export function abandonment(tenant: Tenant, intent: Intent, observation?: Observation): Command<boolean> {
   const { read, decide } = changeWhileOpen(
     tenant,
     intent,
@@ -134,7 +136,7 @@ export function abandonment(tenant: Tenant, intent: Intent, shown?: Observation)
       records: [put(intents, { ...current, state: 'absent', finding: 'Settled by hand' })],
       done: [{ kind: RESOLVE, key: keyOf(intent) }],
     }),
-    shown,
+    observation,
   );
   return {
     tenant,

@@ -50,7 +50,7 @@ import {
   UNANSWERED_LOOKUP_PAUSE_MS,
 } from './transitions.ts';
 
-/** `pace` makes every pause shorter, for tests that cannot move the clock: 0.01 is a hundredth. */
+/** Creates the coordinator. `pace` scales every pause, for tests that cannot move the clock: 0.01 is a hundredth. */
 export function createIntents({
   database,
   clock,
@@ -62,20 +62,20 @@ export function createIntents({
   database: Database;
   clock: Clock;
   committer: Committer;
-  /** The kinds of operations, by name. */
+  /** The kinds of operations, by the part of their name before a colon. */
   kinds: Readonly<Record<string, RequestKind>>;
   pace?: number;
   onFault: (fault: unknown) => void;
 }): Intents {
-  /** The runs of this instance, by intent: a caller with the same key waits for them. */
+  /** The runs of this instance, by intent id: a caller with the same key waits for the same run. */
   const running = new Map<string, Promise<Outcome>>();
-  /** Attempts that were certainly not done, which the database could not record. */
-  const notDone = new Set<string>();
+  /** The attempts that were certainly not done, but whose refusal could not be stored. */
+  const unstoredRefusals = new Set<string>();
   const signal = createSettledSignal({ database, clock, pace, onFault });
 
-  async function run<Input>(tenant: Tenant, given: Operation<Input>): Promise<Done> {
-    // A generated key has the form of every idempotency key of the document.
-    const operation = { ...given, key: given.key ?? `psa-${objectId()}` };
+  async function run<Input>(tenant: Tenant, requested: Operation<Input>): Promise<Done> {
+    // A generated key has the form that the document gives for idempotency keys.
+    const operation = { ...requested, key: requested.key ?? `psa-${objectId()}` };
     let denied: Intent | null = null;
     for (;;) {
       const { intent, fresh }: Opening = await committer.change(
@@ -87,17 +87,17 @@ export function createIntents({
         }),
       );
       if (!fresh && intent.state === 'done') return { resourceId: intent.resourceId!, replayed: true };
-      if (!fresh && notDone.has(attemptOf(intent))) {
+      if (!fresh && unstoredRefusals.has(attemptOf(intent))) {
         await refuse(tenant, intent);
         continue;
       }
-      // An intent that was just opened has nothing to do with a run before it.
+      // A fresh attempt does not share the run of an earlier one.
       const shared = fresh ? undefined : running.get(intent.id);
       const outcome = await (shared ??
         share(intent, fresh ? sendFresh(tenant, intent, operation) : replay(tenant, intent, operation)));
       if (outcome === 'changed') continue;
       if (outcome !== 'not_done') return shared ? { ...outcome, replayed: true } : outcome;
-      // Nothing was done under this key, so it is used again.
+      // Nothing was done under this key, so it is opened again.
       denied = intent;
     }
   }
@@ -121,9 +121,9 @@ export function createIntents({
       observation = await operation.send(intent);
     } catch (error) {
       if (isRefusal(error)) {
-        // The error of the caller is true either way.
+        // The caller gets its refusal, stored or not.
         await refuse(tenant, intent).catch((fault: unknown) => {
-          notDone.add(attemptOf(intent));
+          unstoredRefusals.add(attemptOf(intent));
           onFault(fault);
         });
         throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
@@ -138,46 +138,48 @@ export function createIntents({
       const resourceId = await complete(tenant, intent, { found: observation });
       return { resourceId: resourceId!, replayed: false };
     } catch (fault) {
-      // The service has done it, and the background task will find it.
+      // The service has done the request; the background task will find its resource.
       onFault(fault);
       await recordUnknown(tenant, intent);
       throw unknownOutcome(operation, inDoubt, false);
     }
   }
 
-  /** Asks the service at once for an unknown outcome; sending the request again might do it twice. */
+  /** Looks an unknown outcome up at once; sending the request again might do it twice. */
   async function lookUpNow<Input>(
     tenant: Tenant,
     intent: Intent,
     operation: Operation<Input>,
     { replayed = true }: { replayed?: boolean } = {},
   ): Promise<Outcome> {
-    const records = recordsAbsence(intent);
+    const isAbsenceRecorded = recordsAbsence(intent);
     try {
       const result = await lookUp(tenant, intent);
-      // Asked while the request is being answered, the service has no other answer than that to give.
+      // While the service is still answering the request, a lookup cannot say more than that answer: it is waited for.
       if (intent.state === 'sending' && (!isFound(result) || result.provisional))
         await signal.waitForSender(intent, () => reload(tenant, intent));
       const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
       if (resourceId !== null) return { resourceId, replayed: true };
       if (intent.state === 'absent' && result === 'not_there') return 'not_done';
-      // Its sender, here or on another instance, may have recorded its end by now.
+      // The sender, here or on another instance, may have recorded the end by now.
       const outcome = outcomeAfterLookup(await reload(tenant, intent), {
         safeToRepeat: operation.safeToRepeat ?? false,
-        recordsAbsence: records,
+        recordsAbsence: isAbsenceRecorded,
       });
       if (outcome !== null) return outcome;
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
-      // Nothing was sent: it may be tried again when the service can be asked.
+      // Nothing was sent: the caller may retry when the service can be asked.
       else if (intent.state === 'absent') {
         await end(tenant, intent, 'absent').catch(onFault);
         throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
       }
     }
-    const current = await (intent.state === 'absent' ? recordUnknown(tenant, intent) : show(tenant, intent));
-    // It may have ended since it was read above. One that was given up is not sent from here.
-    const outcome = outcomeInMeantime(intent, current, records);
+    const current = await (intent.state === 'absent'
+      ? recordUnknown(tenant, intent)
+      : recordInDoubt(tenant, intent));
+    // The intent may have ended since it was read above. One that was given up is not sent again here.
+    const outcome = outcomeInMeantime(intent, current, isAbsenceRecorded);
     if (outcome !== null) return outcome;
     throw unknownOutcome(operation, intent, replayed);
   }
@@ -187,7 +189,7 @@ export function createIntents({
     return absent ? replayNeverDone(tenant, intent, absent) : lookUpNow(tenant, intent, operation);
   }
 
-  /** Looks once more for a request that is recorded as never done. It stays so unless it is found. */
+  /** Looks up a request that is recorded as never done. It stays so unless its resource is found. */
   async function replayNeverDone(tenant: Tenant, intent: Intent, absent: Observation): Promise<Done> {
     let result: LookupResult;
     try {
@@ -198,7 +200,7 @@ export function createIntents({
     }
     const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
     if (resourceId !== null) return { resourceId, replayed: true };
-    // An earlier version recorded nothing.
+    // An earlier version of this server recorded nothing: `absent` does so now.
     return committer.change<Done>({
       tenant,
       read: absent.read,
@@ -209,21 +211,21 @@ export function createIntents({
     });
   }
 
-  /** Looks up an intent in the background, and plans the next lookup while its outcome stays unknown. */
+  /** Looks up an intent in the background, and schedules the next lookup while its outcome stays unknown. */
   async function resolve(tenant: Tenant, key: string): Promise<void> {
     const [operation, idempotencyKey] = splitIntentKey(key);
     const name = { operation, key: idempotencyKey };
     let intent = await reload(tenant, name);
-    const own = intent && running.get(intent.id);
-    if (own) {
-      // This instance still sends it, or looks it up: its end is recorded there.
-      await own.catch(() => undefined);
+    const ownRun = intent && running.get(intent.id);
+    if (ownRun) {
+      // This instance is still sending the intent or looking it up: that run records its end.
+      await ownRun.catch(() => undefined);
       intent = await reload(tenant, name);
     }
     if (!intent || !isOpen(intent)) return;
-    if (notDone.has(attemptOf(intent))) return refuse(tenant, intent);
+    if (unstoredRefusals.has(attemptOf(intent))) return refuse(tenant, intent);
     let result: LookupResult;
-    // An answer holds for the time at which it was asked for.
+    // The service's answer holds for the time of the question.
     const at = clock.now();
     try {
       result = await lookUp(tenant, intent);
@@ -231,9 +233,9 @@ export function createIntents({
       return await lookUpLater(tenant, intent, error);
     }
     if (isFound(result) && (await complete(tenant, intent, result)) !== null) return;
-    // A resource that another request has made says nothing of this one.
+    // A resource that another request has made says nothing about this one.
     const notFound: NotFound = isFound(result) ? 'unclear' : result;
-    const shown = showsAbsence(intent, notFound, at, pace)
+    const observation = showsAbsence(intent, notFound, at, pace)
       ? kindFor(intent)?.absent?.(intent, { ifShown: false })
       : showInDoubt(intent, at);
     const decide = (current: Intent, now: Date): Writes => {
@@ -243,10 +245,10 @@ export function createIntents({
         ? { records, done: [{ kind: RESOLVE, key }] }
         : { records, tasks: [resolveTask(current, after.lookUpAt)] };
     };
-    await committer.change(changeWhileOpen(tenant, intent, decide, shown));
+    await committer.change(changeWhileOpen(tenant, intent, decide, observation));
   }
 
-  /** Plans another lookup after one that the service could not be asked for. */
+  /** Schedules another lookup after one that failed. @throws the error where the service is not its cause */
   async function lookUpLater(tenant: Tenant, intent: Intent, error: unknown): Promise<void> {
     if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
     const pauseMs =
@@ -259,7 +261,7 @@ export function createIntents({
     await committer.change(changeWhileOpen(tenant, intent, decide, showInDoubt(intent, at)));
   }
 
-  /** Shows an unknown outcome, where its kind does; the first time that it is overdue it is logged for the operator, too. */
+  /** The observation of an unknown outcome, where its kind has one. Reports to the operator when it becomes overdue. */
   function showInDoubt(intent: Intent, at: Date): Observation | undefined {
     const inDoubt = kindFor(intent)?.inDoubt;
     if (!inDoubt) return undefined;
@@ -273,13 +275,13 @@ export function createIntents({
     return inDoubt(intent, { again: isOverdue });
   }
 
-  // ── Steps of both ──
+  // ── Shared steps ──
 
   function kindFor(intent: Pick<Intent, 'operation'>): RequestKind | undefined {
     return kinds[kindOf(intent)];
   }
 
-  /** Whether a request of this kind that was never done is shown as such, and so never sent again. */
+  /** Whether requests of this kind that were never done are recorded, and so never sent again. */
   function recordsAbsence(intent: Pick<Intent, 'operation'>): boolean {
     return kindFor(intent)?.absent !== undefined;
   }
@@ -298,21 +300,21 @@ export function createIntents({
     return stored;
   }
 
-  /** Records the answer and the intent's end together; null where another request has made what was found. */
+  /** Records a found resource and the intent's end together; null where another request has made that resource. */
   function complete(tenant: Tenant, intent: Intent, found: Found): Promise<string | null> {
     return committer.change(completion(tenant, intent, found)).finally(() => signal.notifySettled(intent));
   }
 
-  /** Frees the key of a request that was not done, unless it is shown: then it counts as never done. */
+  /** Frees the key of a request that was not done; one that was shown in doubt is recorded as never done instead. */
   async function refuse(tenant: Tenant, intent: Intent): Promise<void> {
     await end(tenant, intent, 'refused');
-    notDone.delete(attemptOf(intent));
+    unstoredRefusals.delete(attemptOf(intent));
   }
 
   async function end(tenant: Tenant, intent: Intent, state: 'refused' | 'absent'): Promise<void> {
-    const decide = (current: Intent, _: Date, records: boolean): Writes => ({
-      // Another instance may have shown it meanwhile.
-      records: [put(intents, { ...current, state: records ? 'absent' : state })],
+    const decide = (current: Intent, _: Date, hasRecords: boolean): Writes => ({
+      // Another instance may have shown the request in doubt meanwhile.
+      records: [put(intents, { ...current, state: hasRecords ? 'absent' : state })],
       done: [{ kind: RESOLVE, key: keyOf(intent) }],
     });
     await committer
@@ -320,11 +322,11 @@ export function createIntents({
       .finally(() => signal.notifySettled(intent));
   }
 
-  /** Shows an intent in doubt, so that its caller can follow it while another instance is still sending it. */
-  async function show(tenant: Tenant, intent: Intent): Promise<Intent | null> {
-    const shown = kindFor(intent)?.inDoubt?.(intent, { again: false });
-    if (!shown) return null;
-    return committer.change(changeWhileOpen(tenant, intent, () => ({}), shown)).catch(reportFault);
+  /** Records an intent in doubt, so that its caller can follow it while another instance is still sending it. */
+  async function recordInDoubt(tenant: Tenant, intent: Intent): Promise<Intent | null> {
+    const observation = kindFor(intent)?.inDoubt?.(intent, { again: false });
+    if (!observation) return null;
+    return committer.change(changeWhileOpen(tenant, intent, () => ({}), observation)).catch(reportFault);
   }
 
   function recordUnknown(tenant: Tenant, intent: Intent): Promise<Intent | null> {
@@ -372,7 +374,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof PaymentError && !(error instanceof UpstreamError && error.moneyMayHaveMoved);
 }
 
-/** The error of a caller whose outcome is unknown. */
+/** The error of a caller whose request has an unknown outcome. */
 function unknownOutcome<Input>(
   operation: Operation<Input>,
   intent: Intent,

@@ -12,11 +12,11 @@ export const RESOLVE = 'upstream.resolve';
 export interface Found {
   found: Observation;
   /**
-   * The id of the resource, where the service has no key for it and it was recognised by its traits: no other request of
-   * its kind may have made it.
+   * The id of a resource that was recognised by its traits, where the service has no key for it: one request of a kind
+   * at most can have made it.
    */
   claims?: string;
-  /** The service is about to say more of it, in its answer to the request itself. */
+  /** Whether the service will say more of the resource in its answer to the request itself. */
   provisional?: boolean;
 }
 
@@ -25,11 +25,12 @@ export type LookupResult = Found | NotFound;
 
 /** A request that must not be made twice. */
 export interface Operation<Input> {
-  /** Scopes its keys; the part before a colon names its kind, for which a lookup is registered. */
+  /** The scope of its keys; the part before a colon names its kind, for which a lookup is registered. */
   name: string;
   input: Input;
   /** The caller's idempotency key; null for a generated one. */
   key: string | null;
+  /** Builds the intent's `summary`. */
   summary: (input: Input) => unknown;
   /** Runs in the transaction that opens the intent, before anything is sent: a throw refuses. */
   open?: { read: (reader: Reader) => Promise<unknown>; decide: (state: State, intent: Intent) => Writes };
@@ -41,21 +42,21 @@ export interface Operation<Input> {
    */
   send: (intent: Intent) => Promise<Observation>;
   /**
-   * A resource whose answer was lost is of no use to anybody, and does no harm. So a key whose outcome is unknown is sent
-   * once more where another lookup has not found it.
+   * Whether a resource whose answer was lost is useless and harmless. Then a key whose outcome is unknown is sent once
+   * more where another lookup has not found the resource.
    */
   safeToRepeat?: boolean;
-  /** The reference in the error of a caller whose outcome is unknown, under which it can be looked up. */
+  /** The reference by which a caller can look up an unknown outcome, in its error; null where there is none. */
   lookupReference: (intent: Intent) => string | null;
 }
 
-/** Asks the service for the outcome of an intent; sends nothing again. @throws RateLimitError, UpstreamFault */
+/** Asks the service for the outcome of an intent, without sending it again. @throws RateLimitError, UpstreamFault */
 export type OutcomeLookup = (tenant: Tenant, intent: Intent) => Promise<LookupResult>;
 
 /** A kind of operation, as every instance knows it: one instance settles what another has sent. */
 export interface RequestKind {
   lookUp: OutcomeLookup;
-  /** The id of the resource as which it is shown. */
+  /** The id under which the resource of an intent is shown. */
   idOf?: (intent: Intent) => string;
   /**
    * Records the resource of a request whose outcome is unknown, so that lists and subscribers show it. `again`: it has
@@ -63,14 +64,14 @@ export interface RequestKind {
    */
   inDoubt?: (intent: Intent, options: { again: boolean }) => Observation;
   /**
-   * Records that a request whose outcome was unknown was never done. From then on it is never sent again, for its caller
-   * may have paid under another key: its key gives what is recorded here. `ifShown`: writes nothing where it was not shown
-   * in doubt.
+   * Records that a request whose outcome was unknown was never done. It is never sent again, for its caller may have paid
+   * under another key: a replay of its key returns what is recorded here. `ifShown`: writes nothing where the request was
+   * not shown in doubt.
    */
   absent?: (intent: Intent, options: { ifShown: boolean }) => Observation;
 }
 
-/** The outcome of a request is unknown. */
+/** The error of a request whose outcome is unknown. */
 export class InDoubtError extends UpstreamError {
   readonly intent: Intent;
   readonly replayed: boolean;
@@ -84,29 +85,30 @@ export class InDoubtError extends UpstreamError {
   }
 }
 
+/** The requests that must not be made twice, and the lookups of those whose outcome is unknown. */
 export interface Intents {
   /**
-   * Does it once for a key: opens the intent, sends it, and records the answer and the intent's end in one transaction. A
-   * key that was done before does nothing: `replayed`. With an unknown outcome nothing is sent again; the service is
-   * asked at once, and then in the background until it knows. A request that another instance is sending, and that the
-   * service does not show whole, is waited for a little. A key that was refused may be used again; so may one that was
-   * found to have done nothing, with the same input, once the service has said so again, unless its kind records that.
+   * Executes an operation once for its key: opens the intent, sends it, and records the answer and the intent's end in one
+   * transaction. A key that was done before sends nothing: `replayed`. Nor does one whose outcome is unknown: it is looked
+   * up at once, and then in the background until the service knows it. A request that another instance is sending, and
+   * that the service does not show whole, is waited for, 5 s at most. A refused key may be used again; so may, with the
+   * same input, one that did nothing, once another lookup confirms that, unless its kind records that.
    * @throws what `open` and `send` throw; IdempotencyError; UpstreamError where the outcome is not known:
    *   `moneyMayHaveMoved` (an InDoubtError), or `retryable` where it is safe to repeat
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<Done>;
   /** Lists the intents of one kind whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
-  /** Gives the ids of these resources that a request of this kind is known to have made. */
+  /** Selects those of the ids whose resource a request of this kind is known to have made. */
   claimed(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
   /**
-   * Looks up each request with this input whose outcome is unknown now rather than when it was due: something new is
-   * known of it.
+   * Looks up each request with this input whose outcome is unknown, now rather than when the lookup is due: a webhook has
+   * shown a resource that it may have made.
    */
   lookUpSoon(tenant: Tenant, inputHash: string): Promise<void>;
-  /** The intents of any kind whose outcome is not known yet, the oldest first. */
+  /** Lists the intents of any kind whose outcome is not known yet, the oldest first. */
   unresolved(tenant: Tenant, limit: number): Promise<Intent[]>;
-  /** The intents of one kind that were done, and for which the service has given no name of what they made. */
+  /** Lists the intents of one kind that were done, and whose resource the service has not named. */
   unidentified(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
   /** Stops listening to other instances. */

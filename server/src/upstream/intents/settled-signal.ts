@@ -2,18 +2,18 @@ import type { Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import type { Intent } from './transitions.ts';
 
-/** The channel on which an instance names an intent that it has sent and that has ended. */
+/** The channel on which an instance names an intent whose request has ended. */
 const CHANNEL = 'psa_intent';
-/** Nearly every answer has come by then. A lost notification costs a waiting caller this. */
+/** The longest wait for another instance, in which nearly every request ends; the cost of a lost notification. */
 const WAIT_MS = 5_000;
 
 /** Notifies the other instances that a request has ended, so that a caller there need not wait longer. */
 export interface SettledSignal {
-  /** Notifies the other instances that an intent has ended. A lost notification costs time, and nothing else. */
+  /** Notifies the other instances that an intent has ended. A lost notification costs a waiting caller 5 s. */
   notifySettled(intent: Intent): void;
   /**
-   * Resolves when `read` no longer gives the intent as being sent, or after a while: the instance that sends it may have
-   * ended.
+   * Resolves when `read` no longer returns the intent in the state `sending`, or after 5 s: the instance that sends it may
+   * have crashed.
    */
   waitForSender(intent: Intent, read: () => Promise<Intent | undefined>): Promise<void>;
   close(): void;
@@ -30,7 +30,7 @@ export function createSettledSignal({
   pace: number;
   onFault: (fault: unknown) => void;
 }): SettledSignal {
-  /** The callers that wait here for another instance, by intent. */
+  /** The wake functions of the callers that wait for another instance, by intent id. */
   const waiting = new Map<string, Set<() => void>>();
   let listening: Promise<() => Promise<void>> | undefined;
   let closed = false;
@@ -44,7 +44,7 @@ export function createSettledSignal({
   }
 
   function onNotification(id: string): void {
-    // Without an id, some may have been lost.
+    // An empty id means that notifications may have been lost.
     const notified = id === '' ? [...waiting.values()] : [waiting.get(id) ?? []];
     for (const wakers of notified) for (const wake of wakers) wake();
   }
@@ -61,7 +61,7 @@ export function createSettledSignal({
       let wake: () => void = () => undefined;
       const waker = (): void => wake();
       waiting.set(id, (waiting.get(id) ?? new Set()).add(waker));
-      const late = new Promise<void>((resolve) => {
+      const timeout = new Promise<void>((resolve) => {
         wake = resolve;
       });
       const cancel = clock.schedule(plusMs(clock.now(), WAIT_MS * pace), () => {
@@ -69,13 +69,13 @@ export function createSettledSignal({
         waker();
       });
       try {
-        // The connection that listens may be away for longer than a caller waits.
-        await Promise.race([listen(), late]);
+        // The listening connection may be lost for longer than a caller waits.
+        await Promise.race([listen(), timeout]);
         while (!isLate) {
           const woken = new Promise<void>((resolve) => {
             wake = resolve;
           });
-          // After the promise, so that a notification during the reading is not missed.
+          // The read follows the promise, so that a notification during it is not missed.
           if ((await read())?.state !== 'sending') return;
           await woken;
         }
@@ -89,7 +89,7 @@ export function createSettledSignal({
 
     close() {
       closed = true;
-      // A connection that is not there yet is not waited for: the database ends it.
+      // A connection that is still being opened is not waited for: the database closes it.
       listening?.then((unlisten) => unlisten()).catch(() => undefined);
     },
   };

@@ -10,13 +10,13 @@ export const intents: Collection<Intent> = {
   save: saveIntents,
 };
 
-/** The newest intent of an operation, whatever its key, among those that have done something or may have. Read only. */
+/** The newest intent of an operation, under any key, that is done or may be. Read only. */
 export interface LastIntent {
   operation: string;
   intent: Intent;
 }
 
-/** The last intents as a group of commands sees them. They are not saved, for they follow from the intents themselves. */
+/** The last intents as a group of commands sees them. They are not saved: they are derived from the intents. */
 export const lastIntents: Collection<LastIntent> = {
   name: 'last upstream_intent',
   load: selectLastIntents,
@@ -26,12 +26,12 @@ export const lastIntents: Collection<LastIntent> = {
 
 /** A resource of the service and the one intent that has made it. */
 export interface Claim {
-  /** `kind␟id`. */
+  /** The kind and the id of the resource: `kind␟id`. */
   key: string;
   intentId: string;
 }
 
-/** The claims are stored with the intents: an intent that is done has made its resource. */
+/** The claims. They are not saved: an intent that is done is the claim to its resource. */
 export const claims: Collection<Claim> = {
   name: 'what upstream_intent has made',
   load: selectClaims,
@@ -119,7 +119,7 @@ export async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: s
   return rows.map(toIntent);
 }
 
-/** The intents of one kind that were done without a name for what they made: such a one is its own resource. */
+/** The newest 1,000 intents of one kind that were done without a name for their resource, which has their own id. */
 export async function selectUnidentified(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
   const rows = await ofTenant(sql, tenant)
     .where('state', '=', 'done')

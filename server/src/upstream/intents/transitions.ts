@@ -1,7 +1,7 @@
 import { plusMs } from '../../kernel/clock.ts';
 import { IdempotencyError } from '../../kernel/errors.ts';
 
-/** A request to the service that must not be made twice, as it stands. It is stored before it is sent. */
+/** The state of a request to the service that must not be made twice. It is stored before it is sent. */
 export interface Intent {
   id: string;
   operation: string;
@@ -13,19 +13,20 @@ export interface Intent {
    * for long enough; whether its key may be used again depends on its kind.
    */
   state: 'sending' | 'in_doubt' | 'done' | 'refused' | 'absent';
+  /** The id of the resource that the request has made; null until it is done. */
   resourceId: string | null;
-  /** The traits by which it is recognised where the service has no key for it. JSON; no secret, no whole PIX key. */
+  /** The traits that identify the resource where the service has no key for it. JSON; no secret, no whole PIX key. */
   summary: unknown;
-  /** Lookups that the service has answered since the outcome became unknown. */
+  /** The number of lookups that the service has answered since the outcome became unknown. */
   lookups: number;
   /** The time of the last lookup; null where there was none. */
   lookedUpAt: Date | null;
-  /** The result of the last lookup, in words for the operator who settles it by hand. */
+  /** The result of the last lookup, in words for the operator who settles the intent by hand. */
   finding: string | null;
   createdAt: Date;
 }
 
-/** A lookup that did not find the resource; with a reason where several resources of the service may be it. */
+/** The result of a lookup that did not find the resource; with a reason for the operator where one may be it. */
 export type NotFound = 'not_there' | 'unclear' | { unclear: string };
 
 /** The end of a run: the resource that was made, by this run or by an earlier one. */
@@ -36,21 +37,22 @@ export type Done = { resourceId: string; replayed: boolean };
  */
 export type Outcome = Done | 'not_done' | 'changed';
 
-/** A sender has recorded the end by then, or died: it waits 10 s for its slot and 15 s for its answer. */
+/** The time by which a sender has recorded the end or died: it waits 10 s for its slot and 15 s for its answer. */
 const SENDING_MS = 60_000;
-/** Pauses between lookups of an unknown outcome: short at first, for a caller waits; hourly for years, at next to no cost. */
+/** The pauses between lookups of an unknown outcome: short at first, while a caller waits; then hourly without end. */
 const LOOKUP_PAUSES_MS = [
   1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000, 3_600_000,
 ];
 /** The pause after a lookup that the service could not be asked for. */
 export const UNANSWERED_LOOKUP_PAUSE_MS = 30_000;
-/** A request that the service has not begun by then, it will never begin. */
+/** The age at which a request that the service does not have counts as never done: it would have begun by then. */
 export const ABSENT_AFTER_MS = 15 * 60_000;
-/** An outcome that is unknown for longer needs a person. */
+/** The age at which an unknown outcome needs an operator. */
 const OVERDUE_AFTER_MS = ABSENT_AFTER_MS;
 
 const SEPARATOR = '\u001f';
 
+/** The key of an intent in its collection, `operation␟key`, or of a claim, `kind␟id`. */
 export function intentKey(operation: string, key: string): string {
   return operation + SEPARATOR + key;
 }
@@ -72,24 +74,24 @@ export function isOpen({ state }: Intent): boolean {
   return state === 'sending' || state === 'in_doubt';
 }
 
-/** A key that is used again keeps its intent; each attempt begins at another instant. */
+/** Whether two states are of one attempt: a key that is used again keeps its intent, with another `createdAt`. */
 export function isSameAttempt(left: Intent, right: Intent): boolean {
   return left.createdAt.getTime() === right.createdAt.getTime();
 }
 
-/** The name of one attempt: a key that is used again keeps the id of its intent. */
+/** The id of one attempt, for a key that is used again keeps the id of its intent. */
 export function attemptOf({ id, createdAt }: Intent): string {
   return `${id} ${createdAt.getTime()}`;
 }
 
-// ── A key is used ───────────────────────────────────────────────────────────────────────────────
+// ── Opening ─────────────────────────────────────────────────────────────────────────────────────
 
 /** A request as its caller makes it; `id` is used where its key is new. */
 export type NewRequest = Pick<Intent, 'id' | 'operation' | 'key' | 'inputHash' | 'summary'>;
 
 /**
- * The answer to a request for a key. `fresh`: the caller sends it now. `save`: the intent is stored as it is there, and
- * taken up by the background task at `lookUpAt`.
+ * The result of opening an intent. `fresh`: the caller sends it now. `save`: the state to be stored, which the background
+ * task looks up at `lookUpAt`.
  */
 export interface Opening {
   readonly intent: Intent;
@@ -98,13 +100,13 @@ export interface Opening {
 }
 
 /**
- * Decides whether a key is sent, sent once more or replayed. `denied`: the attempt that the service has just denied once
- * more, or a lost one that is safe to repeat. An absent one that is not `denied` counts as sent from here on; its caller
- * looks it up, and opens it or ends it again.
+ * Decides whether a key is sent, sent once more or replayed. `denied`: the attempt that a lookup has just denied once
+ * more, or a lost one that is safe to repeat. An absent intent that is not `denied` counts as `sending` from here on; its
+ * caller looks it up, and then opens it or ends it again.
  * @throws IdempotencyError
  */
 export function openIntent(
-  before: Intent | null,
+  existing: Intent | null,
   request: NewRequest,
   {
     denied,
@@ -115,25 +117,25 @@ export function openIntent(
   }: { denied: Intent | null; safeToRepeat: boolean; recordsAbsence: boolean; now: Date; pace: number },
 ): Opening {
   const lookUpAt = plusMs(now, SENDING_MS * pace);
-  if (before && before.state !== 'refused') {
-    // One that is absent may be found yet, so its key stays with its input.
-    if (before.inputHash !== request.inputHash)
+  if (existing && existing.state !== 'refused') {
+    // The resource of an absent intent may be found yet, so its key stays with its input.
+    if (existing.inputHash !== request.inputHash)
       throw new IdempotencyError('This idempotency key was used before with another input');
-    const mayHaveDoneNothing =
-      (before.state === 'absent' && !recordsAbsence) ||
-      (before.state === 'sending' && denied?.state === 'absent') ||
-      (before.state === 'in_doubt' && safeToRepeat);
-    const isDenied = mayHaveDoneNothing && denied !== null && isSameAttempt(before, denied);
+    const isRepeatable =
+      (existing.state === 'absent' && !recordsAbsence) ||
+      (existing.state === 'sending' && denied?.state === 'absent') ||
+      (existing.state === 'in_doubt' && safeToRepeat);
+    const isDenied = isRepeatable && denied !== null && isSameAttempt(existing, denied);
     if (!isDenied) {
-      const existing = { intent: before, fresh: false };
-      if (before.state !== 'absent' || recordsAbsence) return existing;
-      // From here on it may be sent.
-      return { ...existing, save: { intent: { ...before, state: 'sending' }, lookUpAt } };
+      const replay = { intent: existing, fresh: false };
+      if (existing.state !== 'absent' || recordsAbsence) return replay;
+      // From here on the intent may be sent.
+      return { ...replay, save: { intent: { ...existing, state: 'sending' }, lookUpAt } };
     }
   }
   const intent: Intent = {
     ...request,
-    id: before?.id ?? request.id,
+    id: existing?.id ?? request.id,
     state: 'sending',
     resourceId: null,
     lookups: 0,
@@ -144,7 +146,7 @@ export function openIntent(
   return { intent, fresh: true, save: { intent, lookUpAt } };
 }
 
-// ── An outcome is unknown ───────────────────────────────────────────────────────────────────────
+// ── Unknown outcomes ────────────────────────────────────────────────────────────────────────────
 
 export function markUnknown(current: Intent, now: Date, pace: number): { intent: Intent; lookUpAt: Date } {
   return {
@@ -154,8 +156,8 @@ export function markUnknown(current: Intent, now: Date, pace: number): { intent:
 }
 
 /**
- * The outcome that is stored after a caller's lookup, though the service did not show the resource: its sender may have
- * recorded its end meanwhile. Null where the outcome stays unknown.
+ * The outcome that the stored intent has after a caller's lookup that did not find the resource: the sender may have
+ * recorded the end meanwhile. Null where the outcome stays unknown.
  */
 export function outcomeAfterLookup(
   stored: Intent | undefined,
@@ -192,7 +194,7 @@ export function showsAbsence(intent: Intent, result: NotFound, at: Date, pace: n
   return result === 'not_there' && at >= absentAtOf(intent, pace);
 }
 
-/** An intent after a lookup of the background task that the service has answered. `lookUpAt`: null where it has ended. */
+/** The intent after an answered lookup in the background. `lookUpAt`: the next one; null where the intent has ended. */
 export function afterLookup(
   current: Intent,
   result: NotFound,
@@ -210,7 +212,7 @@ export function afterLookup(
   };
 }
 
-/** An intent after the service could not be asked: that counts as no lookup. */
+/** The intent after a lookup that failed, which is not counted. */
 export function afterFailedLookup(current: Intent, at: Date): Intent {
   return {
     ...current,
@@ -220,7 +222,7 @@ export function afterFailedLookup(current: Intent, at: Date): Intent {
   };
 }
 
-/** Whether the outcome is unknown for too long with the lookup at `at`, and was not with the one before. */
+/** Whether the lookup at `at` is the first at which the outcome has been unknown for too long. */
 export function becomesOverdue({ createdAt, lookedUpAt }: Intent, at: Date, pace: number): boolean {
   const overdueAt = plusMs(createdAt, OVERDUE_AFTER_MS * pace);
   return at >= overdueAt && (lookedUpAt === null || lookedUpAt < overdueAt);
