@@ -262,7 +262,7 @@ describeOnDatabase('card payments', (open) => {
       ['the first approved late', approvedLate],
       ['the first approved soon', approvedSoon],
     ])(
-      'Two paid payments of one attempt are announced, and the second is refunded: %s',
+      'A second paid payment of one attempt is returned and never announced as paid: %s',
       async (_, lateCard) => {
         const core = await startCore({ database });
         const token = await mint(core, { reusable: true });
@@ -282,9 +282,13 @@ describeOnDatabase('card payments', (open) => {
         expect(await announcedStatuses(core, first.orderCode)).toEqual([
           'pending',
           'expired',
-          'paid',
           'refunded',
         ]);
+        expect(await find(core, first.orderCode)).toMatchObject({
+          ...{ paidLate: true, refundedCents: 4990, refundingCents: 0 },
+        });
+        const [refunds] = await core.refunds.ofCardPayments(core.tenant, [first.orderCode]);
+        expect(refunds).toMatchObject([{ status: 'completed', amountCents: 4990 }]);
         expect(await announcedStatuses(core, second.orderCode)).toEqual(['pending', 'paid']);
         expect(await taken(core)).toBe(4990);
         expect(await wallet(core)).toMatchObject({ pendingReleaseCents: 4990 });
@@ -574,9 +578,12 @@ describeOnDatabase('card payments', (open) => {
         const about = new Set(postings.map(({ transaction_id }) => transaction_id));
         const was = (status: CardPaymentStatus) => snapshots.filter((each) => each.status === status).length;
         expect(Number(about.has(`card_payment.paid:${payment.orderCode}`))).toBe(was('paid'));
-        expect(Number(about.has(`card_payment.refunded:${payment.orderCode}`))).toBe(was('refunded'));
+        const isReturned = was('paid') === 0 && was('refunded') === 1;
+        expect(about.has(`card_payment.returned:${payment.orderCode}`)).toBe(isReturned);
+        expect(payment.refundingCents).toBe(0);
+        if (was('refunded') === 1) expect(payment.refundedCents).toBe(payment.amountCents);
         expect(about.has(`card_payment.released:${payment.orderCode}`)).toBe(payment.releasedAt !== null);
-        if (payment.status === 'paid') held += payment.amountCents;
+        if (payment.paidAt) held += payment.amountCents - payment.refundedCents;
       }
       // What we say that the acquirer took and did not give back is what it says.
       expect(await taken(core)).toBe(held);
@@ -698,9 +705,17 @@ async function taken(...cores: Core[]): Promise<number> {
     .where('status', 'in', ['approved', 'pending'])
     .where('id', 'in', chargeIds)
     .execute();
-  return charges
-    .filter(({ settles_at }) => settles_at === null || settles_at <= core.clock.now())
-    .reduce((sum, { amount_cents }) => sum + amount_cents, 0);
+  const refunds = await core.database.sql
+    .selectFrom('simulated_refund')
+    .selectAll()
+    .where('status', '<>', 'failed')
+    .where('charge_id', 'in', chargeIds)
+    .execute();
+  const sum = (rows: readonly { settles_at: Date | null; amount_cents: number }[]) =>
+    rows
+      .filter(({ settles_at }) => settles_at === null || settles_at <= core.clock.now())
+      .reduce((cents, { amount_cents }) => cents + amount_cents, 0);
+  return sum(charges) - sum(refunds);
 }
 
 /** The merchant takes money out of the balance; until there are payouts, out of what the acquirer holds. */

@@ -134,7 +134,7 @@ export function createRefundService({
       return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
     },
     count: (tenant, filter) => countRefunds(database.sql, tenant, filter),
-    assertAnnounced() {},
+    assertAnnounced: () => undefined,
   };
 }
 
