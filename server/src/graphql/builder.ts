@@ -72,7 +72,7 @@ export const builder = new SchemaBuilder<{
 
 builder.queryType({
   description:
-    'A lookup of what does not exist, or is another account’s or environment’s, is null, without an error. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
+    'A lookup of what does not exist, or is another account’s or environment’s, is null, without an error. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, NOT_OFFERED (the service behind this server does not offer it), UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
 });
 builder.mutationType({
   description:

@@ -74,7 +74,7 @@ builder.node(RefundRef, {
       nullable: true,
       description: 'In the acquirer’s words; null unless FAILED.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
     completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true }),
     final: t.boolean({
       description: 'COMPLETED or FAILED: no later status can come.',
@@ -209,6 +209,7 @@ builder.mutationFields((t) => ({
       'From what can be withdrawn, or from what still waits for its release; never more than refundableCents, at most 180 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundCardPaymentInput, required: true }) },
     errors: {
+      union: { name: 'RefundResult' },
       types: [
         ValidationError,
         NotFoundError,
