@@ -279,11 +279,7 @@ describeOnDatabase('card payments', (open) => {
         });
         expect(await core.cardPayments.pay(second.orderCode, approved())).toMatchObject({ kind: 'paid' });
         await core.pass(15 * MINUTE);
-        expect(await announcedStatuses(core, first.orderCode)).toEqual([
-          'pending',
-          'expired',
-          'refunded',
-        ]);
+        expect(await announcedStatuses(core, first.orderCode)).toEqual(['pending', 'expired', 'refunded']);
         expect(await find(core, first.orderCode)).toMatchObject({
           ...{ paidLate: true, refundedCents: 4990, refundingCents: 0 },
         });

@@ -265,7 +265,9 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'orderCode',
     'paidAt',
     'paidLate',
+    'refundableCents',
     'refundedAt',
+    'refundedCents',
     'status',
   ]);
 });

@@ -134,7 +134,7 @@ describeOnDatabase('webhooks', (open) => {
       expect(receiver.received.map(({ body }) => JSON.parse(body).orderCode)).toEqual([payment.orderCode]);
     });
 
-    test('A payment that is created, fails, expires or is refunded sends no webhook', async () => {
+    test('A payment that is created, fails or expires sends no webhook, and a refund sends its own', async () => {
       const { core, receiver } = await configured();
       const { payment: failed } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
       await core.cardPayments.pay(failed.orderCode, declinedForGood());
@@ -148,7 +148,10 @@ describeOnDatabase('webhooks', (open) => {
       await core.cardPayments.refund(core.tenant, refunded.orderCode);
       await core.work.settled();
       expect(await statuses(core, refunded)).toEqual(['refunded']);
-      expect(receiver.received).toHaveLength(1);
+      expect(receiver.received.map(({ body }) => JSON.parse(body).event)).toEqual([
+        'card_payment.paid',
+        'refund.completed',
+      ]);
     });
 
     test('A payment that is approved late sends its webhook', async () => {

@@ -7,7 +7,7 @@ import { idempotencyKeyText, plainText } from '../kernel/text.ts';
 export const REFUND_STATUSES = ['processing', 'completed', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-export const NEXT: Record<RefundStatus, readonly RefundStatus[]> = {
+const NEXT: Record<RefundStatus, readonly RefundStatus[]> = {
   processing: ['completed', 'failed'],
   completed: [],
   failed: [],
