@@ -34,6 +34,7 @@ import { createPayoutRoutes } from '../server/src/payouts/routes.ts';
 import { payoutWebhook } from '../server/src/payouts/wire.ts';
 import { MAX_PRODUCTS } from '../server/src/products/model.ts';
 import { createProductRoutes } from '../server/src/products/routes.ts';
+import { createRefundRoutes } from '../server/src/refunds/routes.ts';
 import { createSandboxRoutes } from '../server/src/sandbox/routes.ts';
 import { guidanceOf, type SubaccountPayout } from '../server/src/subaccounts/model.ts';
 import { referenceKind } from '../server/src/subaccounts/names.ts';
@@ -111,6 +112,7 @@ const operations: RestOperation[] = [
   ...createCardPaymentRoutes({ cardPayments: unused, publicUrl: 'http://localhost' }),
   ...createPayoutRoutes({ payouts: unused }),
   ...createProductRoutes({ products: unused }),
+  ...createRefundRoutes({ refunds: unused }),
   ...createSandboxRoutes({ sandbox: unused }),
   ...createSubaccountRoutes({ subaccounts: unused }),
   ...createWalletRoutes({ wallet: unused }),

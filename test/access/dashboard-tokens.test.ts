@@ -5,6 +5,7 @@ import { schema } from '../../server/src/graphql/schema.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { approved } from '../support/cards.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 
@@ -22,6 +23,8 @@ const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> =
   cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
   cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
   pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
+  refund: { scope: 'card_payments', query: '{ refund(refundId: $refundId) { status } }' },
+  refunds: { scope: 'card_payments', query: '{ refunds { totalCount nodes { status } } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
   payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
@@ -45,6 +48,10 @@ const SUBSCRIPTIONS: Record<string, { scope: DashboardScope; query: string }> = 
   allCardPaymentUpdates: {
     scope: 'card_payments',
     query: '{ allCardPaymentUpdates(after: $before) { cardPayment { status } } }',
+  },
+  allRefundUpdates: {
+    scope: 'card_payments',
+    query: '{ allRefundUpdates(after: $before) { refund { status } } }',
   },
   allCheckoutTokenUpdates: {
     scope: 'card_payments',
@@ -80,6 +87,7 @@ const MUTATIONS: Record<string, string> = {
   resumeToken: '(token: $token)',
   configureWebhook: '(input: { url: "https://shop.example/webhook" })',
   createSubaccount: '(input: { name: "Bia" })',
+  refundCardPayment: '(input: { orderCode: $orderCode })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
   requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
   requestSubaccountPayout:
@@ -130,6 +138,15 @@ beforeAll(async () => {
     }`,
     { id: subaccountId },
   );
+  const { sold } = await app.live.request(
+    'mutation { sold: createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+  );
+  await app.cardPayments.pay(sold.cardPayment.orderCode, approved());
+  const { refundCardPayment } = await app.live.request(
+    'mutation ($code: String!) { refundCardPayment(input: { orderCode: $code, amountCents: 10 }) { ... on RefundSuccess { refund { refundId } } } }',
+    { code: sold.cardPayment.orderCode },
+  );
+  const { refundId } = refundCardPayment.refund;
   const reference = requestSubaccountPayout.subaccountPayout.payoutId;
   given = {
     before,
@@ -137,6 +154,7 @@ beforeAll(async () => {
     orderCode,
     product,
     productId,
+    refundId,
     withdrawalId,
     subaccountId,
     reference,

@@ -18,6 +18,7 @@ import { schema } from '../../server/src/graphql/schema.ts';
 import { createRandom, type Random, shuffled } from '../faults/random.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { approved } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import type { Stream } from '../support/graphql.ts';
 import { anyValues, type RandomDocument, randomDocument, type Values } from '../support/random-documents.ts';
@@ -162,6 +163,7 @@ const FOLLOWED = [
   'allCardPaymentUpdates',
   'allCheckoutTokenUpdates',
   'allPayoutUpdates',
+  'allRefundUpdates',
   'allSubaccountPayoutUpdates',
   'walletUpdates',
 ];
@@ -347,15 +349,25 @@ async function populate(app: TestApp): Promise<World> {
     `requestSubaccountPayout(input: { subaccountId: "${subaccountId}", amountCents: 4000, pixKey: "bia@cliente.example", idempotencyKey: "b" }) { __typename }`,
   );
   await change('sandbox', 'createTestPayment(input: { valueCents: 100000 }) { __typename }');
+  const refund = async (orderCode: string) =>
+    change(
+      'live',
+      `refundCardPayment(input: { orderCode: "${orderCode}", amountCents: 10, reason: "um ü" }) { ... on RefundSuccess { refund { refundId } } }`,
+    );
+  const refunded = await makes.payment('live');
+  await app.cardPayments.pay(refunded, approved());
+  const { refundId } = (await refund(refunded)).refund;
   await app.work.settled();
 
   const ids = Object.values(
-    await app.live.request('{ wallet { id } a: payouts { nodes { id } } b: cardPayments { nodes { id } } }'),
+    await app.live.request(
+      '{ wallet { id } a: payouts { nodes { id } } b: cardPayments { nodes { id } } c: refunds { nodes { id } } }',
+    ),
   ).flatMap(
     (each) => (each as { id?: string }).id ?? (each as { nodes: { id: string }[] }).nodes.map(({ id }) => id),
   );
   const cursors: Record<string, string> = {};
-  for (const list of ['payouts', 'cardPayments', 'products', 'subaccounts', 'webhookDeliveries']) {
+  for (const list of ['payouts', 'cardPayments', 'refunds', 'products', 'subaccounts', 'webhookDeliveries']) {
     const data = await app.live.request(`{ ${list}(first: 1) { pageInfo { endCursor } } }`);
     cursors[`Query.${list}`] = data[list].pageInfo.endCursor;
   }
@@ -395,6 +407,7 @@ async function populate(app: TestApp): Promise<World> {
     productId: { fitting: names.productId!, others: wrongTexts },
     subaccountId: { fitting: names.subaccountId!, others: wrongTexts },
     reference: { fitting: ['saq_idem_b', 'saq_idem_none'], others: wrongTexts },
+    refundId: { fitting: [refundId], others: wrongTexts },
     withdrawalId: { fitting: [payout.withdrawalId], others: [null, ...wrongTexts] },
     code: { fitting: [null], others: [payout.code, ...wrongTexts] },
     id: { fitting: ids, others: ['', 'x', Buffer.from('Payout:x').toString('base64'), 7, null] },
@@ -432,7 +445,9 @@ async function populate(app: TestApp): Promise<World> {
       }),
     ],
     async writeAll() {
-      await makes.payment('live');
+      const orderCode = await makes.payment('live');
+      await app.cardPayments.pay(orderCode, approved());
+      await refund(orderCode);
       await payOut('followed');
       const mint =
         'mutation { createCheckoutToken(input: { amount: { fixedCents: 500 } }) { ... on CheckoutTokenSuccess { token } } }';

@@ -36,10 +36,11 @@ const KINDS = [
     'subaccountId',
     'reference',
     'productId',
+    'refundId',
     'webhookId',
     'node',
   ],
-  ...['token', 'key', 'externalId', 'attemptId', 'updates', 'cardPayments', 'payouts', 'products'],
+  ...['token', 'key', 'externalId', 'attemptId', 'updates', 'cardPayments', 'payouts', 'products', 'refunds'],
   ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts'],
 ] as const;
 type Kind = (typeof KINDS)[number];
@@ -79,6 +80,9 @@ const PLACES: Record<string, Attack> = {
   'Query.payouts(before)': withOwn('payouts', 'before', () => ({ last: 2 })),
   'Query.product(productId)': each('productId', 'productId'),
   'Query.products(after)': each('products', 'after'),
+  'Query.refund(refundId)': each('refundId', 'refundId'),
+  'Query.refunds(after)': each('refunds', 'after'),
+  'Query.refunds(before)': withOwn('refunds', 'before', () => ({ last: 2 })),
   'Query.subaccount(subaccountId)': each('subaccountId', 'subaccountId'),
   'Query.subaccountPayout(reference)': withOwn('reference', 'reference', (own) => ({
     subaccountId: own.subaccountId[0],
@@ -96,6 +100,8 @@ const PLACES: Record<string, Attack> = {
     other.productId.map((productId) => ({ input: { amount: { productId } } })),
   'Mutation.deleteProduct(productId)': each('productId', 'productId'),
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
+  'Mutation.refundCardPayment(input.orderCode)': (other) =>
+    other.orderCode.map((orderCode) => ({ input: { orderCode, amountCents: 10 } })),
   'Mutation.requestSubaccountPayout(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, ...SUBACCOUNT_PAYOUT } })),
   'Mutation.pauseToken(token)': each('token', 'token'),
@@ -106,6 +112,7 @@ const PLACES: Record<string, Attack> = {
   'Subscription.allCardPaymentUpdates(after)': each('updates', 'after'),
   'Subscription.allCheckoutTokenUpdates(after)': each('updates', 'after'),
   'Subscription.allPayoutUpdates(after)': each('updates', 'after'),
+  'Subscription.allRefundUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(subaccountId)': withOwn('subaccountId', 'subaccountId', (own) => ({
     after: own.updates[0],
@@ -159,6 +166,13 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   deleteProduct: { values: (_, { productId }) => [{ productId: productId[1] }] },
   pauseToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   redeliverWebhook: { values: (_, { webhookId }) => webhookId.slice(0, 1).map((id) => ({ webhookId: id })) },
+  refundCardPayment: {
+    names: ['input.idempotencyKey'],
+    values: ({ key }, { orderCode }) =>
+      key.map((idempotencyKey) => ({
+        input: { orderCode: orderCode[0] ?? 'PSC-NONE', amountCents: 10, idempotencyKey },
+      })),
+  },
   requestPayout: {
     names: ['input.idempotencyKey'],
     values: ({ key }) => key.map((idempotencyKey) => ({ input: { ...PAYOUT, idempotencyKey } })),
@@ -186,13 +200,17 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
 };
 
 /** Texts that are stored as given and lead nowhere. */
-const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey/;
+const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason/;
 
 /** The same for `/v1`: of each path and method that names something. */
 const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body?: object }[]> = {
   'GET /v1/payouts/{id} (id)': ({ withdrawalId }) => withdrawalId.map((id) => ({ path: `/payouts/${id}` })),
   'GET /v1/card-payments/{orderCode} (orderCode)': ({ orderCode }) =>
     orderCode.map((code) => ({ path: `/card-payments/${code}` })),
+  'POST /v1/card-payments/{orderCode}/refunds (orderCode)': ({ orderCode }) =>
+    orderCode.map((code) => ({ path: `/card-payments/${code}/refunds`, body: { amountCents: 10 } })),
+  'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
+    refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
   'DELETE /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
   'GET /v1/subaccounts/{id} (id)': ({ subaccountId }) =>
@@ -228,6 +246,11 @@ const REST_CHANGES: Record<string, RestChange> = {
     })),
   'POST /v1/card-payments (idempotencyKey)': ({ key }) =>
     key.map((idempotencyKey) => ({ path: '/card-payments', body: { valueCents: 4990, idempotencyKey } })),
+  'POST /v1/card-payments/{orderCode}/refunds (idempotencyKey)': ({ key }, { orderCode }) =>
+    key.map((idempotencyKey) => ({
+      path: `/card-payments/${orderCode[0] ?? 'PSC-NONE'}/refunds`,
+      body: { amountCents: 10, idempotencyKey },
+    })),
   'POST /v1/subaccounts (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/subaccounts', body: { name: 'Ana', externalId: id } })),
   'POST /v1/subaccounts/{id}/transfers (idempotencyKey)': ({ key }, { subaccountId }) =>
@@ -254,7 +277,7 @@ const REST_HEADER_CHANGES: Record<string, RestChange> = Object.fromEntries(
         }),
     ]),
 );
-const REST_FREE = /customer\.|description|metadata|\(name|walletAddress|pixKey|Url\)/;
+const REST_FREE = /customer\.|description|metadata|reason|\(name|walletAddress|pixKey|Url\)/;
 
 // ── Two accounts with both environments, and everything in each ─────────────────────────────────
 
@@ -325,6 +348,9 @@ async function idsOf(
   const first = (all: { cursor: string }[]) => all.slice(0, 1).map(({ cursor }) => cursor);
   const [subaccount] = listed.subaccounts.edges.map((edge: Edge) => edge.node);
   const ofSubaccount = subaccount.payouts.edges.map((edge: Edge) => edge.node);
+  // A facade offers none, and answers with an error.
+  const { body } = await client.send('{ refunds(first: 10) { edges { cursor node { id refundId } } } }');
+  const refunds: Edge[] = body.data?.refunds.edges ?? [];
   const token: string[] = [];
   const attemptId: string[] = [];
   const cards = nodes('cardPayments');
@@ -369,6 +395,7 @@ async function idsOf(
       payout.payoutId,
     ]),
     productId: nodes('products').map(({ productId }) => productId!),
+    refundId: refunds.map(({ node }) => String(node.refundId)),
     webhookId: nodes('webhookDeliveries')
       .slice(0, 2)
       .map(({ webhookId }) => webhookId!),
@@ -377,7 +404,7 @@ async function idsOf(
       cards[0],
       ...['payouts', 'products', 'webhookDeliveries'].map((list) => nodes(list)[0]),
     ]
-      .concat(subaccount, ofSubaccount[0])
+      .concat(subaccount, ofSubaccount[0], refunds[0]?.node)
       .flatMap((node) => (node ? [node.id] : [])),
     token,
     key: filled.key,
@@ -387,6 +414,7 @@ async function idsOf(
     cardPayments: first(edges('cardPayments')),
     payouts: first(edges('payouts')),
     products: first(edges('products')),
+    refunds: first(refunds),
     subaccounts: first(edges('subaccounts')),
     webhookDeliveries: first(edges('webhookDeliveries')),
     statement: first(subaccount.statement.edges),
@@ -611,6 +639,12 @@ async function sideOf(
   const filled = await fill(client, tenant, name, settled);
   const { cardPayments } = await client.request('{ cardPayments { nodes { orderCode } } }');
   for (const { orderCode } of cardPayments.nodes) await app.embedded!.cardPayments.pay(orderCode, approved());
+  await settled();
+  for (const { orderCode } of cardPayments.nodes)
+    await client.request(
+      'mutation ($input: RefundCardPaymentInput!) { refundCardPayment(input: $input) { __typename } }',
+      { input: { orderCode, amountCents: 10, idempotencyKey: `devolucao-${orderCode}` } },
+    );
   await settled();
   await pass(61 * MINUTE);
   await beforeListing();

@@ -105,25 +105,33 @@ export function operationOn(
 
 const MAX_DEPTH = 4;
 
-/** Builds a selection with two items of each list. Aliases keep the fields of a union's members apart. */
+/** Builds a selection with two items of each list. An alias keeps fields apart that have different types in a union's members. */
 export function selectionOf(schema: GraphQLSchema, type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
   if (isLeafType(named)) return '';
   if (isAbstractType(named)) {
     const members = schema.getPossibleTypes(named);
-    const fragments = members.map((member) => `... on ${member.name} ${fieldsOf(member, `${member.name}_`)}`);
+    const typesOf = (name: string) =>
+      new Set(members.flatMap((member) => String(member.getFields()[name]?.type ?? [])));
+    const fragments = members.map(
+      (member) =>
+        `... on ${member.name} ${fieldsOf(member, (name) => (typesOf(name).size > 1 ? `${member.name}_${name}: ` : ''))}`,
+    );
     return ` { __typename ${fragments.join(' ')} }`;
   }
-  return ` ${fieldsOf(named as Parameters<typeof fieldsOf>[0], '')}`;
+  return ` ${fieldsOf(named as Parameters<typeof fieldsOf>[0], () => '')}`;
 
-  function fieldsOf(object: NonNullable<ReturnType<GraphQLSchema['getQueryType']>>, alias: string): string {
+  function fieldsOf(
+    object: NonNullable<ReturnType<GraphQLSchema['getQueryType']>>,
+    aliasOf: (name: string) => string,
+  ): string {
     const fields = Object.values(object.getFields()).filter(
       ({ args, type: fieldType }) =>
         !args.some(isRequired) && (isLeafType(getNamedType(fieldType)) || depth < MAX_DEPTH),
     );
     const selected = fields.map(({ name, args, type: fieldType }) => {
       const first = args.some((argument) => argument.name === 'first') ? '(first: 2)' : '';
-      return `${alias && `${alias}${name}: `}${name}${first}${selectionOf(schema, fieldType, depth + 1)}`;
+      return `${aliasOf(name)}${name}${first}${selectionOf(schema, fieldType, depth + 1)}`;
     });
     return `{ __typename ${selected.join(' ')} }`;
   }

@@ -94,8 +94,11 @@ export function mergeUpstreamCardPayment(
     failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
   };
   if (known && isUnchanged(known, payment)) return null;
+  // The amounts that refunds take are no step of the payment's own, which alone has a version and an event.
+  const { refundedCents, refundingCents } = known ?? payment;
+  const isStep = known !== null && !isUnchanged(known, { ...payment, refundedCents, refundingCents });
   return {
-    payment: known ? { ...payment, version: known.version + 1 } : payment,
+    payment: isStep ? { ...payment, version: known.version + 1 } : payment,
     changed:
       known?.status === status && known.otherPaidCents === payment.otherPaidCents
         ? null

@@ -17,6 +17,7 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       description:
         'From what can be withdrawn, or from what still waits for its release; up to 180 days after the payment, at most 20 times. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key.',
       tag: TAG,
+      section: '4.5',
       params: z.object({ orderCode: z.string() }),
       body: refundInput,
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
@@ -38,6 +39,7 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       operationId: 'getRefund',
       summary: 'Look a refund up',
       tag: TAG,
+      section: '4.5',
       params: z.object({
         refundId: z
           .string()
