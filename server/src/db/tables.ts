@@ -231,6 +231,7 @@ interface WebhookEndpointTable extends TenantTable {
   url: string | null;
   secret: string;
   secret_shown: boolean;
+  optional_events: string[];
 }
 
 interface WebhookDeliveryTable extends TenantTable {
