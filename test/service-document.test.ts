@@ -41,7 +41,13 @@ import { referenceKind } from '../server/src/subaccounts/names.ts';
 import { createSubaccountRoutes } from '../server/src/subaccounts/routes.ts';
 import { subaccountPayoutWebhook } from '../server/src/subaccounts/wire.ts';
 import { createWalletRoutes } from '../server/src/wallet/routes.ts';
-import { ATTEMPT_TIMEOUT_MS, decideAttempt, type WebhookDelivery } from '../server/src/webhooks/model.ts';
+import { disputeWebhook } from '../server/src/wallet/wire.ts';
+import {
+  ATTEMPT_TIMEOUT_MS,
+  decideAttempt,
+  OPTIONAL_WEBHOOK_EVENTS,
+  type WebhookDelivery,
+} from '../server/src/webhooks/model.ts';
 import { PAYOUT } from './payouts/examples.ts';
 import { DOCUMENT_ROWS } from './support/document.ts';
 
@@ -289,6 +295,27 @@ describe('the fields in the service document', () => {
     const pause = { reason: 'declines', pausedAt: now, pausedUntil: null } as const;
     for (const field of Object.keys(tokenWebhook({ tokenId: 'tok_0', pause })!))
       if (field !== 'event') expect(codeIn(sections.get('6.3'))).toContain(field);
+  });
+
+  test('The service document has the optional events, with the fields of each', () => {
+    const dispute = { id: 'dsp_0', amountCents: 1, orderCode: 'PSC-0', createdAt: now, closedAt: null };
+    const sent: { event: string }[] = [
+      cardPaymentWebhook({ ...created, status: 'expired' })!,
+      cardPaymentWebhook({ ...created, status: 'failed', failureReason: 'no' })!,
+      cardPaymentWebhook({ ...paid, status: 'refunded', refundedAt: now })!,
+      payoutWebhook(payout({ status: 'processing' }), 'live')!,
+      disputeWebhook({ ...dispute, status: 'open' }),
+      disputeWebhook({ ...dispute, status: 'won', closedAt: now }),
+    ];
+    expect(sent.map(({ event }) => event)).toEqual([...OPTIONAL_WEBHOOK_EVENTS]);
+    const rows = rowsIn('6.4', 'optional event');
+    expect(column(rows, 'optional event')).toEqual([...OPTIONAL_WEBHOOK_EVENTS]);
+    const requested = Object.keys(payoutWebhook(payout({}), 'live')!);
+    for (const [index, body] of sent.entries()) {
+      const named = codeIn(rows[index]!.fields);
+      const fields = named[0] === 'withdrawal.requested' ? requested : named;
+      expect([body.event, Object.keys(body)]).toEqual([body.event, fields]);
+    }
   });
 });
 

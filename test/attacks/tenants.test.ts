@@ -150,7 +150,9 @@ const PAYOUT = { method: 'PIX', amountCents: 500, destination: DESTINATION };
  * of its own: these are free to everybody, and lead nobody to what another has named so.
  */
 const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
-  configureWebhook: { values: () => [{ input: { url: `${receiver.url}/own` } }] },
+  configureWebhook: {
+    values: () => [{ input: { url: `${receiver.url}/own`, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } }],
+  },
   createCardPayment: {
     names: ['input.idempotencyKey'],
     values: ({ key }) => key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),

@@ -65,7 +65,9 @@ describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load
     const { server, url } = await start(environment);
     const receiver = await startReceiver();
     const api = createClient(`${url}/graphql`, LIVE_KEY);
-    const { configureWebhook } = await api.request(CONFIGURE, { input: { url: receiver.url } });
+    const optionalEvents = ['CARD_PAYMENT_EXPIRED', 'CARD_PAYMENT_REFUNDED', 'WITHDRAWAL_PROCESSING'];
+    const input = { url: receiver.url, optionalEvents };
+    const { configureWebhook } = await api.request(CONFIGURE, { input });
     expect(configureWebhook.secret).toMatch(/^whsec_/);
     await server.ask('credit', OPENING);
     const load = startLoad(server, url, LIVE_KEY, CLIENTS);

@@ -11,8 +11,13 @@ import {
   mergeUpstreamCardPayment,
   type UpstreamCardPayment,
 } from '../../server/src/card-payments/upstream-card-payment.ts';
-import { cardPaymentEventFromWire, cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
+import {
+  cardPaymentEventFromWire,
+  cardPaymentFromWire,
+  cardPaymentWebhook,
+} from '../../server/src/card-payments/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
+import { disputeWebhook } from '../../server/src/wallet/wire.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
@@ -314,6 +319,51 @@ describe('what the service writes', () => {
     expect(cardPaymentEventFromWire(event)).toMatchObject({
       ...{ orderCode: 'PEDIDO1', status: 'paid', paidAt: NOW },
     });
+  });
+
+  const PAID: CardPayment = known({ status: 'paid', paidAt: NOW, customer: { name: 'Ana' } });
+  const LATER = plusMs(NOW, 60_000);
+  test.each<[string, CardPayment, Partial<UpstreamCardPayment>]>([
+    ['paid', PAID, { status: 'paid', paidAt: NOW }],
+    [
+      'refunded',
+      { ...PAID, status: 'refunded', refundedAt: LATER },
+      { status: 'refunded', paidAt: NOW, refundedAt: LATER },
+    ],
+    ['expired', known({ status: 'expired' }), { status: 'expired', paidAt: null, refundedAt: null }],
+    [
+      'failed',
+      known({ status: 'failed', failureReason: 'Cartão roubado' }),
+      { status: 'failed', paidAt: null, refundedAt: null, failureReason: 'Cartão roubado' },
+    ],
+  ])('Our own event card_payment.%s is read as what it reports', (status, payment, expected) => {
+    const body = JSON.parse(JSON.stringify(cardPaymentWebhook(payment)));
+    expect(body.event).toBe(`card_payment.${status}`);
+    expect(cardPaymentEventFromWire(body)).toMatchObject({
+      ...{ orderCode: payment.orderCode, amountCents: payment.amountCents, ...expected },
+    });
+  });
+
+  test('The instant of a refund is not taken for that of the payment', () => {
+    const event = {
+      event: 'card_payment.refunded',
+      orderCode: 'P1',
+      amount: 1,
+      refundedAt: NOW.toISOString(),
+    };
+    expect(cardPaymentEventFromWire(event)).toMatchObject({
+      ...{ status: 'refunded', paidAt: null, refundedAt: NOW },
+    });
+    const inPortuguese = { event: 'card_payment.refunded', orderCode: 'P1', estornadoEm: NOW.toISOString() };
+    expect(cardPaymentEventFromWire(inPortuguese)).toMatchObject({ status: 'refunded', paidAt: null });
+  });
+
+  test('No card payment is read from the event of a dispute', () => {
+    const dispute = { id: 'dsp_1', amountCents: 820, orderCode: 'P1', createdAt: NOW, closedAt: null };
+    expect(cardPaymentEventFromWire(disputeWebhook({ ...dispute, status: 'open' }))).toBeNull();
+    expect(
+      cardPaymentEventFromWire(disputeWebhook({ ...dispute, status: 'lost', closedAt: NOW })),
+    ).toBeNull();
   });
 
   test.each([

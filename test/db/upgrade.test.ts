@@ -266,6 +266,9 @@ test('What is not released goes forward beside clients that work by the released
   stopped = true;
   await all;
   expect(applied).toEqual(present.slice(names.length));
+  // An account of before has opted into nothing.
+  const endpoints = await sql`select url, optional_events from webhook_endpoint`.execute(database.sql);
+  expect(endpoints.rows).toEqual([{ url: null, optional_events: [] }]);
 
   const app = await startApp({ database, environment: { PSA_DEMO: 'false' } });
   onTestFinished(() => app.close());

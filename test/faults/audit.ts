@@ -160,12 +160,19 @@ function rules(instant: string): Record<string, string> {
         full join (select *, event_version as version from webhook_delivery) delivery
           using (account_id, environment, version)
         left join webhook_endpoint endpoint using (account_id, environment)
-      group by account_id, environment, event.kind, version, snapshot, endpoint.url
+      group by account_id, environment, event.kind, version, snapshot, endpoint.url, endpoint.optional_events
       having count(webhook_id) <> case
         when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
         when event.kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
           or event.kind in ('refund.completed', 'refund.failed')
           or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
+        when case event.kind
+          when 'payout.processing' then 'withdrawal.processing'
+          when 'dispute.open' then 'dispute.opened'
+          when 'dispute.won' then 'dispute.closed'
+          when 'dispute.lost' then 'dispute.closed'
+          when 'dispute.forgiven' then 'dispute.closed'
+          else event.kind end = any(endpoint.optional_events) then 1
         else 0 end`,
 
     'each attempt at a webhook is written down': `

@@ -472,6 +472,9 @@ describe('a withdrawal that a service reports', () => {
         processedAt: OURS.requestedAt,
       }),
     ).toMatchObject({ status: 'completed', requestedAt: null, processedAt: UPSTREAM_PAYOUT.requestedAt });
+    const processing = { ...event, event: 'withdrawal.test.processing', status: 'processing' };
+    expect(readPayoutEvent(processing)).toMatchObject({ status: 'processing', processedAt: null });
+    expect(readPayoutEvent({ ...processing, status: 'concluido' })).toMatchObject({ status: null });
     expect(readPayoutEvent({ ...event, event: 'card_payment.paid' })).toBeNull();
     expect(readPayoutEvent({ event: 'withdrawal.requested' })).toBeNull();
   });

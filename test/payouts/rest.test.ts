@@ -265,8 +265,24 @@ describe('the webhook (6.1)', () => {
     });
   });
 
-  test('no webhook reports processing, and one of a USDT withdrawal has the method usd', () => {
-    expect(payoutWebhook({ ...PAYOUT, method: 'pix_turbo', status: 'processing' }, 'live')).toBeNull();
+  test.each(['live', 'sandbox'] as const)(
+    'the webhook withdrawal.processing has the members of withdrawal.requested, %s',
+    (environment) => {
+      const sandbox = environment === 'sandbox';
+      const processing = { ...PAYOUT, method: 'pix_turbo', status: 'processing' } as const;
+      expect(payoutWebhook(processing, environment)).toEqual({
+        event: sandbox ? 'withdrawal.test.processing' : 'withdrawal.processing',
+        ...common,
+        method: 'pix_turbo',
+        status: 'processing',
+        requestedAt: '2026-03-02T12:00:00.000Z',
+        sandbox,
+      });
+    },
+  );
+
+  test('no webhook reports an unknown status, and one of a USDT withdrawal has the method usd', () => {
+    expect(payoutWebhook({ ...PAYOUT, status: 'unknown' }, 'live')).toBeNull();
     expect(payoutWebhook({ ...PAYOUT, method: 'usd' }, 'live')).toMatchObject({ method: 'usd' });
   });
 });

@@ -11,6 +11,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { saveEndpoint } from '../../server/src/webhooks/store.ts';
 import type { Task } from '../../server/src/work/store.ts';
@@ -127,6 +128,7 @@ export async function openWorld({
           url: 'https://hooks.example.com/0',
           secret: `whsec_${'A'.repeat(32)}`,
           secretShown: true,
+          optionalEvents: OPTIONAL_WEBHOOK_EVENTS,
         }),
       );
 

@@ -9,7 +9,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { recordStatements } from '../support/statements.ts';
 
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
-  __typename ... on ConfigureWebhookSuccess { url secret } ... on UserError { code message }
+  __typename ... on ConfigureWebhookSuccess { url secret optionalEvents } ... on UserError { code message }
   ... on ValidationError { fields { path } } } }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { made: createCardPayment(input: $input) {
   __typename ... on CardPaymentSuccess { cardPayment { orderCode } } ... on ValidationError { fields { path message } } } }`;
@@ -70,6 +70,7 @@ describe('configureWebhook', () => {
       __typename: 'ConfigureWebhookSuccess',
       url: input.url,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),
+      optionalEvents: [],
     });
     expect((await configured()).secret).toBeNull();
     expect((await configured({ rotateSecret: false })).secret).toBeNull();
@@ -94,12 +95,79 @@ describe('configureWebhook', () => {
     });
   });
 
+  test('configureWebhook shows the optional events in force, and leaves them as they were where none are named', async () => {
+    const { client, receiver } = await merchant();
+    const configured = async (more: object = {}) =>
+      (await client.request(CONFIGURE, { input: { url: receiver.url, ...more } })).configureWebhook;
+    const all = [
+      ...['CARD_PAYMENT_EXPIRED', 'CARD_PAYMENT_FAILED', 'CARD_PAYMENT_REFUNDED'],
+      ...['WITHDRAWAL_PROCESSING', 'DISPUTE_OPENED', 'DISPUTE_CLOSED'],
+    ];
+    expect(await configured({ optionalEvents: all })).toMatchObject({ secret: null, optionalEvents: all });
+    expect(await configured()).toMatchObject({ optionalEvents: all });
+    expect(await configured({ optionalEvents: null })).toMatchObject({ optionalEvents: all });
+    const twice = { optionalEvents: ['DISPUTE_CLOSED', 'CARD_PAYMENT_FAILED', 'DISPUTE_CLOSED'] };
+    const once = ['CARD_PAYMENT_FAILED', 'DISPUTE_CLOSED'];
+    expect(await configured(twice)).toMatchObject({ optionalEvents: once });
+    expect(await configured({ optionalEvents: [] })).toMatchObject({ optionalEvents: [] });
+  });
+
+  test('configureWebhook refuses UNKNOWN, names its field and changes nothing', async () => {
+    const { client, receiver } = await merchant();
+    const { url } = receiver;
+    await client.request(CONFIGURE, { input: { url, optionalEvents: ['DISPUTE_OPENED'] } });
+    const input = { url: `${url}/other`, optionalEvents: ['DISPUTE_CLOSED', 'UNKNOWN'] };
+    expect((await client.request(CONFIGURE, { input })).configureWebhook).toMatchObject({
+      ...{ __typename: 'ValidationError', code: 'VALIDATION', fields: [{ path: 'input.optionalEvents' }] },
+    });
+    await pay(client);
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
+    expect((await client.request(CONFIGURE, { input: { url } })).configureWebhook).toMatchObject({
+      optionalEvents: ['DISPUTE_OPENED'],
+    });
+  });
+
+  test('An optional event that only a newer version knows is shown as UNKNOWN', async () => {
+    const accountId = await addAccount(app);
+    const client = app.client(await addKey(app, { accountId }));
+    const input = { url: 'https://padaria.example/hook', optionalEvents: ['DISPUTE_OPENED'] };
+    await client.request(CONFIGURE, { input });
+    await app.database.sql
+      .updateTable('webhook_endpoint')
+      .set({ optional_events: ['dispute.opened', 'invoice.sent'] })
+      .where('account_id', '=', accountId)
+      .execute();
+    const { configureWebhook } = await client.request(CONFIGURE, { input: { url: input.url } });
+    expect(configureWebhook.optionalEvents).toEqual(['DISPUTE_OPENED', 'UNKNOWN']);
+  });
+
+  test('An optional event is listed with its own name', async () => {
+    const accountId = await addAccount(app);
+    const client = app.client(await addKey(app, { accountId }));
+    const { url } = await startReceiver();
+    await client.request(CONFIGURE, { input: { url, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } });
+    await pay(client);
+    const { cardPayments } = await client.request('{ cardPayments { nodes { orderCode } } }');
+    const { orderCode } = cardPayments.nodes[0];
+    expect(await app.cardPayments.refund({ accountId, environment: 'live' }, orderCode)).toBe(true);
+    await app.work.settled();
+    const { nodes } = await listed(client);
+    expect(nodes.map(({ event }: { event: string }) => event)).toEqual([
+      'card_payment.refunded',
+      'card_payment.paid',
+    ]);
+  });
+
   test.each([
     {},
     { url: null },
     { url: 7 },
     { url: 'https://a.example', rotateSecret: 'yes' },
     { url: 'https://a.example', more: 1 },
+    { url: 'https://a.example', optionalEvents: ['CARD_PAYMENT_PAID'] },
+    { url: 'https://a.example', optionalEvents: ['dispute.opened'] },
+    { url: 'https://a.example', optionalEvents: [null] },
+    { url: 'https://a.example', optionalEvents: 7 },
   ])('configureWebhook refuses the malformed input %j before execution', async (input) => {
     const { body } = await app.live.send(CONFIGURE, { input });
     expect(body.data).toBeUndefined();

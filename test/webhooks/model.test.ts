@@ -10,10 +10,14 @@ import {
   decideRedeliver,
   heldBackUntil,
   isHeldBack,
+  isSent,
   isWebhookId,
   mayBeCalled,
   newWebhookId,
+  OPTIONAL_WEBHOOK_EVENTS,
+  parseOptionalEvents,
   type WebhookDelivery,
+  type WebhookEndpoint,
 } from '../../server/src/webhooks/model.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
@@ -134,22 +138,77 @@ test('the id of a delivery is a line of plain text, ours or another service’s'
 describe('the secret', () => {
   const url = 'https://padaria.example/hook';
   const configured = (endpoint: Parameters<typeof decideConfigure>[0], rotateSecret = false) =>
-    decideConfigure(endpoint, { url, rotateSecret, freshSecret: 'whsec_new' });
+    decideConfigure(endpoint, { url, rotateSecret, freshSecret: 'whsec_new', optionalEvents: null });
 
   test('The secret is shown once', () => {
     const first = configured(null);
-    expect(first).toEqual({ endpoint: { url, secret: 'whsec_new', secretShown: true }, secret: 'whsec_new' });
+    const endpoint = { url, secret: 'whsec_new', secretShown: true, optionalEvents: [] };
+    expect(first).toEqual({ endpoint, secret: 'whsec_new' });
     expect(configured(first.endpoint)).toEqual({ endpoint: first.endpoint, secret: null });
   });
 
   test('A secret that has signed before it was shown stays the same and is shown', () => {
-    const signed = { url: null, secret: 'whsec_old', secretShown: false };
+    const signed = { url: null, secret: 'whsec_old', secretShown: false, optionalEvents: [] };
     expect(configured(signed)).toMatchObject({ secret: 'whsec_old', endpoint: { secret: 'whsec_old', url } });
   });
 
   test('A new secret is created and shown on request', () => {
-    const known = { url, secret: 'whsec_old', secretShown: true };
+    const known = { url, secret: 'whsec_old', secretShown: true, optionalEvents: [] };
     expect(configured(known, true)).toMatchObject({ secret: 'whsec_new', endpoint: { secret: 'whsec_new' } });
+  });
+});
+
+describe('the optional events', () => {
+  const endpoint: WebhookEndpoint = {
+    ...{ url: 'https://padaria.example/hook', secret: 'whsec_old', secretShown: true },
+    optionalEvents: ['withdrawal.processing', 'dispute.opened'],
+  };
+
+  test('An optional event is sent where it was opted into, in sandbox under its name there', () => {
+    const names = [...OPTIONAL_WEBHOOK_EVENTS, 'withdrawal.test.processing'];
+    expect(names.filter((name) => isSent(name, endpoint))).toEqual([
+      'withdrawal.processing',
+      'dispute.opened',
+      'withdrawal.test.processing',
+    ]);
+    for (const none of [null, { ...endpoint, optionalEvents: [] }])
+      expect(names.filter((name) => isSent(name, none))).toEqual([]);
+  });
+
+  test.each(['card_payment.paid', 'withdrawal.requested', 'withdrawal.test.completed', 'subaccount.payout'])(
+    'The event %s is sent without a choice',
+    (name) => {
+      expect(isSent(name, null)).toBe(true);
+      expect(isSent(name, { ...endpoint, optionalEvents: [] })).toBe(true);
+    },
+  );
+
+  test('A choice has each event once, in one order, and null says that there is none', () => {
+    expect(parseOptionalEvents(['dispute.closed', 'card_payment.expired', 'dispute.closed'])).toEqual([
+      'card_payment.expired',
+      'dispute.closed',
+    ]);
+    expect([parseOptionalEvents([]), parseOptionalEvents(null), parseOptionalEvents(undefined)]).toEqual([
+      [],
+      null,
+      null,
+    ]);
+  });
+
+  test('UNKNOWN is no choice', () => {
+    expect(() => parseOptionalEvents(['dispute.opened', 'unknown'])).toThrow(ValidationError);
+  });
+
+  test.each([
+    [null, ['withdrawal.processing', 'dispute.opened']],
+    [[], []],
+    [['dispute.closed'], ['dispute.closed']],
+  ] as const)('The choice %j leads to %j', (optionalEvents, expected) => {
+    const { url } = endpoint;
+    const decided = decideConfigure(endpoint, {
+      ...{ url: url!, rotateSecret: false, freshSecret: 'whsec_new', optionalEvents },
+    });
+    expect(decided.endpoint.optionalEvents).toEqual(expected);
   });
 });
 

@@ -133,6 +133,28 @@ describeOnDatabase('a card event', (open) => {
     expect(await receiving.published()).toEqual([named('live card_payment.paid PSC-1')]);
   });
 
+  test('The optional events of an embedded service are relayed byte for byte, and those of a dispute to nobody', async () => {
+    const { receiving, receiver } = await sold();
+    const more = { paidAt: '2026-03-02T12:00:00.000Z', refundedAt: '2026-03-03T12:00:00.000Z' };
+    const refunded = { event: 'card_payment.refunded', status: 'refunded', ...more };
+    const messages = [
+      delivered(cardPaid(named('PSC-1')), named('evt_1')),
+      delivered(cardPaid(named('PSC-1'), refunded), named('evt_2')),
+      delivered({ event: 'dispute.opened', disputeId: 'dsp_1', amountCents: 4990 }, named('evt_3')),
+    ];
+    for (const message of messages) {
+      expect((await receiving.post(message)).status).toBe(200);
+      await receiving.work.settled();
+    }
+    expect(receiver.received.map(({ body }) => body)).toEqual(messages.slice(0, 2).map(({ body }) => body));
+    expect((await listed(receiving)).map(({ event }) => event)).toEqual([
+      'card_payment.refunded',
+      'card_payment.paid',
+    ]);
+    expect(await receiving.mirror()).toEqual({ [named('card_payment PSC-1')]: 'refunded' });
+    expect(receiving.faults).toEqual([]);
+  });
+
   test('A relayed event that fails is retried at the usual intervals, with the same bytes and headers', async () => {
     const { receiving, receiver } = await sold();
     const cameAt: number[] = [];

@@ -79,17 +79,22 @@ export function cardPaymentToWire(
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
 
 /**
- * Encodes `card_payment.paid`, the one event of a card payment that a webhook reports; null for every other state.
+ * Encodes the event of a payment's status: `card_payment.paid`, the one of the document, and the optional ones, which have
+ * its members beside one of their own. Null for a status without an event.
  */
 export function cardPaymentWebhook(payment: CardPayment) {
-  if (payment.status !== 'paid' || !payment.paidAt) return null;
+  const { status, paidAt } = payment;
+  if (status === 'pending' || status === 'unknown' || (status === 'paid' && !paidAt)) return null;
   const { name, email } = payment.customer ?? {};
   return {
-    event: 'card_payment.paid',
+    event: `card_payment.${status}`,
     orderCode: payment.orderCode,
     amount: reaisFromCents(payment.amountCents),
-    status: payment.status,
-    paidAt: payment.paidAt.toISOString(),
+    status,
+    ...(paidAt && { paidAt: paidAt.toISOString() }),
+    ...(status === 'expired' && { expiredAt: payment.expiresAt.toISOString() }),
+    ...(status === 'refunded' && { refundedAt: payment.refundedAt?.toISOString() ?? null }),
+    ...(status === 'failed' && { failureReason: payment.failureReason }),
     // The parts that were given, if any.
     ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
     metadata: payment.metadata,
@@ -151,6 +156,7 @@ export function cardPaymentEventFromWire(payload: unknown): UpstreamCardPayment 
     ...commonOf(record),
     status: statusOf(status),
     paidAt: readInstant(record.paidAt) ?? datesOf(record)[0] ?? null,
+    refundedAt: readInstant(record.refundedAt),
   };
 }
 
@@ -225,10 +231,10 @@ function urlOf(value: unknown): string | null {
   return text !== null && /^https?:/i.test(text) && URL.canParse(text) ? text : null;
 }
 
-/** The distinct dates of a record, earliest first, without those of an expiry. */
+/** The distinct dates of a record, earliest first, without those of an expiry or a refund. */
 function datesOf(record: JsonRecord): Date[] {
   const times = Object.entries(record).flatMap(([name, value]) =>
-    /expir|valid|venc/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
+    /expir|valid|venc|refund|reemb|estorn/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
   );
   return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));
 }

@@ -262,6 +262,7 @@ interface WebhookEndpointTable extends TenantTable {
   url: string | null;
   secret: string;
   secret_shown: boolean;
+  optional_events: string[];
 }
 
 interface WebhookDeliveryTable extends TenantTable {

@@ -57,7 +57,7 @@ const PayoutStatusEnum = builder.enumType('PayoutStatus', {
     PROCESSING: {
       value: 'processing',
       description:
-        'A turbo payout that left and the bank has not confirmed: the money MAY have left. No webhook reports it.',
+        'A turbo payout that left and the bank has not confirmed: the money MAY have left. A webhook reports it to an account that has opted into WITHDRAWAL_PROCESSING.',
     },
     COMPLETED: { value: 'completed', description: 'concluido' },
     DENIED: { value: 'denied', description: 'negado; the amount is back in the balance.' },

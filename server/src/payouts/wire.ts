@@ -49,7 +49,7 @@ const STATUS_FROM_THE_WIRE = Object.fromEntries(
 const payoutStatus = z.codec(
   answeredWord(['pendente', 'processing', 'concluido', 'negado']).meta({
     description:
-      'processing: a turbo withdrawal that left and the bank has not confirmed; no webhook reports it',
+      'processing: a turbo withdrawal that left and the bank has not confirmed; a webhook reports it where the account has opted in',
   }),
   answeredWord(PAYOUT_STATUSES),
   {
@@ -115,14 +115,19 @@ export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
 
 // ── The webhooks (section 6.1) ──────────────────────────────────────────────────────────────────
 
-const EVENT = { pending: 'requested', completed: 'completed', denied: 'denied' } as const;
+const EVENT = {
+  pending: 'requested',
+  processing: 'processing',
+  completed: 'completed',
+  denied: 'denied',
+} as const;
 
 /**
- * The webhook of a payout in its present state; null for `processing`, which no webhook reports. The destination is whole
- * here, and here alone, as the document has it.
+ * The webhook of a payout in its present state. `withdrawal.processing` is an optional event, with the members of
+ * `withdrawal.requested`. The destination is whole here, and here alone, as the document has it.
  */
 export function payoutWebhook(payout: Payout, environment: Environment) {
-  if (payout.status === 'processing' || payout.status === 'unknown') return null;
+  if (payout.status === 'unknown') return null;
   const sandbox = environment === 'sandbox';
   return {
     event: `withdrawal.${sandbox ? 'test.' : ''}${EVENT[payout.status]}`,
@@ -223,6 +228,7 @@ function destinationIn(values: readonly unknown[]): string | null {
 const EVENT_NAME = /^withdrawal\.(?:test\.)?([a-z_.]+)$/;
 const STATUS_OF_EVENT: Readonly<Record<string, PayoutStatus>> = {
   requested: 'pending',
+  processing: 'processing',
   completed: 'completed',
   denied: 'denied',
 };

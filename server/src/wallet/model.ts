@@ -57,6 +57,12 @@ export interface Dispute {
   closedAt: Date | null;
 }
 
+/** Reads a snapshot back from JSON, where instants are text. */
+export function disputeFromJson(json: unknown): Dispute {
+  const { createdAt, closedAt, ...dispute } = json as Dispute;
+  return { ...dispute, createdAt: new Date(createdAt), closedAt: closedAt && new Date(closedAt) };
+}
+
 export function isDisputeId(text: string): boolean {
   return /^dsp_[0-9a-f]{24}$/.test(text);
 }

@@ -8,6 +8,7 @@ import {
 } from '../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
+import type { NewEvent } from '../events/event.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
@@ -17,6 +18,7 @@ import { readBalancesAndSubaccounts, readBalancesAndVersion } from '../ledger/st
 import { disputes } from './collections.ts';
 import {
   assertLive,
+  type Dispute,
   decideCloseDispute,
   decideCredit,
   decideCreditLtc,
@@ -54,6 +56,17 @@ export function createWalletService({
     });
 
   return { readWithVersion, read: async (tenant) => (await readWithVersion(tenant)).wallet };
+}
+
+/** The event of a dispute's new status. */
+function eventOf(dispute: Dispute, previousStatus: Dispute['status'] | null): NewEvent {
+  return {
+    kind: `dispute.${dispute.status}`,
+    resource: 'dispute',
+    resourceId: dispute.id,
+    previousStatus,
+    snapshot: dispute,
+  };
 }
 
 /** Card payments that a dispute may name; the slice that owns them provides them. */
@@ -115,7 +128,11 @@ export function createWalletControls({
             if (orderCode && !state.get(cardPayments, orderCode))
               throw new NotFoundError('Card payment not found');
             const { dispute, transaction } = decideOpenDispute(input, { id, ...state });
-            return { records: [put(disputes, dispute)], transactions: [transaction] };
+            return {
+              records: [put(disputes, dispute)],
+              transactions: [transaction],
+              events: [eventOf(dispute, null)],
+            };
           },
         },
       );
@@ -136,6 +153,7 @@ export function createWalletControls({
             writes: {
               records: [put(disputes, dispute)],
               transactions: transaction ? [transaction] : [],
+              events: [eventOf(dispute, before.status)],
             },
           };
         },

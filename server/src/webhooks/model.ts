@@ -34,7 +34,19 @@ export interface WebhookAttempt {
   durationMs: number;
 }
 
-/** The URL of a tenant's events, and the secret that signs them. */
+/** The events that the document does not name, by their names on the wire. Each is sent where it was opted into. */
+export const OPTIONAL_WEBHOOK_EVENTS = [
+  'card_payment.expired',
+  'card_payment.failed',
+  'card_payment.refunded',
+  'withdrawal.processing',
+  'dispute.opened',
+  'dispute.closed',
+] as const;
+
+export type OptionalWebhookEvent = (typeof OPTIONAL_WEBHOOK_EVENTS)[number];
+
+/** The URL of a tenant's events, the secret that signs them, and the choice of events. */
 export interface WebhookEndpoint {
   /** The URL; null until the merchant configures one. */
   url: string | null;
@@ -42,6 +54,11 @@ export interface WebhookEndpoint {
   secret: string;
   /** Whether the secret was ever shown to the merchant. */
   secretShown: boolean;
+  /**
+   * The optional events that are sent, also to a payment's own callbackUrl. Empty until the merchant configures some. A
+   * newer server may have stored one that this one does not know.
+   */
+  optionalEvents: readonly OptionalWebhookEvent[];
 }
 
 export function newWebhookId(): string {
@@ -60,6 +77,8 @@ const URL_MAX = 500;
 export interface ConfigureWebhookInput {
   url: string;
   rotateSecret?: boolean | null | undefined;
+  /** Left out or null: as it was. */
+  optionalEvents?: readonly (OptionalWebhookEvent | 'unknown')[] | null | undefined;
 }
 
 const endpointUrl = {
@@ -82,6 +101,16 @@ export function assertEndpointUrl(url: string, privateAddresses: boolean): void 
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
 }
 
+/** Reads a choice of events, without duplicates; null where there is none. @throws ValidationError */
+export function parseOptionalEvents(
+  events: ConfigureWebhookInput['optionalEvents'],
+): readonly OptionalWebhookEvent[] | null {
+  if (events == null) return null;
+  if (events.includes('unknown'))
+    throw new ValidationError([{ path: 'input.optionalEvents', message: 'UNKNOWN cannot be asked for' }]);
+  return OPTIONAL_WEBHOOK_EVENTS.filter((event) => events.includes(event));
+}
+
 /** Applies the same rule to a payment's own URL, where it has one. @throws ValidationError */
 export function assertCallbackUrl(url: string | null | undefined, privateAddresses: boolean): void {
   if (url != null && !mayBeCalled(url, privateAddresses))
@@ -96,17 +125,24 @@ export interface WebhookDeliveryPage {
   hasNextPage: boolean;
 }
 
+/** The configuration in force, with the secret where the merchant is shown it now. */
+export interface ConfiguredWebhook {
+  url: string;
+  secret: string | null;
+  optionalEvents: readonly OptionalWebhookEvent[];
+}
+
 interface Filter {
   status?: readonly WebhookDeliveryStatus[] | undefined;
 }
 
 export interface WebhookService {
   /**
-   * Sets the account's URL, for events from now on. Returns the secret where it is new, or was never shown before. A new
-   * one signs at once, attempts of older deliveries included.
+   * Sets the account's URL and its optional events, for events from now on. Returns the secret where it is new, or was
+   * never shown before. A new one signs at once, attempts of older deliveries included.
    * @throws ValidationError
    */
-  configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<{ url: string; secret: string | null }>;
+  configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<ConfiguredWebhook>;
   /**
    * Sends a delivery again under the same id, with as many attempts as the first time; a pending one is due now.
    * @throws NotFoundError
@@ -179,12 +215,38 @@ export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDe
   return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };
 }
 
+/** Whether an event is sent: each that the document names, others where the tenant has opted into them. */
+export function isSent(name: string, endpoint: WebhookEndpoint | null): boolean {
+  // A name of the sandbox stands for the same event.
+  const event = name.replace('withdrawal.test.', 'withdrawal.') as OptionalWebhookEvent;
+  return !OPTIONAL_WEBHOOK_EVENTS.includes(event) || endpoint?.optionalEvents.includes(event) === true;
+}
+
 /** @returns the new endpoint, and its secret where the merchant is shown it now */
 export function decideConfigure(
   endpoint: WebhookEndpoint | null,
-  { url, rotateSecret, freshSecret }: { url: string; rotateSecret: boolean; freshSecret: string },
+  {
+    url,
+    rotateSecret,
+    freshSecret,
+    optionalEvents,
+  }: {
+    url: string;
+    rotateSecret: boolean;
+    freshSecret: string;
+    /** Null: as they were. */
+    optionalEvents: readonly OptionalWebhookEvent[] | null;
+  },
 ): { endpoint: WebhookEndpoint; secret: string | null } {
   const secret = endpoint && !rotateSecret ? endpoint.secret : freshSecret;
   const isKnown = endpoint?.secretShown === true && secret === endpoint.secret;
-  return { endpoint: { url, secret, secretShown: true }, secret: isKnown ? null : secret };
+  return {
+    endpoint: {
+      url,
+      secret,
+      secretShown: true,
+      optionalEvents: optionalEvents ?? endpoint?.optionalEvents ?? [],
+    },
+    secret: isKnown ? null : secret,
+  };
 }

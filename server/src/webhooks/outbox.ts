@@ -6,15 +6,16 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { payoutWebhook } from '../payouts/wire.ts';
 import { refundWebhook } from '../refunds/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
+import { disputeWebhook } from '../wallet/wire.ts';
 import type { NewTask } from '../work/store.ts';
-import { newWebhookId } from './model.ts';
+import { isSent, newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, saveEndpoint, selectEndpoint } from './store.ts';
 
 /**
  * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events, so that
- * neither is there without the other. That transaction holds the tenant's lock, so the URL is the one that is configured
- * now; events from before it was configured are never sent to it.
+ * neither is there without the other. That transaction holds the tenant's lock, so the URL and the optional events are
+ * those that are configured now; events from before are never sent.
  */
 export async function webhookOutbox(
   sql: Sql,
@@ -31,7 +32,7 @@ export async function webhookOutbox(
   const endpoint = await selectEndpoint(sql, tenant);
   const deliveries = announced.flatMap(({ event, name, payload, callbackUrl }): NewDelivery[] => {
     const url = callbackUrl ?? endpoint?.url;
-    if (!url) return [];
+    if (!url || !isSent(name, endpoint)) return [];
     return [
       {
         webhookId: newWebhookId(),
@@ -56,7 +57,12 @@ export async function webhookOutbox(
 
   // A payment's callbackUrl needs no URL of the account, but it needs a secret that signs.
   if (!endpoint)
-    await saveEndpoint(sql, tenant, { url: null, secret: newWebhookSecret(), secretShown: false });
+    await saveEndpoint(sql, tenant, {
+      url: null,
+      secret: newWebhookSecret(),
+      secretShown: false,
+      optionalEvents: [],
+    });
   await insertDeliveries(sql, tenant, deliveries);
   return deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now }));
 }
@@ -96,6 +102,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     case 'refund': {
       const payload = refundWebhook(event.snapshot);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'dispute': {
+      const payload = disputeWebhook(event.snapshot);
+      return { name: payload.event, payload };
     }
     case 'wallet':
     case 'credential':

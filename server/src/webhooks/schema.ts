@@ -10,7 +10,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import type { WebhookAttempt, WebhookDelivery } from './model.ts';
+import type { ConfiguredWebhook, OptionalWebhookEvent, WebhookAttempt, WebhookDelivery } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -50,7 +50,7 @@ builder.node(WebhookDeliveryRef, {
     }),
     event: t.exposeString('event', {
       description:
-        'card_payment.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused.',
+        'card_payment.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; withdrawal.processing; dispute.opened or .closed.',
     }),
     url: t.expose('url', { type: 'Url', description: 'As it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
@@ -110,6 +110,32 @@ builder.queryField('webhookDeliveries', (t) =>
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 
+const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
+  description:
+    'An event that the payments service does not document. It is sent to accounts that have opted into it.',
+  values: {
+    CARD_PAYMENT_EXPIRED: {
+      value: 'card_payment.expired',
+      description: 'card_payment.expired. One that is paid late follows with card_payment.paid.',
+    },
+    CARD_PAYMENT_FAILED: { value: 'card_payment.failed', description: 'card_payment.failed' },
+    CARD_PAYMENT_REFUNDED: { value: 'card_payment.refunded', description: 'card_payment.refunded' },
+    WITHDRAWAL_PROCESSING: {
+      value: 'withdrawal.processing',
+      description: 'withdrawal.processing, in sandbox withdrawal.test.processing: the money MAY have left.',
+    },
+    DISPUTE_OPENED: { value: 'dispute.opened', description: 'dispute.opened: its amount is blocked.' },
+    DISPUTE_CLOSED: {
+      value: 'dispute.closed',
+      description: 'dispute.closed: won or lost, and once more where a lost one is forgiven.',
+    },
+    UNKNOWN: {
+      value: 'unknown',
+      description: 'A value that this server does not know yet. Never accepted as input.',
+    },
+  } satisfies Record<string, { value: OptionalWebhookEvent | 'unknown'; description: string }>,
+});
+
 const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
   fields: (t) => ({
     url: t.field({
@@ -122,10 +148,15 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
       defaultValue: false,
       description: 'A new secret signs from now on, retries of older deliveries included.',
     }),
+    optionalEvents: t.field({
+      type: [OptionalWebhookEventEnum],
+      description:
+        'Events that the payments service does not document, sent besides the documented ones. Left out: as it was, at first none. An empty list: none. Those of a card payment go to its own callbackUrl where it has one.',
+    }),
   }),
 });
 
-const ConfigureWebhookSuccess = successType<{ url: string; secret: string | null }>(
+const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
   'ConfigureWebhookSuccess',
   (t) => ({
     url: t.expose('url', { type: 'Url' }),
@@ -133,6 +164,11 @@ const ConfigureWebhookSuccess = successType<{ url: string; secret: string | null
       nullable: true,
       description:
         'Shown once: with the first URL and with each rotateSecret. Null otherwise; it stays as it was.',
+    }),
+    optionalEvents: t.field({
+      type: [OptionalWebhookEventEnum],
+      description: 'The optional events that are sent from now on.',
+      resolve: ({ optionalEvents }) => optionalEvents,
     }),
   }),
   'Where events go from now on.',

@@ -4,7 +4,13 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
-import { assertEndpointUrl, decideConfigure, decideRedeliver, type WebhookService } from './model.ts';
+import {
+  assertEndpointUrl,
+  decideConfigure,
+  decideRedeliver,
+  parseOptionalEvents,
+  type WebhookService,
+} from './model.ts';
 import { newWebhookSecret } from './signing.ts';
 import { countDeliveries, listDeliveries, selectAttempts, selectDeliveries } from './store.ts';
 
@@ -23,8 +29,9 @@ export function createWebhookService({
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listDeliveries>>>();
 
   return {
-    async configure(tenant, { url, rotateSecret }) {
+    async configure(tenant, { url, rotateSecret, optionalEvents: events }) {
       assertEndpointUrl(url, privateAddresses);
+      const optionalEvents = parseOptionalEvents(events);
       const freshSecret = newWebhookSecret();
       return committer.change({
         tenant,
@@ -34,8 +41,12 @@ export function createWebhookService({
             url,
             rotateSecret: rotateSecret === true,
             freshSecret,
+            optionalEvents,
           });
-          return { outcome: { url, secret }, writes: { records: [put(endpoints, endpoint)] } };
+          return {
+            outcome: { url, secret, optionalEvents: endpoint.optionalEvents },
+            writes: { records: [put(endpoints, endpoint)] },
+          };
         },
       });
     },

@@ -6,6 +6,7 @@ import { plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   isWebhookId,
+  type OptionalWebhookEvent,
   SHOWN_ATTEMPTS,
   type WebhookAttempt,
   type WebhookDelivery,
@@ -22,7 +23,14 @@ export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookE
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
     .executeTakeFirst();
-  return row ? { url: row.url, secret: row.secret, secretShown: row.secret_shown } : null;
+  if (!row) return null;
+  return {
+    url: row.url,
+    secret: row.secret,
+    secretShown: row.secret_shown,
+    // A newer version may have words of its own, which are left as they are.
+    optionalEvents: row.optional_events as OptionalWebhookEvent[],
+  };
 }
 
 export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEndpoint): Promise<void> {
@@ -34,12 +42,14 @@ export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEn
       url: endpoint.url,
       secret: endpoint.secret,
       secret_shown: endpoint.secretShown,
+      optional_events: [...endpoint.optionalEvents],
     })
     .onConflict((conflict) =>
       conflict.columns(['account_id', 'environment']).doUpdateSet((row) => ({
         url: row.ref('excluded.url'),
         secret: row.ref('excluded.secret'),
         secret_shown: row.ref('excluded.secret_shown'),
+        optional_events: row.ref('excluded.optional_events'),
       })),
     )
     .execute();

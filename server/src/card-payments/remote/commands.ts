@@ -175,8 +175,8 @@ export function createCardPaymentRequests({
   }
 
   /**
-   * Looks up the last payment before another is started: no webhook reports that one has expired or failed. A
-   * repeated request, too, must not lead to a page on which nobody can pay any more.
+   * Looks up the last payment before another is started: a service need not report by webhook that one has expired or
+   * failed. A repeated request, too, must not lead to a page on which nobody can pay any more.
    */
   async function refreshIfPending(
     tenant: Tenant,

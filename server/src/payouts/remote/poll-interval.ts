@@ -18,8 +18,8 @@ export function pollInterval(open: readonly Payout[], now: Date): number {
 }
 
 /**
- * The interval of one payout. No webhook reports that money left unconfirmed, so such a payout is polled more often. With
- * age the interval grows, in ten minutes to 10 s and in an hour to 60 s.
+ * The interval of one payout. A service need not report by webhook that money left unconfirmed, so such a payout is polled
+ * more often. With age the interval grows, in ten minutes to 10 s and in an hour to 60 s.
  */
 function intervalOf({ method, requestedAt }: Payout, now: Date): number {
   if (!requestedAt) return AGELESS_MS;

@@ -1,0 +1,443 @@
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { ValidationError } from '../../server/src/kernel/errors.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
+import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
+import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
+import { fund } from '../support/funds.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const CUSTOMER = { name: 'Ana', email: 'ana@example.com' };
+const SALE = { valueCents: 4990, customer: { ...CUSTOMER, externalId: '7' }, metadata: ' {"pedido": 1} ' };
+/** The members of each event of a sale, from `amount` on. */
+const SOLD = { amount: 49.9, customer: CUSTOMER, metadata: SALE.metadata };
+
+/** Moves the clock when nothing is under way: an attempt that is would be given up. */
+async function later(core: Core): Promise<string> {
+  await core.work.settled();
+  core.clock.advance(MINUTE);
+  return core.clock.now().toISOString();
+}
+
+/** Makes what each event reports, and returns the body that it must have. */
+const HAPPENINGS: Record<
+  OptionalWebhookEvent,
+  (core: Core, callbackUrl?: string) => Promise<Record<string, unknown>>
+> = {
+  async 'card_payment.expired'(core, callbackUrl) {
+    const { payment } = await core.cardPayments.create(core.tenant, { ...SALE, callbackUrl });
+    await core.pass(HOUR);
+    const { orderCode, expiresAt } = payment;
+    return { orderCode, ...SOLD, status: 'expired', expiredAt: expiresAt.toISOString() };
+  },
+  async 'card_payment.failed'(core, callbackUrl) {
+    const { payment } = await core.cardPayments.create(core.tenant, { ...SALE, callbackUrl });
+    const { payment: failed } = await core.cardPayments.pay(payment.orderCode, declinedForGood());
+    const { orderCode, failureReason } = failed;
+    expect(failureReason).toMatch(/\w/);
+    return { orderCode, ...SOLD, status: 'failed', failureReason };
+  },
+  async 'card_payment.refunded'(core, callbackUrl) {
+    const { payment } = await core.cardPayments.create(core.tenant, { ...SALE, callbackUrl });
+    const { orderCode } = payment;
+    const paidAt = (await core.cardPayments.pay(orderCode, approved())).payment.paidAt!.toISOString();
+    const refundedAt = await later(core);
+    await core.cardPayments.refund(core.tenant, orderCode);
+    return { orderCode, ...SOLD, status: 'refunded', paidAt, refundedAt };
+  },
+  async 'withdrawal.processing'(core) {
+    await fund(core, { cents: 10_000 });
+    const { payout } = await core.payouts.request(core.tenant, {
+      ...{ method: 'pix_turbo', amountCents: 1_000, destination: 'ana@example.com' },
+    });
+    await core.pass(HOUR);
+    return {
+      withdrawalId: payout.withdrawalId,
+      code: payout.code,
+      amount: 10,
+      method: 'pix_turbo',
+      walletAddress: 'ana@example.com',
+      status: 'processing',
+      requestedAt: payout.requestedAt!.toISOString(),
+      sandbox: false,
+    };
+  },
+  async 'dispute.opened'(core) {
+    const createdAt = core.clock.now().toISOString();
+    const disputeId = await core.controls.openDispute(core.tenant, { amountCents: 300 });
+    return { disputeId, amountCents: 300, status: 'open', createdAt, closedAt: null };
+  },
+  async 'dispute.closed'(core) {
+    const createdAt = core.clock.now().toISOString();
+    const disputeId = await core.controls.openDispute(core.tenant, { amountCents: 300 });
+    const closedAt = await later(core);
+    await core.controls.closeDispute(core.tenant, disputeId, 'won');
+    // The same outcome again is no change.
+    await core.controls.closeDispute(core.tenant, disputeId, 'won');
+    return { disputeId, amountCents: 300, status: 'won', createdAt, closedAt };
+  },
+};
+
+/** Brings everything about that the optional events report. */
+async function happenAll(core: Core): Promise<void> {
+  for (const happen of Object.values(HAPPENINGS)) await happen(core);
+  await core.work.settled();
+}
+
+const isOptional = ({ event }: { event: string }) => OPTIONAL_WEBHOOK_EVENTS.some((each) => each === event);
+const bodies = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(body));
+const names = (receiver: Receiver) => bodies(receiver).map(({ event }) => event as string);
+const optional = (receiver: Receiver) => bodies(receiver).filter(isOptional);
+
+describeOnDatabase('optional webhook events', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  // Hours pass here, and nobody follows the log meanwhile.
+  const start = (options: Partial<CoreOptions> = {}) => startCore({ database, follows: false, ...options });
+
+  async function configured(optionalEvents?: OptionalWebhookEvent[]) {
+    const core = await start();
+    const receiver = await startReceiver();
+    const { url } = receiver;
+    const { secret } = await core.webhooks.configure(core.tenant, { url, optionalEvents });
+    return { core, receiver, secret: secret! };
+  }
+
+  describe('that an account has opted into', () => {
+    test.each(OPTIONAL_WEBHOOK_EVENTS)(
+      'The event %s is sent exactly once where it was opted into, and verifies',
+      async (event) => {
+        const { core, receiver, secret } = await configured([event]);
+        const expected = await HAPPENINGS[event](core);
+        await core.work.settled();
+        expect(optional(receiver)).toEqual([{ event, ...expected }]);
+
+        const { headers, body } = receiver.received.find((each) => isOptional(JSON.parse(each.body)))!;
+        const sentAt = Number(headers['webhook-timestamp']) * SECOND;
+        vi.useFakeTimers({ toFake: ['Date'], now: sentAt });
+        onTestFinished(() => void vi.useRealTimers());
+        const verified = new Webhook(secret).verify(body, headers as Record<string, string>);
+        expect(verified).toEqual({ event, ...expected });
+        expect(Number(headers['x-webhook-resource-version'])).toBeGreaterThan(0);
+        expect(headers['x-webhook-occurred-at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+        await core.pass(24 * HOUR);
+        expect(optional(receiver)).toHaveLength(1);
+      },
+    );
+
+    test.each([
+      ['nothing was said of them', undefined],
+      ['the list is empty', []],
+    ])('No optional event is sent where %s', async (_, optionalEvents) => {
+      const { core, receiver } = await configured(optionalEvents as OptionalWebhookEvent[] | undefined);
+      await happenAll(core);
+      expect(names(receiver)).toEqual(['card_payment.paid', 'withdrawal.requested', 'withdrawal.completed']);
+    });
+
+    test('With every event opted into, each change is sent once, beside the documented events', async () => {
+      const { core, receiver } = await configured([...OPTIONAL_WEBHOOK_EVENTS]);
+      await happenAll(core);
+      expect(names(receiver).sort()).toEqual(
+        [
+          ...['card_payment.expired', 'card_payment.failed', 'card_payment.paid', 'card_payment.refunded'],
+          ...['dispute.closed', 'dispute.opened', 'dispute.opened'],
+          ...['withdrawal.completed', 'withdrawal.processing', 'withdrawal.requested'],
+        ].sort(),
+      );
+    });
+
+    test('The body of card_payment.paid is the same, byte for byte, whatever was opted into', async () => {
+      const texts: string[] = [];
+      for (const events of [undefined, [...OPTIONAL_WEBHOOK_EVENTS]]) {
+        const { core, receiver } = await configured(events);
+        const { payment } = await core.cardPayments.create(core.tenant, SALE);
+        const { paidAt } = (await core.cardPayments.pay(payment.orderCode, approved())).payment;
+        await core.work.settled();
+        texts.push(receiver.received[0]!.body.replace(payment.orderCode, 'PSC-1'));
+        expect(texts.at(-1)).toBe(
+          `{"event":"card_payment.paid","orderCode":"PSC-1","amount":49.9,"status":"paid",` +
+            `"paidAt":"${paidAt!.toISOString()}","customer":{"name":"Ana","email":"ana@example.com"},` +
+            `"metadata":" {\\"pedido\\": 1} "}`,
+        );
+      }
+      expect(texts).toHaveLength(2);
+    });
+
+    test('A payment that is paid after it has expired sends card_payment.expired, and then card_payment.paid', async () => {
+      const { core, receiver } = await configured(['card_payment.expired']);
+      const { payment } = await core.cardPayments.create(core.tenant, SALE);
+      await core.cardPayments.pay(payment.orderCode, approvedLate());
+      await core.pass(HOUR);
+      expect(names(receiver)).toEqual(['card_payment.expired', 'card_payment.paid']);
+      expect(bodies(receiver)[0]).not.toHaveProperty('paidAt');
+    });
+
+    test('A lost dispute that is forgiven sends dispute.closed twice, with a greater version the second time', async () => {
+      const { core, receiver } = await configured(['dispute.opened', 'dispute.closed']);
+      const id = await core.controls.openDispute(core.tenant, { amountCents: 300 });
+      await core.controls.closeDispute(core.tenant, id, 'lost');
+      await core.work.settled();
+      await core.controls.closeDispute(core.tenant, id, 'forgiven');
+      await core.work.settled();
+      expect(bodies(receiver).map(({ event, status, disputeId }) => [event, status, disputeId])).toEqual([
+        ['dispute.opened', 'open', id],
+        ['dispute.closed', 'lost', id],
+        ['dispute.closed', 'forgiven', id],
+      ]);
+      const versions = receiver.received.map(({ headers }) => Number(headers['x-webhook-resource-version']));
+      expect(versions).toEqual([...new Set(versions)].sort((left, right) => left - right));
+    });
+
+    test('The event of a dispute does not name its payment, by which a reader knows the event of a payment', async () => {
+      const { core, receiver } = await configured(['dispute.opened']);
+      const { payment } = await core.cardPayments.create(core.tenant, SALE);
+      const { orderCode } = payment;
+      await core.controls.openDispute(core.tenant, { amountCents: 300, orderCode });
+      await core.work.settled();
+      expect(names(receiver)).toEqual(['dispute.opened']);
+      expect(receiver.received[0]!.body).not.toContain(orderCode);
+      expect(Object.keys(bodies(receiver)[0])).toEqual([
+        'event',
+        'disputeId',
+        'amountCents',
+        'status',
+        'createdAt',
+        'closedAt',
+      ]);
+    });
+
+    test('A dispute is in the log, each change once, with its state of that moment', async () => {
+      const core = await start();
+      const id = await core.controls.openDispute(core.tenant, { amountCents: 300, name: 'once' });
+      await core.controls.openDispute(core.tenant, { amountCents: 300, name: 'once' });
+      core.clock.advance(MINUTE);
+      const closed = await core.controls.closeDispute(core.tenant, id, 'won');
+      const log = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
+      const events = log.events.filter(({ resource }) => resource === 'dispute');
+      expect(events.map(({ kind, previousStatus, snapshot }) => [kind, previousStatus, snapshot])).toEqual([
+        ['dispute.open', null, { ...closed, status: 'open', closedAt: null }],
+        ['dispute.won', 'open', closed],
+      ]);
+    });
+  });
+
+  describe('with a choice that changes', () => {
+    test('An event that is opted into later is sent from then on, and not for what was before', async () => {
+      const { core, receiver } = await configured();
+      await happenAll(core);
+      const { url } = receiver;
+      await core.webhooks.configure(core.tenant, { url, optionalEvents: [...OPTIONAL_WEBHOOK_EVENTS] });
+      await core.pass(24 * HOUR);
+      expect(optional(receiver)).toEqual([]);
+      const { disputeId } = await HAPPENINGS['dispute.opened'](core);
+      await core.work.settled();
+      expect(optional(receiver)).toMatchObject([{ event: 'dispute.opened', disputeId }]);
+    });
+
+    test('An event that is opted out of is sent no more, and one that waits is still delivered', async () => {
+      const { core, receiver } = await configured(['dispute.opened']);
+      receiver.answer = (response) => response.writeHead(500).end();
+      const { disputeId } = await HAPPENINGS['dispute.opened'](core);
+      await core.work.settled();
+      const none = await core.webhooks.configure(core.tenant, { url: receiver.url, optionalEvents: [] });
+      expect(none.optionalEvents).toEqual([]);
+      receiver.answer = (response) => response.end();
+      await HAPPENINGS['dispute.opened'](core);
+      await core.pass(HOUR);
+      expect(bodies(receiver).map((body) => body.disputeId)).toEqual([disputeId, disputeId]);
+    });
+
+    test.each([undefined, null])(
+      'A configuration whose list is %s leaves the choice as it was',
+      async (left) => {
+        const { core, receiver } = await configured(['dispute.closed', 'dispute.opened']);
+        const moved = await startReceiver();
+        const answer = await core.webhooks.configure(core.tenant, {
+          ...{ url: moved.url, rotateSecret: true, optionalEvents: left },
+        });
+        expect(answer.optionalEvents).toEqual(['dispute.opened', 'dispute.closed']);
+        await HAPPENINGS['dispute.opened'](core);
+        await core.work.settled();
+        expect([names(receiver), names(moved)]).toEqual([[], ['dispute.opened']]);
+      },
+    );
+
+    test('Duplicates in the list are harmless', async () => {
+      const { core, receiver } = await configured(['dispute.opened', 'dispute.opened', 'dispute.opened']);
+      const again = await core.webhooks.configure(core.tenant, { url: receiver.url });
+      expect(again.optionalEvents).toEqual(['dispute.opened']);
+      await HAPPENINGS['dispute.opened'](core);
+      await core.work.settled();
+      expect(receiver.received).toHaveLength(1);
+    });
+
+    test('A configuration with UNKNOWN or an invalid URL is refused and changes nothing', async () => {
+      const { core, receiver } = await configured(['dispute.opened']);
+      const { url } = receiver;
+      const refused = core.webhooks.configure(core.tenant, {
+        ...{ url: `${url}/other`, rotateSecret: true, optionalEvents: ['card_payment.failed', 'unknown'] },
+      });
+      await expect(refused).rejects.toThrow(ValidationError);
+      await expect(refused).rejects.toMatchObject({ fields: [{ path: 'input.optionalEvents' }] });
+      await expect(
+        core.webhooks.configure(core.tenant, { url: 'ftp://a.example', optionalEvents: [] }),
+      ).rejects.toThrow(ValidationError);
+      const after = await core.webhooks.configure(core.tenant, { url });
+      expect(after).toEqual({ url, secret: null, optionalEvents: ['dispute.opened'] });
+    });
+
+    test('The choice of one instance holds for the next event of every other', async () => {
+      const [one, two] = await startTwoCores();
+      const receiver = await startReceiver();
+      const { url } = receiver;
+      const choices: OptionalWebhookEvent[][] = [['dispute.opened'], [], ['dispute.opened']];
+      for (const optionalEvents of choices) {
+        await one.webhooks.configure(one.tenant, { url, optionalEvents });
+        await two.controls.openDispute(two.tenant, { amountCents: 100 });
+      }
+      await two.work.settled();
+      expect(names(receiver)).toEqual(['dispute.opened', 'dispute.opened']);
+    });
+
+    test('Every merchant and every environment has its own choice', async () => {
+      const { core, receiver } = await configured(['dispute.opened']);
+      const other = await start();
+      const sandbox: Tenant = { ...core.tenant, environment: 'sandbox' };
+      for (const tenant of [other.tenant, sandbox]) {
+        const answer = await core.webhooks.configure(tenant, { url: receiver.url });
+        expect(answer.optionalEvents).toEqual([]);
+      }
+      await HAPPENINGS['dispute.opened'](other);
+      await other.work.settled();
+      expect(receiver.received).toEqual([]);
+    });
+
+    test('The events of a payout in sandbox have its names', async () => {
+      const core = await start();
+      const receiver = await startReceiver();
+      const sandbox: Tenant = { ...core.tenant, environment: 'sandbox' };
+      const inSandbox = { ...core, tenant: sandbox };
+      const { url } = receiver;
+      await core.webhooks.configure(sandbox, { url, optionalEvents: ['withdrawal.processing'] });
+      const expected = await HAPPENINGS['withdrawal.processing'](inSandbox);
+      expect(names(receiver)).toEqual([
+        'withdrawal.test.requested',
+        'withdrawal.test.processing',
+        'withdrawal.test.completed',
+      ]);
+      const event = 'withdrawal.test.processing';
+      expect(bodies(receiver)[1]).toEqual({ event, ...expected, sandbox: true });
+    });
+
+    test('A server of the version before leaves the choice as it is', async () => {
+      const { core, receiver } = await configured(['dispute.opened']);
+      // Its statement, which does not name the column.
+      await sql`
+        insert into webhook_endpoint (account_id, environment, url, secret, secret_shown)
+        values (${core.tenant.accountId}, ${core.tenant.environment}, ${receiver.url}, 'whsec_0', true)
+        on conflict (account_id, environment) do update
+          set url = excluded.url, secret = excluded.secret, secret_shown = excluded.secret_shown
+      `.execute(database.sql);
+      const answer = await core.webhooks.configure(core.tenant, { url: receiver.url });
+      expect(answer.optionalEvents).toEqual(['dispute.opened']);
+    });
+
+    test('A choice that a newer version has stored stays while the list is left out', async () => {
+      const { core, receiver } = await configured(['dispute.opened']);
+      await sql`
+        update webhook_endpoint set optional_events = '{dispute.opened,invoice.sent}'
+        where account_id = ${core.tenant.accountId}
+      `.execute(database.sql);
+      const { url } = receiver;
+      expect((await core.webhooks.configure(core.tenant, { url })).optionalEvents).toEqual([
+        'dispute.opened',
+        'invoice.sent',
+      ]);
+      const optionalEvents = ['dispute.closed'] as const;
+      const replaced = await core.webhooks.configure(core.tenant, { url, optionalEvents });
+      expect(replaced.optionalEvents).toEqual(['dispute.closed']);
+    });
+  });
+
+  describe('of a payment with its own callbackUrl', () => {
+    const CARD_EVENTS = ['card_payment.expired', 'card_payment.failed', 'card_payment.refunded'] as const;
+
+    test.each(CARD_EVENTS)('The event %s goes to the callbackUrl alone', async (event) => {
+      const { core, receiver } = await configured([event]);
+      const own = await startReceiver();
+      const expected = await HAPPENINGS[event](core, own.url);
+      await core.work.settled();
+      expect(receiver.received).toEqual([]);
+      expect(optional(own)).toEqual([{ event, ...expected }]);
+    });
+
+    test('An account without a configured URL has opted into nothing, so its callbackUrl gets none', async () => {
+      const core = await start();
+      const own = await startReceiver();
+      for (const event of CARD_EVENTS) await HAPPENINGS[event](core, own.url);
+      await core.work.settled();
+      expect(names(own)).toEqual(['card_payment.paid']);
+      const { optionalEvents } = await core.webhooks.configure(core.tenant, { url: own.url });
+      expect(optionalEvents).toEqual([]);
+    });
+  });
+
+  describe('in their order', () => {
+    const versions = ({ received }: Receiver) =>
+      received.map(({ headers, body }) => [
+        JSON.parse(body).event,
+        Number(headers['x-webhook-resource-version']),
+        headers['x-webhook-occurred-at'],
+      ]);
+
+    test('A refund waits for its payment’s earlier event, and a redelivery keeps its place in the order', async () => {
+      const { core, receiver } = await configured(['card_payment.refunded']);
+      let failures = 1;
+      receiver.answer = (response) => response.writeHead(failures-- > 0 ? 500 : 200).end();
+      const { payment } = await core.cardPayments.create(core.tenant, SALE);
+      const paid = (await core.cardPayments.pay(payment.orderCode, approved())).payment;
+      await core.work.settled();
+      core.clock.advance(SECOND);
+      await core.cardPayments.refund(core.tenant, payment.orderCode);
+      await core.pass(MINUTE);
+      const refunded = (await core.cardPayments.find(core.tenant, payment.orderCode))!;
+      const first = ['card_payment.paid', paid.version, paid.paidAt!.toISOString()];
+      const second = ['card_payment.refunded', refunded.version, refunded.refundedAt!.toISOString()];
+      expect(refunded.version).toBeGreaterThan(paid.version);
+      expect(versions(receiver)).toEqual([first, first, second]);
+
+      const { items } = await core.webhooks.list(core.tenant, { first: 10 });
+      for (const { delivery } of items) {
+        await core.webhooks.redeliver(core.tenant, delivery.webhookId);
+        await core.work.settled();
+      }
+      // Newest first: a receiver that compares the versions leaves the last one out.
+      expect(versions(receiver).slice(3)).toEqual([second, first]);
+    });
+
+    test('The events of a payout come as requested, processing and completed, with growing versions', async () => {
+      const { core, receiver } = await configured(['withdrawal.processing']);
+      await HAPPENINGS['withdrawal.processing'](core);
+      const order = versions(receiver);
+      expect(order.map(([event, version]) => [event, version])).toEqual([
+        ['withdrawal.requested', 1],
+        ['withdrawal.processing', 2],
+        ['withdrawal.completed', 3],
+      ]);
+      const instants = order.map(([, , at]) => at as string);
+      expect(instants).toEqual([...instants].sort());
+    });
+  });
+});
