@@ -1,5 +1,5 @@
 import { accounts, tokens } from '../../server/src/access/collections.ts';
-import { createAccessService, createTokenMint } from '../../server/src/access/service.ts';
+import { createAccessService, createTokenMint, prepareToken } from '../../server/src/access/service.ts';
 import { createCharging } from '../../server/src/card-payments/charging.ts';
 import { cardPayments as cardPaymentRecords } from '../../server/src/card-payments/collections.ts';
 import { createCardPaymentService } from '../../server/src/card-payments/service.ts';
@@ -83,6 +83,7 @@ export function wireSlices({
       ...{ database, committer, accounts, products, clock, privateAddresses },
       credentials: tokens,
       mint: createTokenMint({ database, clock }),
+      prepare: prepareToken,
     }),
     products,
     sandbox,

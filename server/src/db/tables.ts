@@ -174,6 +174,7 @@ interface CardPaymentTable extends TenantTable {
   refunded_at: Date | null;
   failure_reason: string | null;
   decline_reason: string | null;
+  external_id: string | null;
 }
 
 interface CheckoutUseTable {

@@ -46,6 +46,20 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
+/** Lists the card payments of each order of a merchant's that were paid. */
+export async function selectPaidByExternalIds(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  externalIds: readonly string[],
+): Promise<{ externalId: string; id: string }[]> {
+  const { rows } = await raw<{ externalId: string; id: string }>`
+    select snapshot ->> 'externalId' as "externalId", id from observed
+    where account_id = ${accountId} and environment = ${environment} and resource = 'card_payment'
+      and status in ('paid', 'refunded') and snapshot ->> 'externalId' = any(${externalIds}::text[])
+  `.execute(sql);
+  return rows;
+}
+
 /** The row of a resource with the version of the tenant's log, in one statement and so of one moment. */
 export async function selectMirroredWithHead(
   sql: Sql,
