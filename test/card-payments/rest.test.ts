@@ -260,6 +260,7 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'customer',
     'description',
     'expiresAt',
+    'externalId',
     'failureReason',
     'metadata',
     'orderCode',

@@ -46,16 +46,20 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
-/** Lists the card payments of each order of a merchant's that were paid. */
+/** Lists those of a merchant's orders of which a card payment was paid. */
 export async function selectPaidByExternalIds(
   sql: Sql,
   { accountId, environment }: Tenant,
   externalIds: readonly string[],
-): Promise<{ externalId: string; id: string }[]> {
-  const { rows } = await raw<{ externalId: string; id: string }>`
-    select snapshot ->> 'externalId' as "externalId", id from observed
-    where account_id = ${accountId} and environment = ${environment} and resource = 'card_payment'
-      and status in ('paid', 'refunded') and snapshot ->> 'externalId' = any(${externalIds}::text[])
+): Promise<{ externalId: string }[]> {
+  const { rows } = await raw<{ externalId: string }>`
+    select asked.id as "externalId" from unnest(${externalIds}::text[]) asked (id)
+    cross join lateral (
+      select from observed
+      where account_id = ${accountId} and environment = ${environment} and resource = 'card_payment'
+        and status in ('paid', 'refunded') and snapshot ->> 'externalId' = asked.id
+      limit 1
+    ) paid
   `.execute(sql);
   return rows;
 }

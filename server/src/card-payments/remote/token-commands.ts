@@ -119,9 +119,9 @@ export function reserveToken(
   return {
     read: (reader) => readUse(reader, name, externalId),
     decide(state, intent) {
+      assertOrderUnpaid(state, externalId);
       const last = state.get(lastIntents, name)?.intent;
       if (last && last.key !== intent.key) assertLastIsOver(state, name, last);
-      assertOrderUnpaid(state, externalId);
       return {
         records: [{ collection: lastIntents as never, key: name, row: { operation: name, intent } }],
       };
