@@ -20,7 +20,7 @@ export interface UpstreamCardPayment {
   callbackUrl?: string | null;
   customer?: Customer | null;
   metadata?: string | null;
-  /** Of this server's own requests: the service does not show it. */
+  /** The number in this server's own request: the service does not show it. */
   externalId?: string | null;
   successUrl?: string | null;
   cancelUrl?: string | null;

@@ -46,7 +46,7 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
-/** Lists those of a merchant's orders of which a card payment was paid. */
+/** Lists those of a merchant's orders that have a paid card payment. */
 export async function selectPaidByExternalIds(
   sql: Sql,
   { accountId, environment }: Tenant,
