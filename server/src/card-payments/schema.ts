@@ -235,7 +235,7 @@ export const CustomerInput = builder.inputType('CustomerInput', {
 
 /** The description of the field in every input that has it. */
 export const EXTERNAL_ID =
-  'The number of your order, 1 to 100 printable characters. Of all payments of one number at most one is kept, whichever device, token or request has started it: while one is paid no other takes a card, and a second that is paid all the same is refunded.';
+  'The number of your order, 1 to 100 printable characters. Of all payments of one number at most one is kept, whichever device, token or request has started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In front of another payments service no second is refunded, and a page that is open there still takes a card.';
 
 const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },

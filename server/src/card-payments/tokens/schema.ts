@@ -196,7 +196,7 @@ builder.mutationFields((t) => ({
   pauseToken: t.field({
     type: PauseTokenSuccess,
     description:
-      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. A charge under way goes on.',
+      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way goes on.',
     args: {
       token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
       seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),
