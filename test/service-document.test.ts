@@ -277,7 +277,8 @@ describe('the fields in the service document', () => {
   test('The service document has the fields of the request for a card payment, and one is required', () => {
     const body = bodyOf('post', '/v1/card-payments');
     const fields = column(rowsIn('4.2', 'field'), 'field');
-    expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(body.properties!).sort());
+    // The extensions are in words, for they are not the service's.
+    expect([...fields, 'externalId', 'idempotencyKey'].sort()).toEqual(Object.keys(body.properties!).sort());
     expect(body.required).toEqual(['valueCents']);
   });
 

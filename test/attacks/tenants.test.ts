@@ -154,10 +154,19 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
     values: () => [{ input: { url: `${receiver.url}/own`, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } }],
   },
   createCardPayment: {
-    names: ['input.idempotencyKey'],
-    values: ({ key }) => key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
+    names: ['input.idempotencyKey', 'input.externalId'],
+    values: ({ key, externalId }) => [
+      ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
+      ...externalId.map((id) => ({ input: { valueCents: 4990, externalId: id } })),
+    ],
   },
-  createCheckoutToken: { values: () => [{ input: { amount: { fixedCents: 4990 } } }] },
+  createCheckoutToken: {
+    names: ['input.externalId'],
+    values: ({ externalId }) => [
+      { input: { amount: { fixedCents: 4990 } } },
+      ...externalId.map((id) => ({ input: { amount: { fixedCents: 4990 }, externalId: id } })),
+    ],
+  },
   createDashboardToken: { values: () => [{ input: { scopes: ['WALLET'] } }] },
   createProduct: { values: () => [{ input: { name: 'Caneca', priceCents: 4990 } }] },
   createSubaccount: {
@@ -253,6 +262,8 @@ const REST_CHANGES: Record<string, RestChange> = {
       path: `/card-payments/${orderCode[0] ?? 'PSC-NONE'}/refunds`,
       body: { amountCents: 10, idempotencyKey },
     })),
+  'POST /v1/card-payments (externalId)': ({ externalId }) =>
+    externalId.map((id) => ({ path: '/card-payments', body: { valueCents: 4990, externalId: id } })),
   'POST /v1/subaccounts (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/subaccounts', body: { name: 'Ana', externalId: id } })),
   'POST /v1/subaccounts/{id}/transfers (idempotencyKey)': ({ key }, { subaccountId }) =>
@@ -318,7 +329,7 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
       {
         transfer: { subaccountId, amountCents: 50_000, idempotencyKey },
         payout: { subaccountId, ...SUBACCOUNT_PAYOUT, idempotencyKey },
-        card: { valueCents: 4990, idempotencyKey },
+        card: { valueCents: 4990, idempotencyKey, externalId: externalId[index] },
       },
     );
     await settled();
@@ -357,15 +368,17 @@ async function idsOf(
   const attemptId: string[] = [];
   const cards = nodes('cardPayments');
   const minted = await client.request(
-    `mutation ($scopes: [DashboardScope!]!) {
+    `mutation ($scopes: [DashboardScope!]!, $first: String!, $second: String!) {
       checkout: createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
         ... on CheckoutTokenSuccess { token } }
       spare: createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
         ... on CheckoutTokenSuccess { token } }
+      first: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $first }) { __typename }
+      second: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $second }) { __typename }
       dashboard: createDashboardToken(input: { scopes: $scopes, expiresInSeconds: 86400 }) {
         ... on DashboardTokenSuccess { token } }
     }`,
-    { scopes: SCOPES },
+    { scopes: SCOPES, first: filled.externalId[0], second: filled.externalId[1] },
   );
   if (minted.checkout.token) {
     attemptId.push(`tentativa-2026-03-02-${filled.key[0]}`);

@@ -444,7 +444,8 @@ describeOnDatabase('card payments', (open) => {
 
   describe('in whatever order things happen to them', () => {
     type Step =
-      | { do: 'create' | 'withdraw' }
+      | { do: 'create'; order: string | null }
+      | { do: 'withdraw' }
       | { do: 'start'; later: boolean }
       | { do: 'pay' | 'refund' | 'pay twice'; which: number; card: string }
       | { do: 'wait'; ms: number };
@@ -458,7 +459,7 @@ describeOnDatabase('card payments', (open) => {
       '4000000000000077',
     );
     const step = fc.oneof<fc.Arbitrary<Step>[]>(
-      fc.constant({ do: 'create' }),
+      fc.record({ do: fc.constant('create'), order: fc.constantFrom(null, '1', '2') }),
       fc.record({ do: fc.constant('start'), later: fc.boolean() }),
       {
         arbitrary: fc.record({ do: fc.constantFrom('pay', 'pay twice', 'refund'), which, card: cards }),
@@ -498,7 +499,7 @@ describeOnDatabase('card payments', (open) => {
             let tries = 0;
             const orderCodes = [await create(core)];
             for (const each of steps) {
-              if (each.do === 'create') orderCodes.push(await create(core));
+              if (each.do === 'create') orderCodes.push(await create(core, 4990, each.order));
               if (each.do === 'start') {
                 tries += 1;
                 const id = each.later ? `${attemptId}.${tries + 1}` : attempt();
@@ -586,6 +587,9 @@ describeOnDatabase('card payments', (open) => {
       // Of the payments of one attempt one is kept at most.
       const kept = items.filter(({ payment }) => payment.status === 'paid' && payment.checkoutAttempt);
       expect(new Set(kept.map(({ payment }) => payment.checkoutAttempt)).size).toBe(kept.length);
+      // So of the payments of one order.
+      const ofOrders = items.filter(({ payment }) => payment.status === 'paid' && payment.externalId);
+      expect(new Set(ofOrders.map(({ payment }) => payment.externalId)).size).toBe(ofOrders.length);
     }
   });
 });
@@ -626,8 +630,8 @@ describe('two instances on one PostgreSQL', () => {
 
 // ── Builders ────────────────────────────────────────────────────────────────────────────────────
 
-async function create(core: Core, valueCents = 4990): Promise<string> {
-  return (await core.cardPayments.create(core.tenant, { valueCents })).payment.orderCode;
+async function create(core: Core, valueCents = 4990, externalId: string | null = null): Promise<string> {
+  return (await core.cardPayments.create(core.tenant, { valueCents, externalId })).payment.orderCode;
 }
 
 async function paid(core: Core, valueCents = 4990): Promise<string> {

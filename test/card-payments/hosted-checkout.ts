@@ -26,6 +26,7 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     callbackUrl: null,
     customer: null,
     metadata: null,
+    externalId: null,
     successUrl: null,
     cancelUrl: 'https://loja.example/carrinho',
     checkoutAttempt: null,
@@ -58,6 +59,7 @@ const UNLIMITED: PageLimits = {
 export async function servePage({
   payment = aPayment(),
   merchantName = 'Café do Largo',
+  paidElsewhere = false,
   answer = approve,
   testCards = TEST_CARDS,
   publicUrl = 'https://pay.example',
@@ -65,6 +67,7 @@ export async function servePage({
 }: {
   payment?: StoredCardPayment;
   merchantName?: string;
+  paidElsewhere?: boolean;
   answer?: Answer;
   testCards?: typeof TEST_CARDS | null;
   publicUrl?: string;
@@ -78,7 +81,9 @@ export async function servePage({
   };
   const checkout: HostedCheckout = {
     async open(orderCode) {
-      return orderCode === state.payment.orderCode ? { payment: state.payment, merchantName } : null;
+      return orderCode === state.payment.orderCode
+        ? { payment: state.payment, merchantName, paidElsewhere }
+        : null;
     },
     cardRefusal: (number) =>
       testCards && !testCards[number] ? 'Este ambiente aceita apenas cartões de teste.' : null,

@@ -51,6 +51,9 @@ describe('a request for a card payment', () => {
   test.each<[string, Record<string, unknown>]>([
     ['the smallest amount alone', { valueCents: 80 }],
     ['the largest amount', { valueCents: 10_000_000_000 }],
+    ['an order of one character', { valueCents: 80, externalId: '7' }],
+    ['an order of a hundred', { valueCents: 80, externalId: 'ç'.repeat(100) }],
+    ['an order of words and signs', { valueCents: 80, externalId: 'Pedido nº 1042/A · 🧀' }],
     [
       'nulls for all that may be left out',
       {
@@ -58,6 +61,7 @@ describe('a request for a card payment', () => {
         description: null,
         customer: null,
         metadata: null,
+        externalId: null,
         callbackUrl: null,
         successUrl: null,
         cancelUrl: null,
@@ -96,6 +100,20 @@ describe('a request for a card payment', () => {
   const LONE = 'half \ud83e of a pair';
   const NUL = 'with \u0000 inside';
   const cases: [string, unknown, Record<string, unknown>?][] = [
+    ['externalId', ''],
+    ['externalId', 'x'.repeat(101)],
+    ['externalId', 1042],
+    ['externalId', { number: 1042 }],
+    ['externalId', LONE],
+    ['externalId', NUL],
+    ['externalId', 'line\nbreak'],
+    ['externalId', 'tab\t'],
+    ['externalId', 'delete \u007f'],
+    ['externalId', 'next line \u0085'],
+    ['externalId', 'zero width \u200b'],
+    ['externalId', 'right to left \u202e'],
+    ['externalId', 'separator \u2028'],
+    ['externalId', 'separator \u001f'],
     ['valueCents', undefined],
     ['valueCents', null],
     ['valueCents', 0],

@@ -238,6 +238,23 @@ describe('paying', () => {
     expect(await textOf(response)).toContain('Esta compra já foi paga');
   });
 
+  it('The page of a payment whose order was paid elsewhere says so, and asks for no card', async () => {
+    await using served = await servePage({ paidElsewhere: true });
+    const response = await get(served.pageUrl);
+    expect(response.status).toBe(200);
+    const text = await textOf(response);
+    expect(text).toContain('Esta compra já foi paga');
+    expect(text).toContain('Outro pagamento da mesma compra já foi aprovado');
+    expect(text).not.toContain('Número do cartão');
+    expect(served.state.charged).toEqual([]);
+  });
+
+  it('The page of a payment that was paid itself is a receipt, whatever else was paid', async () => {
+    const payment = aPayment({ status: 'paid', paidAt: NOW });
+    await using served = await servePage({ payment, paidElsewhere: true });
+    expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
+  });
+
   it('The page shows a charge that is already under way', async () => {
     const other: StoredCardPayment = aPayment({ openChargeId: 'other' });
     await using served = await servePage({ answer: async () => ({ kind: 'in_progress', payment: other }) });

@@ -84,7 +84,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
 }
 
 describe('a card payment, created at the service', () => {
-  test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s stays in the facade', async () => {
+  test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s and the order’s number stay in the facade', async () => {
     const { person, script, tenant, page, facade, events, clock } = await start();
     const given = {
       ...{
@@ -92,6 +92,7 @@ describe('a card payment, created at the service', () => {
         description: 'Pão',
         callbackUrl: 'https://shop.example/hook',
         metadata: '{"a":1}',
+        externalId: '1042',
       },
       ...{ customer: { name: 'Ana', email: null }, successUrl: 'https://shop.example/ok' },
     };
@@ -106,7 +107,11 @@ describe('a card payment, created at the service', () => {
     });
     expect(payment).toMatchObject({
       ...{ status: 'pending', version: 1, amountCents: 4990, description: 'Pão', cancelUrl: null },
-      ...{ callbackUrl: 'https://shop.example/hook', checkoutUrl: page(payment.orderCode) },
+      ...{
+        callbackUrl: 'https://shop.example/hook',
+        checkoutUrl: page(payment.orderCode),
+        externalId: '1042',
+      },
       ...{ createdAt: clock.now(), expiresAt: plusMs(clock.now(), 30 * MINUTE) },
     });
     expect(replayed).toBe(false);
@@ -290,6 +295,35 @@ describe('a creation whose answer was lost', () => {
     );
   });
 
+  test('Lost creations of two orders that are alike to the service get a payment each', async () => {
+    const { person, tenant, facade, clock, create, script } = await start();
+    const made: { orderCode: string }[] = [];
+    script.on('POST', PATH, ({ body }) => {
+      made.push({ ...(body as object), ...create(80) });
+      return timeout();
+    });
+    script.on('GET', LIST, timeout);
+    const orders = ['1042', '1043'];
+    for (const externalId of orders)
+      await expect(
+        person.create(tenant, { valueCents: 80, externalId, idempotencyKey: externalId }),
+      ).rejects.toMatchObject(UNANSWERED);
+    expect(made).toHaveLength(2);
+    script.on('GET', LIST, () => ok({ cardPayments: [...made].reverse(), total: made.length }));
+    clock.advance(MINUTE);
+    await facade.work.settled();
+    const found = (await person.list(tenant, { first: 10 })).items.map(({ payment }) => payment);
+    expect(found.map(({ externalId }) => externalId).sort()).toEqual(orders);
+    expect(found.map(({ orderCode }) => orderCode).sort()).toEqual(
+      made.map(({ orderCode }) => orderCode).sort(),
+    );
+    for (const externalId of orders)
+      expect(
+        (await person.create(tenant, { valueCents: 80, externalId, idempotencyKey: externalId })).payment,
+      ).toMatchObject({ externalId });
+    expect(made).toHaveLength(2);
+  });
+
   test('A lost creation is unclear while a similar one is under way', async () => {
     const { person, tenant, clock, script } = await start();
     const [sent, answer] = [deferred(), deferred()];
@@ -359,6 +393,39 @@ describe('a checkout token in front of the service', () => {
     only!.status = 'expired';
     const next = await service.startCheckout(tenant, given, { attemptId: `${OTHER}.2` });
     expect(next.orderCode).not.toBe(only!.orderCode);
+  });
+
+  test('A second device is looked up for before it joins, and joins nothing while the first request is under way', async () => {
+    const { payer, tenant, script, kept } = await start();
+    const given = token();
+    const service = payer(given.id);
+    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    expect((await service.startCheckout(tenant, given, { attemptId: OTHER })).orderCode).toBe(
+      first.orderCode,
+    );
+    expect(script.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(script.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    for (const { requestOptions } of script.requests)
+      expect(requestOptions).toEqual({ priority: 'payer', subject: given.id });
+    expect(kept.size).toBe(1);
+
+    const [sent, answer] = [deferred(), deferred()];
+    script.on('POST', PATH, async () => {
+      sent.resolve();
+      await answer.promise;
+      return ok({ orderCode: `P${objectId()}` });
+    });
+    const slow = token();
+    const begun = payer(slow.id).startCheckout(tenant, slow, { attemptId: ATTEMPT });
+    await sent.promise;
+    await expect(payer(slow.id).startCheckout(tenant, slow, { attemptId: OTHER })).rejects.toMatchObject({
+      code: 'CHECKOUT_TOKEN_USED',
+    });
+    answer.resolve();
+    const { orderCode } = await begun;
+    expect((await payer(slow.id).startCheckout(tenant, slow, { attemptId: OTHER })).orderCode).toBe(
+      orderCode,
+    );
   });
 
   test('Lookups of an attempt in doubt count as the payer’s, however often it asks', async () => {

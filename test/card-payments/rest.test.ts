@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cardPaymentWebhook } from '../../server/src/card-payments/wire.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved, approvedLate, card, declinedForGood } from '../support/cards.ts';
@@ -103,6 +104,10 @@ describe('creating a card payment (section 4.2)', () => {
     [{ valueCents: 100, metadata: { order: 1 } }, /^metadata: must be a string$/],
     [{ valueCents: 100, metadata: '{order}' }, /^metadata: must be serialized JSON$/],
     [{ valueCents: 100, metadata: JSON.stringify('x'.repeat(2_047)) }, /^metadata: must have at most 2048/],
+    [{ valueCents: 100, externalId: '' }, /^externalId: must not be empty$/],
+    [{ valueCents: 100, externalId: 'x'.repeat(101) }, /^externalId: must have at most 100 characters$/],
+    [{ valueCents: 100, externalId: 'line\nbreak' }, /^externalId: must not contain control or invisible/],
+    [{ valueCents: 100, externalId: 1042 }, /^externalId: must be a string$/],
     [{ valueCents: 100, idempotencyKey: 'two words' }, /^idempotencyKey: must be 1 to 128 of/],
     [{ valueCents: 1, description: 1, metadata: 1 }, /^description: .*; metadata: .*; valueCents: /],
   ])('A creation over REST with %.70j is refused in words, and makes nothing', async (body, error) => {
@@ -126,6 +131,25 @@ describe('creating a card payment (section 4.2)', () => {
       body: { error: 'This idempotency key was used before with another input' },
     });
     expect((await shop.get('/card-payments')).body.total).toBe(1);
+  });
+
+  test('A payment over REST has the externalId of its creation, which is in no webhook', async () => {
+    const shop = await merchant();
+    const { body: made } = await shop.post('/card-payments', { valueCents: 100, externalId: 'nº 1042' });
+    // The answer to a creation is the document's.
+    expect(Object.keys(made)).not.toContain('externalId');
+    const { body: lone } = await shop.post('/card-payments', { valueCents: 100 });
+    expect((await shop.get(`/card-payments/${made.orderCode}`)).body.externalId).toBe('nº 1042');
+    const { cardPayments } = (await shop.get('/card-payments')).body;
+    expect(cardPayments.map((each: { externalId: string }) => each.externalId)).toEqual([null, 'nº 1042']);
+    await pay(made.orderCode, card('4242424242424242'));
+    const paid = await app.cardPayments.find({ accountId, environment: 'live' }, made.orderCode);
+    expect(cardPaymentWebhook(paid!)).toEqual({
+      event: 'card_payment.paid',
+      ...{ orderCode: made.orderCode, amount: 1, status: 'paid', metadata: null },
+      paidAt: paid!.paidAt!.toISOString(),
+    });
+    expect(lone.status).toBe('pending');
   });
 
   test('A creation over REST is refused in sandbox', async () => {
@@ -260,6 +284,7 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'customer',
     'description',
     'expiresAt',
+    'externalId',
     'failureReason',
     'metadata',
     'orderCode',

@@ -286,13 +286,86 @@ describe('startCheckout', () => {
     });
   });
 
-  test('startCheckout gives UnavailableError for a single-use token that has started a payment', async () => {
+  test('startCheckout gives a second device the open payment of a single-use token, and a token that follows it', async () => {
     const client = await page({ amount: { fixedCents: 4990 } });
-    await start(client, { attemptId: attemptId() });
+    const first = await start(client, { attemptId: attemptId() });
+    const second = await start(client, { attemptId: attemptId() });
+    expect(second.cardPayment).toEqual(first.cardPayment);
+    expect(second.paymentToken).not.toBe(first.paymentToken);
+    const { orderCode } = first.cardPayment;
+    await app.cardPayments.pay(orderCode, CARD);
+    const query = 'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { status } }';
+    for (const { paymentToken } of [first, second])
+      expect(await app.client(paymentToken).request(query, { orderCode })).toEqual({
+        cardPayment: { status: 'PAID' },
+      });
+  });
+
+  test('startCheckout gives UnavailableError for a single-use token whose payment is paid', async () => {
+    const client = await page({ amount: { fixedCents: 4990 } });
+    const { cardPayment } = await start(client, { attemptId: attemptId() });
+    await app.cardPayments.pay(cardPayment.orderCode, CARD);
     expect(await start(client, { attemptId: attemptId() })).toMatchObject({
       __typename: 'UnavailableError',
       code: 'CHECKOUT_TOKEN_USED',
     });
+  });
+
+  test('startCheckout gives UnavailableError in plain words where the order was paid elsewhere', async () => {
+    const client = await page({ amount: { fixedCents: 4990 }, externalId: 'graphql-1042' });
+    const { cardPayment } = await create({ valueCents: 4990, externalId: 'graphql-1042' });
+    await app.cardPayments.pay(cardPayment.orderCode, CARD);
+    expect(await start(client, { attemptId: attemptId() })).toMatchObject({
+      __typename: 'UnavailableError',
+      code: 'CHECKOUT_TOKEN_USED',
+      message: 'This order has already been paid',
+    });
+  });
+
+  test('A payment’s externalId is shown to its merchant, and to no browser', async () => {
+    const client = await page({ amount: { fixedCents: 4990 }, externalId: 'graphql-1043' });
+    const { cardPayment, paymentToken } = await start(client, { attemptId: attemptId() });
+    const query = 'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { externalId } }';
+    const { orderCode } = cardPayment;
+    const read = (by: typeof client) => by.request(query, { orderCode });
+    expect(await read(app.live)).toEqual({ cardPayment: { externalId: 'graphql-1043' } });
+    expect(await read(app.client(paymentToken))).toEqual({ cardPayment: { externalId: null } });
+    const document =
+      'mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) { ... on StartCheckoutSuccess { cardPayment { externalId } } } }';
+    expect(await client.request(document, { input: { attemptId: attemptId() } })).toEqual({
+      startCheckout: { cardPayment: { externalId: null } },
+    });
+    expect(await read(app.client(await addKey(app, { permissions: [] })))).toEqual({
+      cardPayment: { externalId: 'graphql-1043' },
+    });
+  });
+
+  test('createCheckoutToken gives another token of the same order, and IdempotencyError for another input', async () => {
+    const input = { amount: { fixedCents: 4990 }, externalId: 'graphql-1044', allowedOrigins: [] };
+    const [first, again] = [await mint(input), await mint({ ...input, expiresInSeconds: 600 })];
+    expect(again.token).not.toBe(first.token);
+    const started = [];
+    for (const { token } of [first, again])
+      started.push(await start(app.client(token), { attemptId: attemptId() }));
+    expect(started[1].cardPayment.orderCode).toBe(started[0].cardPayment.orderCode);
+    const count = async () =>
+      (await app.database.sql.selectFrom('token').select('id').where('kind', '=', 'checkout').execute())
+        .length;
+    const before = await count();
+    expect(await mint({ ...input, amount: { fixedCents: 4991 } })).toMatchObject({
+      __typename: 'IdempotencyError',
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
+    expect(await mint({ ...input, reusable: true })).toMatchObject({
+      __typename: 'ValidationError',
+      fields: [{ path: 'input.externalId', message: expect.stringContaining('reusable') }],
+    });
+    for (const externalId of ['', 'x'.repeat(101), 'line\nbreak'])
+      expect(await mint({ ...input, externalId })).toMatchObject({
+        __typename: 'ValidationError',
+        fields: [{ path: 'input.externalId' }],
+      });
+    expect(await count()).toBe(before);
   });
 
   test('startCheckout gives each visitor of a reusable token a payment', async () => {

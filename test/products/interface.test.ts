@@ -118,12 +118,15 @@ describe('over GraphQL', () => {
 
   test('A checkout token for a product starts a payment of its price', async () => {
     const { product } = await create();
-    const { createCheckoutToken } = await app.live.request(
-      `mutation ($productId: String!) { createCheckoutToken(input: { amount: { productId: $productId } }) {
+    const mint = async () => {
+      const { createCheckoutToken } = await app.live.request(
+        `mutation ($productId: String!) { createCheckoutToken(input: { amount: { productId: $productId } }) {
         ... on CheckoutTokenSuccess { token } ${ERRORS} } }`,
-      product,
-    );
-    const page = app.client(createCheckoutToken.token);
+        product,
+      );
+      return app.client(createCheckoutToken.token);
+    };
+    const [page, unused] = [await mint(), await mint()];
     const START = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) {
       ... on StartCheckoutSuccess { cardPayment { amountCents description } } ${ERRORS} } }`;
     const input = { attemptId: `attempt-${randomUUID()}` };
@@ -132,7 +135,11 @@ describe('over GraphQL', () => {
     });
     await remove(product.productId);
     const again = { attemptId: `attempt-${randomUUID()}` };
+    // A second device joins the open payment.
     expect((await page.request(START, { input: again })).startCheckout).toMatchObject({
+      cardPayment: { amountCents: 4990 },
+    });
+    expect((await unused.request(START, { input: again })).startCheckout).toMatchObject({
       __typename: 'NotFoundError',
       message: 'Product not found',
     });

@@ -150,6 +150,7 @@ const CARD_DETAILS = {
   description: { field: { kind: 'text', valid: 'Caneca', max: 200 } },
   callbackUrl: { field: { kind: 'url', valid: 'https://loja.example/hook' } },
   metadata: { field: { kind: 'metadata', valid: '{"a":1}' } },
+  externalId: { field: { kind: 'printable', valid: 'pedido-1', max: 100 } },
   successUrl: { field: { kind: 'url', valid: 'https://loja.example/ok' } },
   cancelUrl: { field: { kind: 'url', valid: 'https://loja.example/' } },
   customer: { field: { kind: 'object', valid: { name: 'Ana' } } },

@@ -177,6 +177,9 @@ const LAWS_OF_THE_END: Record<string, string> = {
   'a second payment of one attempt was refunded': `
     select account_id, checkout_attempt, count(*) from card_payment
     where status = 'paid' and checkout_attempt is not null group by 1, 2 having count(*) > 1`,
+  'a second payment of one order was refunded': `
+    select account_id, environment, external_id, count(*) from card_payment
+    where status = 'paid' and external_id is not null group by 1, 2, 3 having count(*) > 1`,
 };
 
 function pairs(allowed: Record<string, readonly (readonly [string, string])[]>): string {

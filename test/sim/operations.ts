@@ -104,7 +104,9 @@ export function createOperations(
         const valueCents = amount(80, 30_000);
         const callbackUrl = chance(4) ? 'https://loja.example/psa' : null;
         const idempotencyKey = key();
-        const input = { valueCents, callbackUrl, customer: { name: 'Ana' }, idempotencyKey };
+        // Amounts are drawn: every third payment is of one of four orders.
+        const externalId = valueCents % 3 === 0 ? `pedido-${valueCents % 4}` : null;
+        const input = { valueCents, callbackUrl, externalId, customer: { name: 'Ana' }, idempotencyKey };
         push(
           orderCodes,
           await make(

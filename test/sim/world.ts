@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
-import { insertAccount, insertToken } from '../../server/src/access/store.ts';
+import { insertAccount, saveTokens } from '../../server/src/access/store.ts';
 import {
   type Command,
   type Committer,
@@ -95,7 +95,7 @@ export async function openWorld({
     const grant = {};
     const row = { id, kind: 'checkout' as const, accountId, environment: 'live' as const, grant };
     const rest = { mintedBy: null, allowedOrigins: [], expiresAt: null, revokedAt: null };
-    await insertToken(real.sql, { ...row, ...rest, createdAt: clock.now() }, id);
+    await saveTokens(real.sql, [{ ...row, ...rest, createdAt: clock.now(), secretHash: id }]);
     tokens.push({ id, reusable, maxCents: TOKEN_CENTS.max });
   }
 

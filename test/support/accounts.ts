@@ -8,7 +8,7 @@ import {
   type AccountRow,
   insertAccount,
   insertApiKey,
-  insertToken,
+  saveTokens,
   type TokenRow,
 } from '../../server/src/access/store.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
@@ -52,8 +52,7 @@ export async function addToken(
   row: Pick<TokenRow, 'kind' | 'grant'> & Partial<Omit<TokenRow, 'id'>>,
 ): Promise<string> {
   const token = secret(TOKEN_PREFIX[row.kind]);
-  await insertToken(
-    app.database.sql,
+  await saveTokens(app.database.sql, [
     {
       id: `tok_${objectId()}`,
       accountId: await firstAccount(app),
@@ -64,9 +63,9 @@ export async function addToken(
       expiresAt: null,
       revokedAt: null,
       ...row,
+      secretHash: hashSecret(token),
     },
-    hashSecret(token),
-  );
+  ]);
   return token;
 }
 

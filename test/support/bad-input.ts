@@ -5,6 +5,7 @@ export type Field =
   | { kind: 'cents'; valid: number; min?: number; max?: number }
   | { kind: 'reais'; valid: number }
   | { kind: 'text'; valid: string; max: number }
+  | { kind: 'printable'; valid: string; max: number }
   | { kind: 'metadata'; valid: string }
   | { kind: 'url'; valid: string }
   | { kind: 'key'; valid: string }
@@ -72,6 +73,12 @@ function badValues(field: Field): fc.Arbitrary<Bad> {
       return fc.oneof(number, bad('a fraction of a cent', 1.005, 0.001, 12.345));
     case 'text':
       return fc.oneof(text, bad('too long by one', 'x'.repeat(field.max + 1)));
+    case 'printable':
+      return fc.oneof(
+        text,
+        bad('too long by one', 'x'.repeat(field.max + 1)),
+        bad('a character that is not printed', 'a\nb', '\t', 'a\u007f', 'a\u200b', '\u202ea', 'a\u2028b'),
+      );
     case 'metadata':
       return fc.oneof(
         bad('a lone surrogate', ...LONE_SURROGATES.map((lone) => `"${lone}"`)),

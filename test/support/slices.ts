@@ -1,5 +1,5 @@
 import { accounts, tokens } from '../../server/src/access/collections.ts';
-import { createAccessService, createTokenMint } from '../../server/src/access/service.ts';
+import { createAccessService, createTokenMint, prepareToken } from '../../server/src/access/service.ts';
 import { createCharging } from '../../server/src/card-payments/charging.ts';
 import {
   cardPayments as cardPaymentRecords,
@@ -95,6 +95,7 @@ export function wireSlices({
       ...{ database, committer, accounts, products, clock, privateAddresses },
       credentials: tokens,
       mint: createTokenMint({ database, clock }),
+      prepare: prepareToken,
     }),
     products,
     refunds,

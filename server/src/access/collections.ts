@@ -3,11 +3,11 @@ import type { ApiKey } from './keys.ts';
 import {
   type AccountRow,
   type StoredToken,
+  saveTokens,
   selectAccounts,
   selectApiKeys,
   selectTokensByHash,
   updateApiKeys,
-  updateTokens,
 } from './store.ts';
 
 /** Accounts, as a decision reads them. */
@@ -29,5 +29,5 @@ export const tokens: Collection<StoredToken> = {
   name: 'token',
   load: selectTokensByHash,
   keyOf: (row) => row.secretHash,
-  save: (sql, _tenant, rows) => updateTokens(sql, rows),
+  save: (sql, _tenant, rows) => saveTokens(sql, rows),
 };

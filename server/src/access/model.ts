@@ -134,6 +134,13 @@ export interface NewToken {
   expiresAt: Date | null;
 }
 
+/** Makes a token. Its record is stored by the change that it is part of, and `text` is the only copy of its text. */
+export type PrepareToken = (
+  tenant: Tenant,
+  token: NewToken,
+  now: Date,
+) => { text: string; record: NewToken & { id: string; secretHash: string; revokedAt: Date | null } };
+
 /** Mints a token and stores its hash. Returns the only copy of its text. */
 export type MintToken = (tenant: Tenant, token: NewToken) => Promise<string>;
 

@@ -20,6 +20,7 @@ import {
   environmentOfKey,
   KEY_PREFIX,
   type MintToken,
+  type NewToken,
   normalizeOrigins,
   PAYMENT_TOKEN_MS,
   TOKEN_PREFIX,
@@ -30,9 +31,10 @@ import {
   insertApiKey,
   insertCursorKey,
   insertMode,
-  insertToken,
   lockAccounts,
   oldestAccount,
+  type StoredToken,
+  saveTokens,
   selectApiKey,
   selectCursorKey,
   selectMode,
@@ -151,19 +153,25 @@ export function createAccessService({
 
 /** Mints tokens of every kind. */
 export function createTokenMint({ database, clock }: { database: Database; clock: Clock }): MintToken {
-  return async (tenant, { kind, ...rest }) => {
-    const token = secret(TOKEN_PREFIX[kind]);
-    const row: TokenRow = {
-      id: `tok_${objectId()}`,
-      kind,
-      ...tenant,
-      createdAt: clock.now(),
-      revokedAt: null,
-      ...rest,
-    };
-    await insertToken(database.sql, row, hashSecret(token));
-    return token;
+  return async (tenant, token) => {
+    const { text, record } = prepareToken(tenant, token, clock.now());
+    await saveTokens(database.sql, [record]);
+    return text;
   };
+}
+
+/** Makes a token of any kind, for a change that stores it in `tokens`. */
+export function prepareToken(tenant: Tenant, token: NewToken, now: Date) {
+  const text = secret(TOKEN_PREFIX[token.kind]);
+  const record: StoredToken = {
+    id: `tok_${objectId()}`,
+    ...tenant,
+    createdAt: now,
+    revokedAt: null,
+    ...token,
+    secretHash: hashSecret(text),
+  };
+  return { text, record };
 }
 
 /** Whether a text is one of the keys. Compares it with every one, in constant time. */

@@ -285,22 +285,28 @@ export interface TokenRow extends NewToken {
   revokedAt: Date | null;
 }
 
-export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
+/** Inserts tokens, or changes whether they are revoked. */
+export async function saveTokens(sql: Sql, rows: readonly StoredToken[]): Promise<void> {
   await sql
     .insertInto('token')
-    .values({
-      id: row.id,
-      kind: row.kind,
-      secret_hash: secretHash,
-      account_id: row.accountId,
-      environment: row.environment,
-      minted_by: row.mintedBy,
-      grant: JSON.stringify(row.grant),
-      allowed_origins: row.allowedOrigins,
-      created_at: row.createdAt,
-      expires_at: row.expiresAt,
-      revoked_at: row.revokedAt,
-    })
+    .values(
+      rows.map((row) => ({
+        id: row.id,
+        kind: row.kind,
+        secret_hash: row.secretHash,
+        account_id: row.accountId,
+        environment: row.environment,
+        minted_by: row.mintedBy,
+        grant: JSON.stringify(row.grant),
+        allowed_origins: row.allowedOrigins,
+        created_at: row.createdAt,
+        expires_at: row.expiresAt,
+        revoked_at: row.revokedAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((row) => ({ revoked_at: row.ref('excluded.revoked_at') })),
+    )
     .execute();
 }
 
@@ -334,11 +340,6 @@ export async function selectTokensByHash(
 }
 
 export type StoredToken = TokenRow & { secretHash: string };
-
-export async function updateTokens(sql: Sql, rows: readonly StoredToken[]): Promise<void> {
-  for (const { id, revokedAt } of rows)
-    await sql.updateTable('token').set({ revoked_at: revokedAt }).where('id', '=', id).execute();
-}
 
 function toToken(row: Selectable<Tables['token']>): TokenRow {
   return {

@@ -28,7 +28,7 @@ import type {
   StoredCardPayment,
 } from './model.ts';
 import type { AccountCollection } from './service.ts';
-import { selectByOrderCode } from './store.ts';
+import { isPaidElsewhere, selectByOrderCode } from './store.ts';
 
 /**
  * Charges the cards of payments, and handles their due tasks. The acquirer is called between two commits, never
@@ -111,7 +111,9 @@ export function createCharging({
   return {
     async open(orderCode) {
       const found = await selectByOrderCode(database.sql, orderCode);
-      return found && { payment: found.payment, merchantName: found.merchantName };
+      if (!found) return null;
+      const { tenant, payment, merchantName } = found;
+      return { payment, merchantName, paidElsewhere: await isPaidElsewhere(database.sql, tenant, payment) };
     },
 
     cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),

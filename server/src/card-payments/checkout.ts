@@ -48,11 +48,46 @@ export function checkoutAmount(
   return valueCents;
 }
 
+/** The token whose id names the order: its payments, attempts and pauses. Of a reusable token, or a lone one, itself. */
+export function orderTokenOf({ id, grant }: { id: string; grant: CheckoutGrant }): string {
+  return grant.orderTokenId ?? id;
+}
+
+/**
+ * Resolves the amount of a token with an open payment, which another device may join. A product is not read: it may
+ * have been deleted since.
+ */
+export function grantOfOpen(
+  grant: CheckoutGrant,
+  { amountCents }: Pick<CardPayment, 'amountCents'>,
+): CheckoutGrant & { amount: KnownAmount } {
+  const { amount } = grant;
+  return { ...grant, amount: amount.kind === 'product' ? { kind: 'fixed', cents: amountCents } : amount };
+}
+
+/** Whether an attempt joins the last payment of a single-use token: it is open, and costs what the payer wants to pay. */
+export function joins(last: Pick<CardPayment, 'status' | 'amountCents'>, valueCents: Cents): boolean {
+  return isOpen(last) && last.amountCents === valueCents;
+}
+
+/** Whether the last payment of a token still waits for its payer. */
+export function isOpen({ status }: Pick<CardPayment, 'status'>): boolean {
+  return status === 'pending';
+}
+
 /**
  * Refuses a second payment of a single-use token until its last one has expired or failed.
  * @throws UnavailableError
  */
 export function assertTokenFree(last: Pick<CardPayment, 'status'> | null): void {
-  if (last && last.status !== 'expired' && last.status !== 'failed')
-    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
+  if (last && last.status !== 'expired' && last.status !== 'failed') throw tokenUsed();
+}
+
+export function tokenUsed(): UnavailableError {
+  return new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
+}
+
+/** The refusal of a checkout whose order was paid by another payment, which no token of the order has started. */
+export function orderPaid(): UnavailableError {
+  return new UnavailableError('CHECKOUT_TOKEN_USED', 'This order has already been paid');
 }

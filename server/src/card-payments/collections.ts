@@ -13,6 +13,7 @@ import {
   saveCardPayments,
   saveCheckoutUses,
   selectByAttempts,
+  selectByExternalIds,
   selectCardPayments,
   selectCheckoutUses,
 } from './store.ts';
@@ -32,40 +33,73 @@ export const checkoutUses: Collection<CheckoutUse> = {
   save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
 };
 
-interface Attempt {
-  attempt: string;
+/** A checkout attempt or an order of the merchant's, with its payments that were paid or have an open charge. */
+interface Siblings {
+  name: string;
   orderCodes: string[];
 }
 
 /** Checkout attempts, derived from the payments; read only. */
-const attempts: Collection<Attempt> = {
-  name: 'checkout_attempt',
-  async load(sql, tenant, keys) {
-    const rows = await selectByAttempts(sql, tenant, keys);
-    return keys.map((attempt) => ({
-      attempt,
-      orderCodes: rows.filter((row) => row.attempt === attempt).map((row) => row.orderCode),
-    }));
-  },
-  keyOf: (row) => row.attempt,
-  save: () => Promise.reject(new Error('a checkout attempt is read only')),
-};
+const attempts = siblingCollection('checkout_attempt', async (sql, tenant, names) =>
+  (await selectByAttempts(sql, tenant, names)).map(({ attempt, orderCode }) => [attempt, orderCode]),
+);
 
-/** Loads a payment, and the others of its checkout attempt. */
-export async function readWithSiblings(reader: Reader, orderCode: string): Promise<void> {
-  const payment = await reader.load(cardPayments, orderCode);
-  if (!payment?.checkoutAttempt) return;
-  const attempt = await reader.load(attempts, payment.checkoutAttempt);
-  await Promise.all((attempt?.orderCodes ?? []).map((sibling) => reader.load(cardPayments, sibling)));
+/** Orders of merchants by their externalId, derived from the payments; read only. */
+const orders = siblingCollection('order', async (sql, tenant, names) =>
+  (await selectByExternalIds(sql, tenant, names)).map(({ externalId, orderCode }) => [externalId, orderCode]),
+);
+
+function siblingCollection(
+  name: string,
+  select: (...of: Parameters<Collection<Siblings>['load']>) => Promise<[name: string, orderCode: string][]>,
+): Collection<Siblings> {
+  return {
+    name,
+    async load(sql, tenant, names) {
+      const rows = await select(sql, tenant, names);
+      return names.map((each) => ({
+        name: each,
+        orderCodes: rows.flatMap(([of, orderCode]) => (of === each ? [orderCode] : [])),
+      }));
+    },
+    keyOf: (row) => row.name,
+    save: () => Promise.reject(new Error(`${name} is read only`)),
+  };
 }
 
+/** Loads a payment, and the others of its checkout attempt and of its order. */
+export async function readWithSiblings(reader: Reader, orderCode: string): Promise<void> {
+  const payment = await reader.load(cardPayments, orderCode);
+  await Promise.all([
+    payment?.checkoutAttempt != null && readSiblings(reader, attempts, payment.checkoutAttempt),
+    payment?.externalId != null && readOrder(reader, payment.externalId),
+  ]);
+}
+
+/** Loads the payments of an order that were paid, or have an open charge. */
+export function readOrder(reader: Reader, externalId: string): Promise<void> {
+  return readSiblings(reader, orders, externalId);
+}
+
+async function readSiblings(reader: Reader, of: Collection<Siblings>, name: string): Promise<void> {
+  const found = await reader.load(of, name);
+  await Promise.all((found?.orderCodes ?? []).map((orderCode) => reader.load(cardPayments, orderCode)));
+}
+
+/** The other payments of the same attempt and of the same order that were paid, or have an open charge. */
 export function siblingsOf(state: State, payment: StoredCardPayment): StoredCardPayment[] {
-  if (!payment.checkoutAttempt) return [];
-  const orderCodes = state.get(attempts, payment.checkoutAttempt)?.orderCodes ?? [];
-  return orderCodes
-    .filter((orderCode) => orderCode !== payment.orderCode)
-    .map((orderCode) => state.get(cardPayments, orderCode))
-    .filter((sibling) => sibling !== null);
+  const { orderCode, checkoutAttempt, externalId } = payment;
+  const orderCodes = new Set([
+    ...(checkoutAttempt === null ? [] : state.need(attempts, checkoutAttempt).orderCodes),
+    ...(externalId === null ? [] : state.need(orders, externalId).orderCodes),
+  ]);
+  return [...orderCodes].filter((each) => each !== orderCode).map((each) => state.need(cardPayments, each));
+}
+
+/** Whether a payment of the order was ever paid, also if it was refunded since. */
+export function isOrderPaid(state: State, externalId: string): boolean {
+  const { orderCodes } = state.need(orders, externalId);
+  return orderCodes.some((orderCode) => state.need(cardPayments, orderCode).paidAt !== null);
 }
 
 /** Translates a step of a payment into writes. */

@@ -44,6 +44,7 @@ export function decideCreate(
     callbackUrl: input.callbackUrl ?? null,
     customer: customerOf(input.customer),
     metadata: input.metadata ?? null,
+    externalId: input.externalId ?? null,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
     checkoutAttempt,

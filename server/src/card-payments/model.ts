@@ -4,7 +4,14 @@ import { UnavailableError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
+import {
+  idempotencyKeyText,
+  metadataText,
+  plainText,
+  printableText,
+  requiredOr,
+  webUrl,
+} from '../kernel/text.ts';
 
 /**
  * The statuses of a card payment (the document's section 3.2; what it leaves open is decided in
@@ -65,6 +72,8 @@ export interface CardPayment {
   customer: Customer | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
+  /** The merchant's order. Of its payments one is kept. Left out in a snapshot of an older version. */
+  externalId?: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
   createdAt: Date | null;
@@ -86,6 +95,7 @@ export interface CardPayment {
 /** A payment of the embedded service. */
 export interface StoredCardPayment extends CardPayment {
   status: CardPaymentStatus;
+  externalId: string | null;
   /** The checkout attempt. If two of its payments are paid, the second is refunded. */
   checkoutAttempt: string | null;
   /** The charge whose outcome is not known yet. */
@@ -170,6 +180,9 @@ export const checkoutDetails = z.object({
     .describe('Public https URL that gets the webhook of this payment'),
   customer: customerInput.nullish(),
   metadata: metadataText({ max: 2048 }).nullish().describe('Serialized JSON, given back byte for byte'),
+  externalId: printableText({ max: 100 })
+    .nullish()
+    .describe('The number of your order: of all its payments at most one is kept'),
   successUrl: webUrl({ max: URL_MAX })
     .nullish()
     .describe('Where the payer goes after an approved payment; reaching it proves nothing'),
@@ -208,6 +221,8 @@ export type KnownAmount =
 export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
   amount: CheckoutAmount;
   reusable: boolean;
+  /** The first token of the same order, where this is a later one. */
+  orderTokenId?: string;
 }
 
 /**
@@ -240,9 +255,11 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
    */
   create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: P; replayed: boolean }>;
   /**
-   * Starts the payment that a checkout token describes, once for each attempt id. `address` is the payer's.
+   * Starts the payment that a checkout token describes, once for each attempt id. A single-use token whose payment is
+   * open gives that payment to a further attempt, as from a second device. `address` is the payer's.
    * @throws ValidationError, NotFoundError (its product was deleted), UnavailableError (also: a single-use token whose
-   *   payment still stands), IdempotencyError, RateLimitError (too many cards of this network were declined)
+   *   order is paid, or open with another amount), IdempotencyError, RateLimitError (too many cards of this network
+   *   were declined)
    */
   startCheckout(
     tenant: Tenant,
@@ -267,7 +284,10 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
 
 /** The operations of the payer's page on one payment, whose order code is all that it knows. */
 export interface HostedCheckout {
-  open(orderCode: string): Promise<{ payment: StoredCardPayment; merchantName: string } | null>;
+  /** `paidElsewhere`: another payment of the same order was paid, so that this one takes no card. */
+  open(
+    orderCode: string,
+  ): Promise<{ payment: StoredCardPayment; merchantName: string; paidElsewhere: boolean } | null>;
   /** Explains to the payer why the acquirer does not accept the card; null where it does. */
   cardRefusal(cardNumber: string): string | null;
   /**

@@ -3,13 +3,16 @@ import { hashInput } from '../kernel/input-hash.ts';
 import { type CardPayment, CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
-/** The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's own, which stays here. */
+/**
+ * The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's
+ * own, and its `externalId` is not in the document: both stay here.
+ */
 export type Wanted = { valueCents: number } & Pick<
   CardPayment,
-  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl'
+  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'externalId' | 'successUrl' | 'cancelUrl'
 >;
 
-type Details = Omit<CheckoutGrant, 'amount' | 'reusable'>;
+type Details = Omit<CheckoutGrant, 'amount' | 'reusable' | 'orderTokenId'>;
 
 export function toWanted({ valueCents, ...details }: Details & { valueCents: number }): Wanted {
   return {
@@ -18,9 +21,15 @@ export function toWanted({ valueCents, ...details }: Details & { valueCents: num
     callbackUrl: details.callbackUrl ?? null,
     customer: customerOf(details.customer),
     metadata: details.metadata ?? null,
+    externalId: details.externalId ?? null,
     successUrl: details.successUrl ?? null,
     cancelUrl: details.cancelUrl ?? null,
   };
+}
+
+/** A key of what the service knows of a request. Requests of two orders with the same key are the same to it. */
+export function traitsOf({ externalId: _, ...wanted }: Wanted): string {
+  return hashInput(wanted);
 }
 
 /** A created payment: the request is more exact than the response, but the payer is asked for the response's amount. */

@@ -19,6 +19,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { orderTokenOf } from './checkout.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
@@ -109,6 +110,12 @@ builder.node(CardPaymentRef, {
       description:
         'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
       resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
+    }),
+    externalId: t.string({
+      nullable: true,
+      description:
+        'The number of your order, of whose payments one is kept; null where none was given, and to a browser’s checkout or payment token.',
+      resolve: ({ externalId = null }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
     }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
     cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
@@ -244,6 +251,10 @@ export const CustomerInput = builder.inputType('CustomerInput', {
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 
+/** The description of the field in every input that has it. */
+export const EXTERNAL_ID =
+  'The number of your order, 1 to 100 printable characters. Of all payments of one number at most one is kept, whichever device, token or request has started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In front of another payments service no second is refunded, and a page that is open there still takes a card.';
+
 const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },
   fields: (t) => ({
@@ -255,6 +266,7 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
     }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
+    externalId: t.string({ description: EXTERNAL_ID }),
     successUrl: t.field({
       type: 'Url',
       description: 'Where the payer goes after an approved payment. Reaching it proves nothing.',
@@ -268,7 +280,7 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
 
 const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   description:
-    'Made in the browser with a checkout token. attemptId: at least 128 random bits, scoped to the token; the same one gives the same payment, so a double click pays once. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
+    'Made in the browser with a checkout token. attemptId: at least 128 random bits, scoped to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
   validate: { schema: startCheckoutInput },
   fields: (t) => ({
     attemptId: t.string({ required: true }),
@@ -316,7 +328,8 @@ builder.mutationFields((t) => ({
     },
     resolve: authorized(assertCheckoutToken, async ({ tenant }, { input }, context, credential) => {
       // Read from the database: a socket knows its caller since it was opened.
-      assertNotPaused(await context.services.checkoutTokens.pauseOf(credential.id), context.clock.now());
+      const { pauseOf } = context.services.checkoutTokens;
+      assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
       const payment = await context.services.cardPayments.startCheckout(
         tenant,
         credential,

@@ -7,8 +7,17 @@ import { RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
-import { assertTokenFree, checkoutAmount, grantAtStart } from './checkout.ts';
-import { cardPayments, checkoutUses, writesOf } from './collections.ts';
+import {
+  assertTokenFree,
+  checkoutAmount,
+  grantAtStart,
+  grantOfOpen,
+  isOpen,
+  joins,
+  orderPaid,
+  orderTokenOf,
+} from './checkout.ts';
+import { cardPayments, checkoutUses, isOrderPaid, readOrder, writesOf } from './collections.ts';
 import { decideCreate } from './decisions.ts';
 import {
   type AccountSettings,
@@ -91,14 +100,16 @@ export function createCardPaymentService({
     },
 
     async startCheckout(tenant, token, input, address = null) {
-      const retryAt = address === null ? null : await guard.look({ tenant, tokenId: token.id, address });
+      const tokenId = orderTokenOf(token);
+      const retryAt = address === null ? null : await guard.look({ tenant, tokenId, address });
       if (retryAt) throw new RateLimitError('payments of this network', secondsUntil(retryAt, clock));
-      // Each token has a scope of its own, so that attempts of two tokens' pages never collide.
-      const operation = `startCheckout:${token.id}`;
+      // Each token has a scope of its own, so that attempts of two tokens' pages never collide. Tokens of one order share
+      // one, so that a page with a newer token finds its payment again.
+      const operation = `startCheckout:${tokenId}`;
       const { attemptId, ...rest } = input;
       const inputHash = hashInput(rest);
       const orderCode = newOrderCode();
-      const { amount } = token.grant;
+      const { amount, reusable, externalId } = token.grant;
       return committer.change({
         tenant,
         read: (reader) =>
@@ -106,32 +117,40 @@ export function createCardPaymentService({
             reader.load(accounts, tenant.accountId),
             amount.kind === 'product' && reader.load(products, amount.productId),
             readReplay(reader, operation, attemptId, (made) => reader.load(cardPayments, made)),
-            reader
-              .load(checkoutUses, token.id)
-              .then((use) => use && reader.load(cardPayments, use.orderCode)),
+            reader.load(checkoutUses, tokenId).then((use) => use && reader.load(cardPayments, use.orderCode)),
+            externalId != null && readOrder(reader, externalId),
           ]),
         decide(state) {
           assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
           const before = replayed(state, operation, attemptId, inputHash);
           if (before !== null) return { outcome: state.need(cardPayments, before) };
 
-          const grant = grantAtStart(
-            token.grant,
-            amount.kind === 'product' ? (state.get(products, amount.productId)?.product ?? null) : null,
-          );
+          const use = reusable ? null : state.get(checkoutUses, tokenId);
+          const last = use && state.need(cardPayments, use.orderCode);
+          const grant =
+            last && isOpen(last)
+              ? grantOfOpen(token.grant, last)
+              : grantAtStart(
+                  token.grant,
+                  amount.kind === 'product' ? (state.get(products, amount.productId)?.product ?? null) : null,
+                );
           const valueCents = checkoutAmount(grant, input.valueCents);
-          if (!token.grant.reusable) {
-            const use = state.get(checkoutUses, token.id);
-            assertTokenFree(use && state.get(cardPayments, use.orderCode));
-          }
-          const { amount: _, reusable, ...details } = grant;
+          if (externalId != null && isOrderPaid(state, externalId)) throw orderPaid();
+          const attempt = { operation, key: attemptId, inputHash };
+          if (last && joins(last, valueCents))
+            return {
+              outcome: last,
+              writes: { records: [remember({ ...attempt, resourceId: last.orderCode })] },
+            };
+          assertTokenFree(last);
+          const { amount: _, ...details } = grant;
           const change = decideCreate(
             { ...details, valueCents, customer: input.customer ?? details.customer },
-            { orderCode, checkoutAttempt: attemptOf(token, attemptId), now: state.now },
+            { orderCode, checkoutAttempt: attemptOf(tokenId, token.grant, attemptId), now: state.now },
           );
           const writes = writesOf(change);
-          writes.records.push(remember({ operation, key: attemptId, inputHash, resourceId: orderCode }));
-          if (!reusable) writes.records.push(put(checkoutUses, { tokenId: token.id, orderCode }));
+          writes.records.push(remember({ ...attempt, resourceId: orderCode }));
+          if (!reusable) writes.records.push(put(checkoutUses, { tokenId, orderCode }));
           return { outcome: change.payment, writes };
         },
       });
@@ -165,6 +184,6 @@ export function createCardPaymentService({
  * Names the checkout attempt. A single-use token is one attempt, however often it is started; of a reusable one each
  * visit is, whose later tries append `.2`, `.3`, … to the same id.
  */
-function attemptOf(token: { id: string; grant: CheckoutGrant }, attemptId: string): string {
-  return token.grant.reusable ? `${token.id}:${attemptId.replace(/\.[0-9]+$/, '')}` : token.id;
+function attemptOf(tokenId: string, { reusable }: CheckoutGrant, attemptId: string): string {
+  return reusable ? `${tokenId}:${attemptId.replace(/\.[0-9]+$/, '')}` : tokenId;
 }

@@ -59,17 +59,59 @@ export async function selectWithHead(
   return row ? { version: row.head, payment: toCardPayment(row) } : null;
 }
 
-/** Lists the payments of each checkout attempt. */
+/** Lists the payments of each checkout attempt that were paid, or have an open charge. */
 export async function selectByAttempts(
   sql: Sql,
   tenant: Tenant,
   attempts: readonly string[],
 ): Promise<{ attempt: string; orderCode: string }[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await paidOrCharging(sql, tenant)
     .select(['checkout_attempt', 'order_code'])
     .where('checkout_attempt', 'in', attempts)
     .execute();
   return rows.map((row) => ({ attempt: row.checkout_attempt!, orderCode: row.order_code }));
+}
+
+/** Lists the payments of each order of the merchant's that were paid, or have an open charge. */
+export async function selectByExternalIds(
+  sql: Sql,
+  tenant: Tenant,
+  externalIds: readonly string[],
+): Promise<{ externalId: string; orderCode: string }[]> {
+  const rows = await paidOrCharging(sql, tenant)
+    .select(['external_id', 'order_code'])
+    .where('external_id', 'in', externalIds)
+    .execute();
+  return rows.map((row) => ({ externalId: row.external_id!, orderCode: row.order_code }));
+}
+
+/**
+ * Selects the payments that can be paid by the end of a transaction: a charge is never opened and approved in the same
+ * one. So an order with thousands of payments loads one or two. The indexes of an order's payments hold no others.
+ */
+function paidOrCharging(sql: Sql, tenant: Tenant) {
+  return ofTenant(sql, tenant).where((row) =>
+    row.or([row('paid_at', 'is not', null), row('open_charge_id', 'is not', null)]),
+  );
+}
+
+/** Whether another payment of the same attempt or order was paid, so that this open one takes no card any more. */
+export async function isPaidElsewhere(
+  sql: Sql,
+  tenant: Tenant,
+  { orderCode, status, checkoutAttempt, externalId }: StoredCardPayment,
+): Promise<boolean> {
+  if (status !== 'pending') return false;
+  const paid = () =>
+    paidOrCharging(sql, tenant)
+      .select('order_code')
+      .where('paid_at', 'is not', null)
+      .where('order_code', '!=', orderCode);
+  const found = await Promise.all([
+    checkoutAttempt !== null && paid().where('checkout_attempt', '=', checkoutAttempt).executeTakeFirst(),
+    externalId !== null && paid().where('external_id', '=', externalId).executeTakeFirst(),
+  ]);
+  return found.some(Boolean);
 }
 
 /** Lists payments, newest first: `limit` of those older than the number `before`, without the first `offset`. */
@@ -175,6 +217,7 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayme
     callbackUrl: row.callback_url,
     customer: row.customer,
     metadata: row.metadata,
+    externalId: row.external_id,
     successUrl: row.success_url,
     cancelUrl: row.cancel_url,
     checkoutAttempt: row.checkout_attempt,
@@ -209,6 +252,7 @@ function toRow(tenant: Tenant, payment: StoredCardPayment) {
     callback_url: payment.callbackUrl,
     customer: payment.customer === null ? raw<string>`null` : JSON.stringify(payment.customer),
     metadata: payment.metadata,
+    external_id: payment.externalId,
     success_url: payment.successUrl,
     cancel_url: payment.cancelUrl,
     checkout_attempt: payment.checkoutAttempt,

@@ -20,6 +20,8 @@ export interface UpstreamCardPayment {
   callbackUrl?: string | null;
   customer?: Customer | null;
   metadata?: string | null;
+  /** The number in this server's own request: the service does not show it. */
+  externalId?: string | null;
   successUrl?: string | null;
   cancelUrl?: string | null;
   createdAt?: Date | null;
@@ -71,6 +73,7 @@ export function mergeUpstreamCardPayment(
     callbackUrl: known?.callbackUrl ?? claim.callbackUrl ?? null,
     customer: moreOf(known?.customer, claim.customer),
     metadata: known?.metadata ?? claim.metadata ?? null,
+    externalId: known?.externalId ?? claim.externalId ?? null,
     successUrl: known?.successUrl ?? claim.successUrl ?? null,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
     createdAt,

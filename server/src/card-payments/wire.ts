@@ -50,6 +50,10 @@ export const cardPaymentWire = z
     description: z.string().nullable(),
     customer: z.object({ name: z.string(), email: z.string(), externalId: z.string() }).partial().nullable(),
     metadata: z.string().nullable().meta({ description: 'The string given at creation, byte for byte' }),
+    externalId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The number of your order; null where none was given' }),
     paidAt: instant.nullable(),
     paidLate: z.boolean().meta({ description: 'Confirmed by the acquirer after it had expired' }),
     refundedAt: instant.nullable(),

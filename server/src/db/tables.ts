@@ -179,6 +179,7 @@ interface CardPaymentTable extends TenantTable {
   refund_count: Generated<number>;
   failure_reason: string | null;
   decline_reason: string | null;
+  external_id: string | null;
 }
 
 interface RefundTable extends TenantTable {

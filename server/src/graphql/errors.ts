@@ -35,7 +35,10 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     ONLY_IN_SANDBOX: { description: 'UnavailableError: test payments need a test key.' },
     LIMIT_REACHED: { description: 'UnavailableError: the account has as many, or as much, as it may.' },
     IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
-    CHECKOUT_TOKEN_USED: { description: 'UnavailableError: a single-use token has started its payment.' },
+    CHECKOUT_TOKEN_USED: {
+      description:
+        'UnavailableError: the order of a single-use token is paid, or has an open payment of another amount.',
+    },
     CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
     NOT_REFUNDABLE: {
       description: 'UnavailableError: not paid, refunded already, or too old.',

@@ -22,6 +22,14 @@ export function plainText({ max }: { max: number }) {
     .refine(isPlain, 'must not contain U+0000 or half of a surrogate pair');
 }
 
+/** A number or name from another system, as people and logs read it: text without control or invisible characters. */
+export function printableText({ max }: { max: number }) {
+  return plainText({ max }).refine(
+    (text) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text),
+    'must not contain control or invisible characters',
+  );
+}
+
 /**
  * A word of a closed set, in an answer. A newer version, which works on the same database during an upgrade, may have
  * written another: it is answered as it is, and fails no list.

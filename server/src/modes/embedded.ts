@@ -1,5 +1,11 @@
 import { accounts, tokens } from '../access/collections.ts';
-import { bootstrap, createAccessService, createTokenMint, firstTenant } from '../access/service.ts';
+import {
+  bootstrap,
+  createAccessService,
+  createTokenMint,
+  firstTenant,
+  prepareToken,
+} from '../access/service.ts';
 import { createCharging } from '../card-payments/charging.ts';
 import {
   cardPayments as cardPaymentRecords,
@@ -102,6 +108,7 @@ export async function createEmbeddedRuntime({
     credentials: tokens,
     products: productService,
     mint: createTokenMint({ database, clock }),
+    prepare: prepareToken,
   });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = injectedBank ?? simulatedBank;

@@ -1,6 +1,6 @@
 import { bootstrapRemote } from '../access/administration.ts';
 import { accounts, tokens } from '../access/collections.ts';
-import { createAccessService, createTokenMint, firstTenant } from '../access/service.ts';
+import { createAccessService, createTokenMint, firstTenant, prepareToken } from '../access/service.ts';
 import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
 import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
 import type { UpstreamConfig } from '../config.ts';
@@ -177,6 +177,7 @@ export async function createRemoteRuntime({
     credentials: tokens,
     products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
     mint: createTokenMint({ database, clock }),
+    prepare: prepareToken,
   });
   const refunds = createRemoteRefunds();
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });

@@ -47,6 +47,24 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
+/** Lists those of a merchant's orders that have a paid card payment. */
+export async function selectPaidByExternalIds(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  externalIds: readonly string[],
+): Promise<{ externalId: string }[]> {
+  const { rows } = await raw<{ externalId: string }>`
+    select asked.id as "externalId" from unnest(${externalIds}::text[]) asked (id)
+    cross join lateral (
+      select from observed
+      where account_id = ${accountId} and environment = ${environment} and resource = 'card_payment'
+        and status in ('paid', 'refunded') and snapshot ->> 'externalId' = asked.id
+      limit 1
+    ) paid
+  `.execute(sql);
+  return rows;
+}
+
 /** Selects a resource with the version of the tenant's log: one statement, so both are of one snapshot. */
 export async function selectMirroredWithHead(
   sql: Sql,

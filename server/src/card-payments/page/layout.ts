@@ -26,6 +26,7 @@ export interface Site {
 export interface Order {
   payment: StoredCardPayment;
   merchantName: string;
+  paidElsewhere: boolean;
   secondsLeft: number;
 }
 

@@ -68,7 +68,8 @@ export function createCheckoutRoutes({
       const next = returnUrl(order.payment.successUrl, { psa_order_code: order.payment.orderCode });
       if (next !== null) return redirect(response, next);
     }
-    const body = state === 'form' ? formPage(site, order, null) : statusPage(site, order, state);
+    const shown = state === 'form' && order.paidElsewhere ? 'paid_elsewhere' : state;
+    const body = shown === 'form' ? formPage(site, order, null) : statusPage(site, order, shown);
     sendPage(response, 200, body, order.payment);
   }
 

@@ -1,15 +1,12 @@
-import type { State } from '../../commit/commit.ts';
-import { plusMs } from '../../kernel/clock.ts';
-import { behindChange, type PaymentError, UnavailableError } from '../../kernel/errors.ts';
-import { hashInput } from '../../kernel/input-hash.ts';
+import { behindChange, type PaymentError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from '../../upstream/intents/operations.ts';
-import { intents as intentRecords, lastIntents } from '../../upstream/intents/store.ts';
+import { intents as intentRecords } from '../../upstream/intents/store.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
-import { mirrored, type Observation } from '../../upstream/mirror.ts';
+import type { Observation } from '../../upstream/mirror.ts';
 import { type MirroredRow, selectMirrored } from '../../upstream/mirror-store.ts';
 import { readPagesUntil } from '../../upstream/read-until.ts';
 import { earliestOf, recognise, type TimeWindow } from '../../upstream/recognise.ts';
@@ -24,7 +21,7 @@ import {
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
-import { assertTokenFree, checkoutAmount, grantAtStart } from '../checkout.ts';
+import { checkoutAmount, grantAtStart, orderTokenOf } from '../checkout.ts';
 import {
   assertNotSandbox,
   type CardPayment,
@@ -35,9 +32,10 @@ import {
   type SoldProduct,
   type StartCheckoutInput,
 } from '../model.ts';
-import { beganAt, createdClaim, isLike, toWanted, type Wanted } from '../requested-payment.ts';
+import { beganAt, createdClaim, isLike, toWanted, traitsOf, type Wanted } from '../requested-payment.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
+import { createTokenUse, type LookedUpBy, reserveToken } from './token-commands.ts';
 
 /** Requests for card payments to the service, and the reconciliation of unknown outcomes. */
 export interface CardPaymentRequests {
@@ -59,11 +57,10 @@ const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' }
 
 /** The time of a payment's creation: the service's clock may be a little behind this one, and an older payment is another's. */
 const WINDOW: TimeWindow = { beforeMs: 5_000, afterMs: Number.POSITIVE_INFINITY, marginMs: 0 };
-/** The time after which every request under way has its response. */
-const SENDING_MS = 60_000;
 
 export function createCardPaymentRequests({
   database: { sql },
+  committer,
   clock,
   upstream,
   reads,
@@ -88,12 +85,10 @@ export function createCardPaymentRequests({
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
   /** Looks a payment up at the service. @throws RateLimitError, UpstreamFault, PaymentError */
-  lookUp: (
-    tenant: Tenant,
-    known: MirroredRow,
-    by: { requestOptions: RequestOptions; requester: Requester },
-  ) => Promise<unknown>;
+  lookUp: (tenant: Tenant, known: MirroredRow, by: LookedUpBy) => Promise<unknown>;
 }): CardPaymentRequests {
+  const tokenUse = createTokenUse({ sql, committer, refresh: refreshIfPending });
+
   /** Sends the request. What the service refuses, it has not done. */
   async function send(
     { environment }: Tenant,
@@ -153,20 +148,25 @@ export function createCardPaymentRequests({
     requester: Requester,
   ): Promise<CardPayment> {
     assertNotSandbox(tenant.environment);
-    const requestOptions: RequestOptions = { priority: 'payer', subject: token.id };
-    const name = `${START}:${token.id}`;
+    const tokenId = orderTokenOf(token);
+    const requestOptions: RequestOptions = { priority: 'payer', subject: tokenId };
+    const name = `${START}:${tokenId}`;
     const [before] = await intentRecords.load(sql, tenant, [
       intentRecords.keyOf({ operation: name, key: attemptId } as Intent),
     ]);
     // A request that has begun stays as it was, whatever has happened to the product.
     const begun = before !== undefined && before.state !== 'refused';
+    const by = { requestOptions, requester };
+    const { grant } = token;
+    if (begun && before.resourceId) await refreshIfPending(tenant, before.resourceId, by);
+    if (!begun && !grant.reusable) {
+      const joined = await tokenUse.join(tenant, { name, grant, attemptId, input, by });
+      if (joined) return joined;
+    }
     const wanted = begun
       ? (before.summary as Wanted)
-      : await wantedOf(tenant, token.grant, input, requester, findProduct);
-    const last =
-      begun || token.grant.reusable ? before : (await lastIntents.load(sql, tenant, [name]))[0]?.intent;
-    if (last?.resourceId) await refreshIfPending(tenant, last.resourceId, { requestOptions, requester });
-    const open = token.grant.reusable ? {} : { open: reservation(name) };
+      : await wantedOf(tenant, grant, input, requester, findProduct);
+    const open = grant.reusable ? {} : { open: reserveToken(name, grant.externalId ?? null) };
     const { payment } = await run(
       tenant,
       operation(tenant, requestOptions, { name, key: attemptId, input, wanted, ...open }),
@@ -178,11 +178,7 @@ export function createCardPaymentRequests({
    * Looks up the last payment before another is started: a service need not report by webhook that one has expired or
    * failed. A repeated request, too, must not lead to a page on which nobody can pay any more.
    */
-  async function refreshIfPending(
-    tenant: Tenant,
-    orderCode: string,
-    by: { requestOptions: RequestOptions; requester: Requester },
-  ): Promise<void> {
+  async function refreshIfPending(tenant: Tenant, orderCode: string, by: LookedUpBy): Promise<void> {
     const known = await mirror.find(tenant, orderCode);
     if (!known || (known.status !== 'pending' && known.status !== 'unknown')) return;
     await lookUp(tenant, known, by).catch((error: unknown) => {
@@ -216,7 +212,7 @@ export function createCardPaymentRequests({
     // read.
     const open = (await Promise.all([CREATE, START].map((kind) => intents.open(tenant, kind)))).flat();
     const rivals = open.filter(
-      (other) => other.id !== intent.id && hashInput(other.summary) === hashInput(wanted),
+      (other) => other.id !== intent.id && traitsOf(other.summary as Wanted) === traitsOf(wanted),
     );
     const codes = alike.map(({ orderCode }) => orderCode);
     const known = new Set((await selectMirrored(sql, tenant, 'card_payment', codes)).map(({ id }) => id));
@@ -294,8 +290,8 @@ async function wantedOf(
 }
 
 /** The body of the request, without absent values (the document's 4.2). */
-function bodyOf(wanted: Wanted): object {
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
+function bodyOf({ externalId: _, ...documented }: Wanted): object {
+  return Object.fromEntries(Object.entries(documented).filter(([, value]) => value !== null));
 }
 
 /**
@@ -316,39 +312,6 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
 function lookupOptions({ operation }: Intent): RequestOptions {
   const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
   return tokenId === null ? { priority: 'query' } : { priority: 'payer', subject: tokenId };
-}
-
-// ── A single-use token ──────────────────────────────────────────────────────────────────────────
-
-/**
- * Reserves a single-use token in the transaction that opens the attempt, so that of two concurrent ones only one
- * starts a payment. The token is free again once that payment has expired or failed, was refused, or is in doubt for
- * longer than it could have lived.
- */
-function reservation(operation: string): NonNullable<Operation<unknown>['open']> {
-  return {
-    async read(reader) {
-      const last = await reader.load(lastIntents, operation);
-      if (last?.intent.resourceId) await reader.load(mirrored.card_payment, last.intent.resourceId);
-    },
-    decide(state, intent) {
-      const last = state.get(lastIntents, operation)?.intent;
-      if (last && last.key !== intent.key) assertLastIsOver(state, last);
-      return { records: [{ collection: lastIntents as never, key: operation, row: { operation, intent } }] };
-    },
-  };
-}
-
-/** @throws UnavailableError */
-function assertLastIsOver(state: State, { resourceId, createdAt }: Intent): void {
-  if (resourceId) {
-    const payment = state.get(mirrored.card_payment, resourceId);
-    assertTokenFree(payment && paymentOf(payment));
-    return;
-  }
-  const over = plusMs(createdAt, SENDING_MS + CHECKOUT_SESSION_MS);
-  if (state.now < over)
-    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
 }
 
 function kindOf(operation: string): string {

@@ -1,10 +1,23 @@
-import type { State, Writes } from '../../commit/commit.ts';
+import type { Collection, State, Writes } from '../../commit/commit.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
-import { type MirroredRow, selectMirrored, touchMirrored } from '../../upstream/mirror-store.ts';
+import {
+  type MirroredRow,
+  selectMirrored,
+  selectPaidByExternalIds,
+  touchMirrored,
+} from '../../upstream/mirror-store.ts';
 import { type CardPayment, cardPaymentFromJson, isFinal } from '../model.ts';
 import { mergeUpstreamCardPayment, type UpstreamCardPayment } from '../upstream-card-payment.ts';
+
+/** Orders of merchants that were paid, as far as the mirror knows; read only. */
+export const paidOrders: Collection<{ externalId: string }> = {
+  name: 'paid order',
+  load: selectPaidByExternalIds,
+  keyOf: ({ externalId }) => externalId,
+  save: () => Promise.reject(new Error('a paid order is read only')),
+};
 
 /** The mirror of the service's card payments. */
 export interface MirroredCardPayments {

@@ -2,15 +2,22 @@ import { z } from 'zod';
 import { allowedOrigins } from '../../access/model.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { productIdText } from '../../products/model.ts';
-import { type CheckoutAmount, type CheckoutGrant, cardAmount, checkoutDetails } from '../model.ts';
+import {
+  type CheckoutAmount,
+  type CheckoutGrant,
+  cardAmount,
+  checkoutDetails,
+  customerOf,
+} from '../model.ts';
 
 /** The life of a single-use token where none is asked for. */
 const CHECKOUT_TOKEN_SECONDS = 86_400;
 const MAX_SECONDS = 31_536_000;
 
-/** A checkout token that takes no payments, or takes them slowly. */
+/** A checkout token that takes no payments, or takes them slowly. Tokens of one order have one pause. */
 export interface TokenPause {
   /** `merchant`: it takes none. `declines`: many cards were declined, so each payer waits longer between two cards. */
   reason: 'merchant' | 'declines';
@@ -67,17 +74,22 @@ const checkoutAmountInput = z
     'must have exactly one of fixedCents, range and productId',
   );
 
-export const createCheckoutTokenInput = checkoutDetails.extend({
-  amount: checkoutAmountInput,
-  allowedOrigins,
-  reusable: z.boolean().nullish(),
-  expiresInSeconds: z
-    .number()
-    .int('must be a whole number of seconds')
-    .min(60, 'must be at least 60')
-    .max(MAX_SECONDS, `must be at most a year (${MAX_SECONDS})`)
-    .nullish(),
-});
+export const createCheckoutTokenInput = checkoutDetails
+  .extend({
+    amount: checkoutAmountInput,
+    allowedOrigins,
+    reusable: z.boolean().nullish(),
+    expiresInSeconds: z
+      .number()
+      .int('must be a whole number of seconds')
+      .min(60, 'must be at least 60')
+      .max(MAX_SECONDS, `must be at most a year (${MAX_SECONDS})`)
+      .nullish(),
+  })
+  .refine(({ externalId, reusable }) => externalId == null || !reusable, {
+    path: ['externalId'],
+    message: 'must be left out of a reusable token, which serves many orders',
+  });
 export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
 
 const tokenName = z
@@ -99,8 +111,10 @@ export const resumeTokenInput = z.strictObject({ token: tokenName });
 
 export interface CheckoutTokenService {
   /**
-   * Mints a public token for the payment that it describes. The result holds the only copy.
-   * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards)
+   * Mints a public token for the payment that it describes. The result holds the only copy. Tokens of one
+   * `externalId` are of one order: they share its payments, its attempts and its pause.
+   * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards), IdempotencyError
+   *   (the order has a token with another input)
    */
   create(
     tenant: Tenant,
@@ -147,6 +161,11 @@ export function grantOf({
   ...details
 }: CreateCheckoutTokenInput): CheckoutGrant {
   return { ...details, reusable: reusable ?? false, amount: amountOf(amount) };
+}
+
+/** Hashes what all tokens of one order have in common: everything but their lives. */
+export function orderHash(grant: CheckoutGrant, origins: readonly string[]): string {
+  return hashInput({ ...grant, customer: customerOf(grant.customer), origins: [...new Set(origins)].sort() });
 }
 
 function amountOf({ fixedCents, productId, range }: CreateCheckoutTokenInput['amount']): CheckoutAmount {

@@ -3,8 +3,14 @@ import type { StoredEvent } from '../../events/event.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { authorized, successType } from '../../graphql/mutations.ts';
-import { NotFoundError, RateLimitError, UnavailableError, ValidationError } from '../../kernel/errors.ts';
-import { CustomerInput } from '../schema.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import { CustomerInput, EXTERNAL_ID } from '../schema.ts';
 import { createCheckoutTokenInput, type PausedToken } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -37,6 +43,9 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
     }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
+    externalId: t.string({
+      description: `${EXTERNAL_ID} Tokens of one number are of one order: minted again with the same input, expiresInSeconds apart, a token gives the open payment of the order; with another input it is refused. Not with reusable.`,
+    }),
     successUrl: t.field({ type: 'Url' }),
     cancelUrl: t.field({ type: 'Url' }),
     allowedOrigins: t.field({
@@ -82,7 +91,8 @@ const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
   description: 'A pause of a checkout token.',
   fields: (t) => ({
     tokenId: t.exposeString('tokenId', {
-      description: 'tok_… ; names the token where its text is not to be shown.',
+      description:
+        'tok_… ; names the token where its text is not to be shown. Of an order’s tokens, which are paused together, the first.',
     }),
     reason: t.field({ type: TokenPauseReason, resolve: ({ reason }) => reason }),
     pausedAt: t.expose('pausedAt', { type: 'DateTime' }),
@@ -178,7 +188,7 @@ builder.mutationFields((t) => ({
         validate: { schema: createCheckoutTokenInput as never },
       }),
     },
-    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError] },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, IdempotencyError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
       services.checkoutTokens.create(tenant, keyId, input),
     ),
@@ -186,7 +196,7 @@ builder.mutationFields((t) => ({
   pauseToken: t.field({
     type: PauseTokenSuccess,
     description:
-      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. A charge under way goes on.',
+      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way goes on.',
     args: {
       token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
       seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),

@@ -1,12 +1,13 @@
-import { type MintToken, normalizeOrigins } from '../../access/model.ts';
+import { type MintToken, type NewToken, normalizeOrigins, type PrepareToken } from '../../access/model.ts';
 import { type Collection, type Committer, put } from '../../commit/commit.ts';
+import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotency.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { NotFoundError } from '../../kernel/errors.ts';
+import { IdempotencyError, NotFoundError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertFound, type ProductService } from '../../products/model.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
-import { type AccountSettings, assertCardsAvailable } from '../model.ts';
+import { type AccountSettings, assertCardsAvailable, type CheckoutGrant } from '../model.ts';
 import { tokenPauses } from './collections.ts';
 import {
   type CheckoutTokenService,
@@ -14,6 +15,7 @@ import {
   decidePauseForDeclines,
   expiryOf,
   grantOf,
+  orderHash,
   type TokenAdministration,
   type TokenPause,
 } from './model.ts';
@@ -34,11 +36,14 @@ interface PauseDependencies {
 }
 
 const MAX_LISTED = 100;
+/** The operation under which the first token of each `externalId` is remembered, with a hash of its input. */
+const ORDER = 'checkoutOrder';
 
 export function createCheckoutTokenService({
   accounts,
   products,
   mint,
+  prepare,
   clock,
   privateAddresses,
   ...dependencies
@@ -46,11 +51,46 @@ export function createCheckoutTokenService({
   accounts: Collection<AccountSettings & { id: string }>;
   products: Pick<ProductService, 'find'>;
   mint: MintToken;
+  prepare: PrepareToken;
   clock: Clock;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
 }): CheckoutTokenService {
   const { sql } = dependencies.database;
+  const { committer, credentials } = dependencies;
+
+  /**
+   * Mints a token of an order, in the transaction that compares it with the first. Each has a text, a life and a minting
+   * key of its own; `orderTokenId` is what they share.
+   * @throws IdempotencyError
+   */
+  function mintForOrder(
+    tenant: Tenant,
+    externalId: string,
+    token: NewToken & { grant: CheckoutGrant },
+  ): Promise<string> {
+    const key = idempotencyKeyOf(ORDER, externalId);
+    const inputHash = orderHash(token.grant, token.allowedOrigins);
+    return committer.change({
+      tenant,
+      read: (reader) => reader.load(idempotency, key),
+      decide(state) {
+        const order = state.get(idempotency, key);
+        if (order && order.inputHash !== inputHash)
+          throw new IdempotencyError(
+            'A checkout token of this externalId was minted before with another input',
+          );
+        const grant = order ? { ...token.grant, orderTokenId: order.resourceId } : token.grant;
+        const { text, record } = prepare(tenant, { ...token, grant }, state.now);
+        const first = { operation: ORDER, key: externalId, inputHash, resourceId: record.id };
+        return {
+          outcome: text,
+          writes: { records: [put(credentials, record), ...(order ? [] : [remember(first)])] },
+        };
+      },
+    });
+  }
+
   return {
     async create(tenant, keyId, input) {
       const [account] = await accounts.load(sql, tenant, [tenant.accountId]);
@@ -59,14 +99,17 @@ export function createCheckoutTokenService({
       const { productId } = input.amount;
       if (productId != null) assertFound(await products.find(tenant, productId));
       const expiresAt = expiryOf(input, clock.now());
-      const token = await mint(tenant, {
-        kind: 'checkout',
+      const token = {
+        kind: 'checkout' as const,
         grant: grantOf(input),
         mintedBy: keyId,
         allowedOrigins: normalizeOrigins(input.allowedOrigins),
         expiresAt,
-      });
-      return { token, expiresAt };
+      };
+      const { externalId } = input;
+      const text =
+        externalId == null ? await mint(tenant, token) : await mintForOrder(tenant, externalId, token);
+      return { token: text, expiresAt };
     },
 
     async pause(tenant, token, seconds) {
@@ -142,8 +185,8 @@ async function pauseOf(sql: Sql, tokenId: string): Promise<TokenPause | null> {
 
 /**
  * Replaces the pause of a checkout token with the one that `decide` returns for the last, null to resume it, and
- * announces the change, if it is one. `named` is the token's text or its id. With a `tenant` the token must be that
- * tenant's.
+ * announces the change, if it is one. `named` is the token's text or its id. The pause of an order is that of its first
+ * token, whichever of its tokens is named. With a `tenant` the token must be that tenant's.
  * @throws NotFoundError, what `decide` throws
  */
 async function changePause(
@@ -160,19 +203,19 @@ async function changePause(
 ): Promise<{ id: string; pause: TokenPause | null; changed: boolean }> {
   const found = await findToken(database.sql, named);
   if (!found) throw new NotFoundError('Token not found');
-  const { id, secretHash } = found;
+  const { pauseId: id, secretHash, isOfOrder } = found;
   return committer.change<{ id: string; pause: TokenPause | null; changed: boolean }>({
     tenant: tenant ?? found.tenant,
     read: (reader) => Promise.all([reader.load(credentials, secretHash), reader.load(tokenPauses, id)]),
     decide(state) {
       const credential = state.get(credentials, secretHash);
       const { now } = state;
-      if (
-        credential?.kind !== 'checkout' ||
-        credential.revokedAt ||
-        (credential.expiresAt && credential.expiresAt <= now)
-      )
-        throw new NotFoundError('Token not found');
+      // The pause is the order's, which has other tokens when this one has ended.
+      const hasEnded =
+        !isOfOrder &&
+        credential &&
+        (credential.revokedAt || (credential.expiresAt && credential.expiresAt <= now));
+      if (credential?.kind !== 'checkout' || hasEnded) throw new NotFoundError('Token not found');
       const last = state.need(tokenPauses, id).pause;
       const pause = decide(last, now);
       if (pause === last) return { outcome: { id, pause, changed: false } };

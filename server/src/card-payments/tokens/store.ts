@@ -1,27 +1,40 @@
-import type { Selectable } from 'kysely';
+import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { hashSecret } from '../../kernel/ids.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { CheckoutGrant } from '../model.ts';
 import type { PausedToken, TokenPause, TokenSnapshot } from './model.ts';
 
 const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
 
-/** Finds a token by its text or its id: its account, and the hash that it is stored by. */
+/**
+ * Finds a token by its text or its id: its account, and the hash that it is stored by. `pauseId` is the token that has
+ * its pause: the first of its order, where it is of one.
+ */
 export async function findToken(
   sql: Sql,
   named: string,
-): Promise<{ id: string; tenant: Tenant; secretHash: string } | null> {
-  const query = sql.selectFrom('token').select(['id', 'account_id', 'environment', 'secret_hash']);
+): Promise<{
+  id: string;
+  tenant: Tenant;
+  secretHash: string;
+  pauseId: string;
+  isOfOrder: boolean;
+} | null> {
+  const query = sql.selectFrom('token').select(['id', 'account_id', 'environment', 'secret_hash', 'grant']);
   const row = await (TOKEN_ID.test(named)
     ? query.where('id', '=', named)
     : query.where('secret_hash', '=', hashSecret(named))
   ).executeTakeFirst();
   if (!row) return null;
+  const grant = row.grant as Partial<CheckoutGrant>;
   return {
     id: row.id,
     tenant: { accountId: row.account_id, environment: row.environment },
     secretHash: row.secret_hash,
+    pauseId: grant.orderTokenId ?? row.id,
+    isOfOrder: grant.externalId != null,
   };
 }
 
@@ -44,7 +57,7 @@ export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Pr
       .execute();
 }
 
-/** Lists the pauses in force, newest first. */
+/** Lists the pauses in force, newest first. That of an order is its first token's, which may be revoked. */
 export async function selectPausedTokens(
   sql: Sql,
   { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
@@ -54,7 +67,7 @@ export async function selectPausedTokens(
     .select(COLUMNS)
     .where('paused_at', 'is not', null)
     .where((or) => or.or([or('paused_until', 'is', null), or('paused_until', '>', now)]))
-    .where('revoked_at', 'is', null);
+    .where((or) => or.or([or('revoked_at', 'is', null), raw<boolean>`"grant" ->> 'externalId' is not null`]));
   if (tenant)
     query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
   const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();

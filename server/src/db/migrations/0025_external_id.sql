@@ -1,0 +1,2 @@
+-- The merchant's order: of all its payments one is kept.
+alter table card_payment add column external_id text;

@@ -1,0 +1,292 @@
+import { describe, expect, test } from 'vitest';
+import type { CardPayment, CheckoutGrant } from '../../server/src/card-payments/model.ts';
+import type { CreateCheckoutTokenInput } from '../../server/src/card-payments/tokens/model.ts';
+import { IdempotencyError, NotFoundError, ValidationError } from '../../server/src/kernel/errors.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import { approved, declinedForGood } from '../support/cards.ts';
+import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
+
+const MINUTE = 60_000;
+const SESSION = 30 * MINUTE;
+/** The life of a response cached for a payer, in front of a service. */
+const KEPT = 10_000;
+const USED = { code: 'CHECKOUT_TOKEN_USED' };
+const PAID = { ...USED, message: 'This order has already been paid' };
+
+/** The contract of orders that several devices, tokens and requests may pay, for every implementation. */
+export function describeOrders(start: StartPortFixture): void {
+  describe('on a second device', () => {
+    test('A second device joins the open payment of a single-use token, and both see it paid', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const token = await mint(merchant);
+      const [laptop, phone] = [attempt(), attempt()];
+      const first = await cardPayments.startCheckout(tenant, token, {
+        attemptId: laptop,
+        customer: { name: 'Ana' },
+      });
+      await merchant.pass(KEPT);
+      const input = { attemptId: phone, customer: { name: 'Bia' } };
+      const joined = await cardPayments.startCheckout(tenant, token, input);
+      expect(joined).toEqual(first);
+      // The attempt has a payment from now on, as that of the first device has.
+      expect(await cardPayments.startCheckout(tenant, token, input)).toEqual(first);
+      const changed = cardPayments.startCheckout(tenant, token, { ...input, customer: { name: 'Eva' } });
+      await expect(changed).rejects.toBeInstanceOf(IdempotencyError);
+      expect(await cardPayments.count(tenant, {})).toBe(1);
+
+      await pay(merchant, first.orderCode);
+      await merchant.pass(KEPT);
+      for (const each of [{ attemptId: laptop, customer: { name: 'Ana' } }, input])
+        expect(await cardPayments.startCheckout(tenant, token, each)).toMatchObject({
+          orderCode: first.orderCode,
+          status: 'paid',
+        });
+      await expect(begin(merchant, token)).rejects.toMatchObject(USED);
+      expect(await cardPayments.count(tenant, {})).toBe(1);
+      expect((await merchant.events('card_payment')).map(({ kind }) => kind)).toEqual([
+        'card_payment.pending',
+        'card_payment.paid',
+      ]);
+    });
+
+    test('A second device joins with the amount of the open payment alone', async () => {
+      const merchant = await start();
+      const token = await mint(merchant, { amount: { range: { minCents: 100, maxCents: 900 } } });
+      const first = await begin(merchant, token, 500);
+      expect((await begin(merchant, token, 500)).orderCode).toBe(first.orderCode);
+      await expect(begin(merchant, token, 501)).rejects.toMatchObject(USED);
+      for (const wrong of [99, 901, null])
+        await expect(begin(merchant, token, wrong)).rejects.toBeInstanceOf(ValidationError);
+      const fixed = await mint(merchant);
+      const open = await begin(merchant, fixed);
+      expect((await begin(merchant, fixed, 4990)).orderCode).toBe(open.orderCode);
+      await expect(begin(merchant, fixed, 4991)).rejects.toBeInstanceOf(ValidationError);
+      expect(await merchant.cardPayments.count(merchant.tenant, {})).toBe(2);
+    });
+
+    test('A second device joins the payment of a product that was deleted meanwhile, and starts none of it', async () => {
+      const merchant = await start();
+      const { products, tenant } = merchant;
+      const product = await products.create(tenant, { name: 'Caneca', priceCents: 4990 });
+      const token = await mint(merchant, { amount: { productId: product.id } });
+      const first = await begin(merchant, token);
+      await products.delete(tenant, product.id);
+      await merchant.pass(KEPT);
+      expect((await begin(merchant, token)).orderCode).toBe(first.orderCode);
+      await merchant.pass(SESSION);
+      await expect(begin(merchant, token)).rejects.toBeInstanceOf(NotFoundError);
+    });
+
+    test('A second device starts another payment where the first has expired or failed', async () => {
+      const merchant = await start();
+      const token = await mint(merchant);
+      const first = await begin(merchant, token);
+      await merchant.pass(SESSION + KEPT);
+      const second = await begin(merchant, token);
+      expect(second.orderCode).not.toBe(first.orderCode);
+      await merchant.service.cardPayments.pay(second.orderCode, declinedForGood());
+      await merchant.settled();
+      await merchant.pass(KEPT);
+      const third = await begin(merchant, token);
+      expect(new Set([first.orderCode, second.orderCode, third.orderCode]).size).toBe(3);
+      await merchant.pass(KEPT);
+      expect((await begin(merchant, token)).orderCode).toBe(third.orderCode);
+    });
+  });
+
+  describe('of one order', () => {
+    test('A payment has the externalId of its request or of its token, and null without one', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const { payment } = await cardPayments.create(tenant, { valueCents: 4990, externalId: 'pedido nº 1' });
+      const started = await begin(merchant, await mint(merchant, { externalId: 'pedido 2' }));
+      const { payment: lone } = await cardPayments.create(tenant, { valueCents: 4990 });
+      const ids = [payment, started, lone].map(({ externalId }) => externalId);
+      expect(ids).toEqual(['pedido nº 1', 'pedido 2', null]);
+      const codes = [payment, started, lone].map(({ orderCode }) => orderCode);
+      await merchant.pass(KEPT);
+      const found = await cardPayments.findMany(tenant, codes);
+      expect(found.map((each) => each!.externalId)).toEqual(ids);
+      await pay(merchant, started.orderCode);
+      expect(await cardPayments.find(tenant, started.orderCode)).toMatchObject({
+        status: 'paid',
+        externalId: 'pedido 2',
+      });
+      const [last] = (await merchant.events('card_payment')).slice(-1);
+      expect(last).toMatchObject({ kind: 'card_payment.paid', snapshot: { externalId: 'pedido 2' } });
+    });
+
+    test('A token minted again with the same input is of the same order: its page finds the payment again', async () => {
+      const merchant = await start();
+      const input = { externalId: '1042', description: 'Caneca', customer: { name: 'Ana' } };
+      const one = await mint(merchant, { ...input, expiresInSeconds: 60 });
+      const attemptId = attempt();
+      const first = await merchant.cardPayments.startCheckout(merchant.tenant, one, { attemptId });
+      await merchant.pass(2 * MINUTE);
+      // The first has expired.
+      const two = await mint(merchant, { ...input, reusable: null, metadata: null, allowedOrigins: [] });
+      expect(two.id).not.toBe(one.id);
+      for (const id of [attemptId, attempt()])
+        expect(
+          await merchant.cardPayments.startCheckout(merchant.tenant, two, { attemptId: id }),
+        ).toMatchObject({ orderCode: first.orderCode, status: 'pending' });
+      await pay(merchant, first.orderCode);
+      await merchant.pass(KEPT);
+      const three = await mint(merchant, input);
+      for (const token of [two, three]) await expect(begin(merchant, token)).rejects.toMatchObject(PAID);
+      expect(await merchant.cardPayments.startCheckout(merchant.tenant, three, { attemptId })).toMatchObject({
+        orderCode: first.orderCode,
+        status: 'paid',
+      });
+      expect(await merchant.cardPayments.count(merchant.tenant, {})).toBe(1);
+    });
+
+    test('Tokens of one order start one payment for sixteen pages at once', async () => {
+      const merchant = await start();
+      const tokens = await Promise.all(
+        Array.from({ length: 16 }, () => mint(merchant, { externalId: '1042' })),
+      );
+      expect(new Set(tokens.map(({ id }) => id)).size).toBe(16);
+      const started = await Promise.allSettled(tokens.map((token) => begin(merchant, token)));
+      const codes = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.orderCode] : []));
+      expect(new Set(codes).size).toBe(1);
+      // In front of a service the payment has no page yet that another could join.
+      expect(codes).toMatchObject(merchant.exact({ length: 16 }));
+      for (const each of started) if (each.status === 'rejected') expect(each.reason).toMatchObject(USED);
+      await merchant.pass(KEPT);
+      for (const token of tokens) expect(codes).toContain((await begin(merchant, token)).orderCode);
+      expect(await merchant.cardPayments.count(merchant.tenant, {})).toBe(1);
+    });
+
+    test('A token minted again with another input is refused, of concurrent ones too, and nothing is minted', async () => {
+      const merchant = await start();
+      const { checkoutTokens, tenant } = merchant;
+      const input = {
+        ...{ externalId: '1042', amount: { fixedCents: 4990 }, description: 'Caneca' },
+        ...{ customer: { name: 'Ana' }, metadata: '{"a":1}', successUrl: 'https://loja.example/ok' },
+        allowedOrigins: ['https://loja.example', 'https://outra.example'],
+      };
+      await checkoutTokens.create(tenant, null, input);
+      await checkoutTokens.create(tenant, null, {
+        ...input,
+        expiresInSeconds: 600,
+        allowedOrigins: ['https://outra.example/', 'https://loja.example'],
+      });
+      const others: Partial<CreateCheckoutTokenInput>[] = [
+        { amount: { fixedCents: 4991 } },
+        { amount: { range: { minCents: 4990, maxCents: 4990 } } },
+        { description: 'Copo' },
+        { description: null },
+        { customer: { name: 'Bia' } },
+        { metadata: '{"a": 1}' },
+        { successUrl: 'https://loja.example/ok2' },
+        { cancelUrl: 'https://loja.example/ok' },
+        { callbackUrl: 'https://loja.example/hook' },
+        { allowedOrigins: [] },
+      ];
+      for (const other of others) {
+        const minted = checkoutTokens.create(tenant, null, { ...input, ...other });
+        await expect(minted).rejects.toBeInstanceOf(IdempotencyError);
+      }
+      const both = await Promise.allSettled(
+        [1_000, 2_000].map((fixedCents) =>
+          checkoutTokens.create(tenant, null, { externalId: '1043', amount: { fixedCents } }),
+        ),
+      );
+      expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      // Another merchant's order of the same number is another order.
+      const other = await start();
+      await other.checkoutTokens.create(other.tenant, null, {
+        externalId: '1042',
+        amount: { fixedCents: 100 },
+      });
+    });
+
+    test('A token starts nothing where its order was paid by a payment that the merchant created', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const token = await mint(merchant, { externalId: '1042' });
+      const open = await begin(merchant, token);
+      const { payment } = await cardPayments.create(tenant, { valueCents: 4990, externalId: '1042' });
+      expect(payment.orderCode).not.toBe(open.orderCode);
+      await pay(merchant, payment.orderCode);
+      await cardPayments.find(tenant, payment.orderCode);
+      await merchant.pass(KEPT);
+      await expect(begin(merchant, token)).rejects.toMatchObject(PAID);
+      await merchant.pass(SESSION);
+      await expect(begin(merchant, token)).rejects.toMatchObject(PAID);
+      await expect(begin(merchant, await mint(merchant, { externalId: '1042' }))).rejects.toMatchObject(PAID);
+      // The merchant itself may create another, which has another page.
+      const more = await cardPayments.create(tenant, { valueCents: 4990, externalId: '1042' });
+      expect(more.payment).toMatchObject({ status: 'pending', externalId: '1042' });
+      const elsewhere = await mint(merchant, { externalId: '1043' });
+      expect(await begin(merchant, elsewhere)).toMatchObject({ status: 'pending' });
+    });
+
+    test('Tokens of one order have one pause, which outlives each of them', async () => {
+      const merchant = await start();
+      const { access, checkoutTokens, tenant } = merchant;
+      const [one, two] = [
+        await mintText(merchant, { externalId: '1042', expiresInSeconds: 60 }),
+        await mintText(merchant, { externalId: '1042' }),
+      ];
+      const { id } = await presented(merchant, one);
+      const paused = await checkoutTokens.pause(tenant, two, null);
+      expect(paused).toMatchObject({ tokenId: id, reason: 'merchant' });
+      expect(await checkoutTokens.pauseOf(id)).toMatchObject({ reason: 'merchant' });
+      await merchant.pass(2 * MINUTE);
+      await access.revokeToken(tenant, one);
+      expect(await checkoutTokens.listPaused(tenant)).toEqual([paused]);
+      expect(await checkoutTokens.resume(tenant, id)).toBe(id);
+      expect(await checkoutTokens.listPaused(tenant)).toEqual([]);
+      // To revoke one text ends no other.
+      expect(await begin(merchant, await presented(merchant, two))).toMatchObject({ status: 'pending' });
+      const lone = await mintText(merchant, {});
+      await access.revokeToken(tenant, lone);
+      await expect(checkoutTokens.pause(tenant, lone, null)).rejects.toBeInstanceOf(NotFoundError);
+    });
+  });
+}
+
+/** Pays at the service as the payer, and waits until the result is announced. */
+async function pay({ service, settled }: PortFixture, orderCode: string): Promise<void> {
+  expect(await service.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
+  await settled();
+}
+
+interface Presented {
+  id: string;
+  grant: CheckoutGrant;
+}
+
+type Given = Partial<CreateCheckoutTokenInput>;
+
+async function mintText({ checkoutTokens, tenant }: PortFixture, given: Given): Promise<string> {
+  const input = { amount: { fixedCents: 4990 }, ...given };
+  return (await checkoutTokens.create(tenant, null, input)).token;
+}
+
+/** A checkout token as a page presents it. */
+async function presented({ access }: PortFixture, text: string): Promise<Presented> {
+  const { credential } = await access.authenticate(`Bearer ${text}`);
+  if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
+  return credential;
+}
+
+async function mint(merchant: PortFixture, given: Given = {}): Promise<Presented> {
+  return presented(merchant, await mintText(merchant, given));
+}
+
+function begin(
+  { cardPayments, tenant }: PortFixture,
+  token: Presented,
+  valueCents: number | null = null,
+): Promise<CardPayment> {
+  return cardPayments.startCheckout(tenant, token, { attemptId: attempt(), valueCents });
+}
+
+/** At least 128 bits, as a browser makes them. */
+function attempt(): string {
+  return objectId() + objectId();
+}

@@ -1,0 +1,225 @@
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { readWithSiblings, siblingsOf } from '../../server/src/card-payments/collections.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
+import { isPaidElsewhere, selectByExternalIds } from '../../server/src/card-payments/store.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import { selectPaidByExternalIds } from '../../server/src/upstream/mirror-store.ts';
+import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
+import { type Core, startCore, startTwoCores } from '../support/core.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { embedded } from '../support/port-fixture.ts';
+import { explainQueries } from '../support/statements.ts';
+import { describeOrders } from './orders-port.ts';
+
+const MINUTE = 60_000;
+const SESSION = 30 * MINUTE;
+
+describeOnDatabase('orders', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  describeOrders(embedded(() => database));
+
+  test('Of two payments of one order that are paid at the same moment one is kept, and the other refunded', async () => {
+    const core = await startCore({ database });
+    const codes = [await create(core, '1042'), await create(core, '1042')];
+    const results = await Promise.all(codes.map((code) => core.cardPayments.pay(code, approvedSoon())));
+    expect(results.map(({ kind }) => kind)).toEqual(['processing', 'processing']);
+    await core.pass(5_000);
+    expect((await statuses(core, codes)).sort()).toEqual(['paid', 'refunded']);
+    expect(await core.balances()).toMatchObject({ merchant_pending: 4990 });
+    expect(await chargesKept(core)).toBe(4990);
+  });
+
+  test('Of sixteen payments of one order that payers pay at once one is kept, from tokens and requests', async () => {
+    const core = await startCore({ database });
+    const token = await mint(core, '1042');
+    const started = await core.cardPayments.startCheckout(core.tenant, token, { attemptId: attempt() });
+    const codes = [started.orderCode];
+    for (let count = 1; count < 16; count += 1) codes.push(await create(core, '1042'));
+    const results = await Promise.all(codes.map((code) => core.cardPayments.pay(code, approved())));
+    await core.work.settled();
+    for (const { kind } of results) expect(['paid', 'paid_elsewhere']).toContain(kind);
+    const after = await statuses(core, codes);
+    expect(after.filter((status) => status === 'paid')).toHaveLength(1);
+    expect(new Set(after)).not.toContain('failed');
+    expect(await core.balances()).toMatchObject({ merchant_pending: 4990 });
+    expect(await chargesKept(core)).toBe(4990);
+    const late = await create(core, '1042');
+    expect(await core.cardPayments.pay(late, approved())).toMatchObject({ kind: 'paid_elsewhere' });
+  });
+
+  test('Two instances keep one of the payments of an order', async () => {
+    const [one, two] = await startTwoCores();
+    const codes = [await create(one, '1042'), await create(two, '1042')];
+    await Promise.all([one, two].map((core, index) => core.cardPayments.pay(codes[index]!, approved())));
+    await Promise.all([one.work.settled(), two.work.settled()]);
+    expect((await statuses(one, codes)).filter((status) => status === 'paid')).toHaveLength(1);
+    expect(await chargesKept(one, two)).toBe(4990);
+  });
+
+  test('A payment that is paid late is refunded where its order was paid meanwhile', async () => {
+    const core = await startCore({ database });
+    const [late, kept] = [await create(core, '1042'), await create(core, '1042')];
+    expect(await core.cardPayments.pay(late, approvedLate())).toMatchObject({ kind: 'processing' });
+    await core.pass(SESSION - MINUTE);
+    const again = await create(core, '1042');
+    await core.cardPayments.pay(kept, approved());
+    await core.pass(20 * MINUTE);
+    expect(await statuses(core, [late, kept, again])).toEqual(['refunded', 'paid', 'pending']);
+  });
+
+  test('No payment of an order takes a card once one was paid, also where that was refunded', async () => {
+    const core = await startCore({ database });
+    const [first, second] = [await create(core, '1042'), await create(core, '1042')];
+    await core.cardPayments.pay(first, declined());
+    expect((await core.cardPayments.open(second))!.paidElsewhere).toBe(false);
+    await core.cardPayments.pay(first, approved());
+    const refused = { kind: 'paid_elsewhere', payment: { status: 'pending', openChargeId: null } };
+    expect(await core.cardPayments.pay(second, approved())).toMatchObject(refused);
+    expect((await core.cardPayments.open(first))!.paidElsewhere).toBe(false);
+    expect((await core.cardPayments.open(second))!.paidElsewhere).toBe(true);
+    await core.cardPayments.refund(core.tenant, first);
+    await core.work.settled();
+    expect(await core.cardPayments.pay(second, approved())).toMatchObject(refused);
+    expect((await core.cardPayments.open(second))!.paidElsewhere).toBe(true);
+  });
+
+  test('Payments of another order, of none and of another account are kept beside it', async () => {
+    const [core, other] = [await startCore({ database }), await startCore({ database })];
+    const codes = [await create(core, '1042'), await create(core, '1043'), await create(core, null)];
+    codes.push(await create(core, null));
+    const foreign = await create(other, '1042');
+    for (const code of codes)
+      expect(await core.cardPayments.pay(code, approved())).toMatchObject({ kind: 'paid' });
+    expect((await core.cardPayments.open(foreign))!.paidElsewhere).toBe(false);
+    expect(await other.cardPayments.pay(foreign, approved())).toMatchObject({ kind: 'paid' });
+    await core.work.settled();
+    expect(await statuses(core, codes)).toEqual(['paid', 'paid', 'paid', 'paid']);
+  });
+
+  test('A repeated key gives the payment of its order, and another order under it is refused', async () => {
+    const core = await startCore({ database });
+    const input = { valueCents: 4990, externalId: '1042', idempotencyKey: 'k-1' };
+    const { payment } = await core.cardPayments.create(core.tenant, input);
+    expect(await core.cardPayments.create(core.tenant, input)).toMatchObject({
+      replayed: true,
+      payment: { orderCode: payment.orderCode },
+    });
+    const other = core.cardPayments.create(core.tenant, { ...input, externalId: '1043' });
+    await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  test('Revoked tokens of an order start nothing, and others of it go on', async () => {
+    const core = await startCore({ database });
+    const input = { amount: { fixedCents: 4990 }, externalId: '1042' };
+    const texts = [
+      (await core.checkoutTokens.create(core.tenant, null, input)).token,
+      (await core.checkoutTokens.create(core.tenant, null, input)).token,
+    ];
+    await core.access.revokeToken(core.tenant, texts[0]!);
+    await expect(core.access.authenticate(`Bearer ${texts[0]}`)).rejects.toMatchObject({
+      code: 'UNAUTHENTICATED',
+    });
+    expect((await core.access.authenticate(`Bearer ${texts[1]}`)).credential.kind).toBe('checkout_token');
+    const { token } = await core.checkoutTokens.create(core.tenant, null, input);
+    expect((await core.access.authenticate(`Bearer ${token}`)).credential.kind).toBe('checkout_token');
+  });
+});
+
+describeOnDatabase('an order with thousands of payments', (open) => {
+  let core: Core;
+  let database: Database;
+  const COUNT = 5_000;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  async function crowd(): Promise<void> {
+    const { accountId } = core.tenant;
+    // Every eighth is open, the others have expired; another order has as many.
+    await sql`
+      insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at,
+        expires_at, external_id, checkout_attempt)
+      select ${accountId}, 'live', 'PSC-' || lpad(n::text, 24, '0'), 1,
+        case when n % 8 = 0 then 'pending' else 'expired' end, 4990, ${core.clock.now()},
+        ${new Date(core.clock.now().getTime() + SESSION)}, (1042 + n % 2)::text, null
+      from generate_series(1, ${COUNT}) n`.execute(database.sql);
+    await sql`
+      insert into observed (account_id, environment, resource, id, version, status, final, snapshot, observed_at)
+      select ${accountId}, 'live', 'card_payment', 'P' || n, 1, case when n % 100 = 0 then 'paid' else 'expired' end,
+        false, jsonb_build_object('externalId', (1042 + n % 2)::text), ${core.clock.now()}
+      from generate_series(1, ${COUNT}) n`.execute(database.sql);
+    await sql`analyze card_payment, observed`.execute(database.sql);
+  }
+
+  test('A charge of such an order reads the payments that decide, by an index', async () => {
+    core = await startCore({ database, follows: false });
+    const { tenant } = core;
+    const codes = [await create(core, '1042'), await create(core, '1042'), await create(core, '1042')];
+    await crowd();
+    await core.cardPayments.pay(codes[0]!, approvedSoon());
+    await core.pass(5_000);
+    const { database: explained, plans } = explainQueries(database);
+    expect(await selectByExternalIds(explained.sql, tenant, ['1042', '1043', 'none'])).toEqual([
+      { externalId: '1042', orderCode: codes[0] },
+    ]);
+    const [payment] = await core.cardPayments.findMany(tenant, [codes[1]!]);
+    expect(await isPaidElsewhere(explained.sql, tenant, payment!)).toBe(true);
+    expect(await selectPaidByExternalIds(explained.sql, tenant, ['1043', 'none'])).toEqual([]);
+    expect(await selectPaidByExternalIds(explained.sql, tenant, ['1042'])).toEqual([{ externalId: '1042' }]);
+    expect(plans).toHaveLength(4);
+    for (const { statement, rowsRead, scanned } of plans)
+      expect([statement, scanned, rowsRead <= 3]).toEqual([statement, [], true]);
+
+    const siblings = await core.committer.change<StoredCardPayment[]>({
+      tenant,
+      read: (reader) => readWithSiblings(reader, codes[1]!),
+      decide: (state) => ({ outcome: siblingsOf(state, payment!) }),
+    });
+    expect(siblings.map(({ orderCode, status }) => [orderCode, status])).toEqual([[codes[0], 'paid']]);
+  });
+});
+
+async function create({ cardPayments, tenant }: Core, externalId: string | null): Promise<string> {
+  return (await cardPayments.create(tenant, { valueCents: 4990, externalId })).payment.orderCode;
+}
+
+async function mint(core: Core, externalId: string) {
+  const input = { amount: { fixedCents: 4990 }, externalId };
+  const { token } = await core.checkoutTokens.create(core.tenant, null, input);
+  const { credential } = await core.access.authenticate(`Bearer ${token}`);
+  if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
+  return credential;
+}
+
+async function statuses({ cardPayments, tenant }: Core, codes: readonly string[]): Promise<string[]> {
+  return (await cardPayments.findMany(tenant, codes)).map((payment) => payment!.status);
+}
+
+/** The cents that the acquirer took from the payers of this merchant and has not given back. */
+async function chargesKept(...cores: Core[]): Promise<number> {
+  const [{ database, clock }] = cores as [Core];
+  const charges = await database.sql
+    .selectFrom('simulated_charge')
+    .selectAll()
+    .where('status', 'in', ['approved', 'pending'])
+    .where(
+      'id',
+      'in',
+      cores.flatMap(({ chargeIds }) => [...chargeIds]),
+    )
+    .execute();
+  return charges
+    .filter(({ settles_at }) => settles_at === null || settles_at <= clock.now())
+    .reduce((sum, { amount_cents }) => sum + amount_cents, 0);
+}
+
+/** At least 128 bits, as a browser makes them. */
+function attempt(): string {
+  return objectId() + objectId();
+}

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { CARD, payOn } from '../support/browser.ts';
+import { openPopup, openShop, paymentsOf, productOf } from './shop.ts';
+
+const shop = openShop();
+
+const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
+  ... on CheckoutTokenSuccess { token } } }`;
+const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
+  ... on CardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
+
+/** The shop in a browser of its own, whose page was rendered with a token of the order. */
+async function open(externalId: string) {
+  const input = { amount: { fixedCents: 4990 }, description: 'Caneca', externalId };
+  const { createCheckoutToken } = await shop.fixture.live.request(MINT, { input });
+  const visitor = await shop.visit();
+  const product = productOf(visitor.page, 'caneca');
+  await product.element.evaluate((element: HTMLElement & { token: string }, token) => {
+    element.token = token;
+  }, createCheckoutToken.token);
+  return { visitor, product };
+}
+
+it('a payment that was begun on a laptop is paid on a phone, and both show it paid', async () => {
+  const before = (await paymentsOf(shop.fixture)).length;
+  const laptop = await open('e2e-1042');
+  const page = await openPopup(laptop.visitor, () => laptop.product.payButton.click());
+  await laptop.product.says('Aguardando o pagamento');
+
+  const phone = await open('e2e-1042');
+  const popup = await openPopup(phone.visitor, () => phone.product.payButton.click());
+  await phone.product.says('Aguardando o pagamento');
+  expect(popup.url()).toBe(page.url());
+  await payOn(popup, CARD.approved);
+  for (const { product } of [phone, laptop]) await product.says('Pagamento confirmado');
+  expect(await laptop.product.orderCode()).toBe(await phone.product.orderCode());
+  expect(await paymentsOf(shop.fixture)).toHaveLength(before + 1);
+
+  // A third device finds the order paid, and no button leads to a second payment.
+  const late = await open('e2e-1042');
+  await late.product.payButton.click();
+  await late.product.says('Já existe outro pagamento deste pedido');
+  expect(await paymentsOf(shop.fixture)).toHaveLength(before + 1);
+});
+
+it('the page of another payment of a paid order says so, and asks for no card', async () => {
+  const { visitor, product } = await open('e2e-1043');
+  const input = { valueCents: 4990, externalId: 'e2e-1043' };
+  const { cardPayment } = (await shop.fixture.live.request(CREATE, { input })).createCardPayment;
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await payOn(popup, CARD.approved);
+  await product.says('Pagamento confirmado');
+  await visitor.page.goto(cardPayment.checkoutUrl);
+  await visitor.page.getByRole('heading', { name: 'Esta compra já foi paga' }).waitFor();
+  expect(await visitor.page.getByLabel('Número do cartão').count()).toBe(0);
+});
