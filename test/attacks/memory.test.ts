@@ -83,7 +83,7 @@ const KINDS: Record<string, (index: number) => Sent> = {
     headers: { origin: `https://shop-${index}.example` },
     body: { query: '{ wallet { currency } }' },
   }),
-  'a host': (index) => ({ headers: { host: `h${index}.example` }, method: 'GET', path: '/readyz' }),
+  'a host': (index) => ({ headers: { host: `h${index}.example` }, method: 'GET', path: '/healthz' }),
   'a query in an address': (index) => ({
     method: 'GET',
     path: `/graphql?query=${encodeURIComponent(`{n${index}:__typename}`)}&ignored=${ignored.slice(0, 8_000)}`,

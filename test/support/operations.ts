@@ -96,7 +96,9 @@ export function operationOn(
   const passedArgs = field.args.filter(({ name }) => name in args);
   const declared = passedArgs.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = passedArgs.map(({ name }) => `${name}: $${name}`).join(', ');
-  const selected = selectionOf(schema, field.type, MAX_DEPTH - depth);
+  // Each member of a union brings fields of its own, and a document has a limit of aliases.
+  const nested = isAbstractType(getNamedType(field.type)) ? depth - 1 : depth;
+  const selected = selectionOf(schema, field.type, MAX_DEPTH - nested);
   return {
     query: `${typeName.toLowerCase()}${declared && ` (${declared})`} { ${fieldName}${passed && `(${passed})`}${selected} }`,
     variables: args,

@@ -153,6 +153,7 @@ describe('configureWebhook', () => {
     await app.work.settled();
     const { nodes } = await listed(client);
     expect(nodes.map(({ event }: { event: string }) => event)).toEqual([
+      'refund.completed',
       'card_payment.refunded',
       'card_payment.paid',
     ]);
