@@ -96,9 +96,7 @@ export function operationOn(
   const passedArgs = field.args.filter(({ name }) => name in args);
   const declared = passedArgs.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = passedArgs.map(({ name }) => `${name}: $${name}`).join(', ');
-  // Each member of a union brings fields of its own, and a document has a limit of aliases.
-  const nested = isAbstractType(getNamedType(field.type)) ? depth - 1 : depth;
-  const selected = selectionOf(schema, field.type, MAX_DEPTH - nested);
+  const selected = selectionOf(schema, field.type, MAX_DEPTH - depth);
   return {
     query: `${typeName.toLowerCase()}${declared && ` (${declared})`} { ${fieldName}${passed && `(${passed})`}${selected} }`,
     variables: args,
@@ -114,7 +112,7 @@ export function selectionOf(schema: GraphQLSchema, type: GraphQLOutputType, dept
   if (isAbstractType(named)) {
     const members = schema.getPossibleTypes(named);
     const typesOf = (name: string) =>
-      new Set(members.flatMap((member) => String(member.getFields()[name]?.type ?? [])));
+      new Set(members.flatMap((member) => member.getFields()[name]?.type.toString() ?? []));
     const fragments = members.map(
       (member) =>
         `... on ${member.name} ${fieldsOf(member, (name) => (typesOf(name).size > 1 ? `${member.name}_${name}: ` : ''))}`,
