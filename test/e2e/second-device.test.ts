@@ -15,8 +15,14 @@ async function open(externalId: string) {
   const { createCheckoutToken } = await shop.fixture.live.request(MINT, { input });
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'caneca');
-  await product.element.evaluate((element: HTMLElement & { token: string }, token) => {
-    element.token = token;
+  // The shop gives the element a token of its own once its answer is there, and would replace an earlier one.
+  const element = await product.element.elementHandle();
+  await visitor.page.waitForFunction(
+    (each) => Boolean((each as HTMLElement & { token?: string }).token),
+    element,
+  );
+  await product.element.evaluate((each: HTMLElement & { token: string }, token) => {
+    each.token = token;
   }, createCheckoutToken.token);
   return { visitor, product };
 }
