@@ -1,13 +1,14 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { Environment } from '../kernel/tenant.ts';
 import type { PayoutMethod } from '../payouts/methods/registry.ts';
 import type { PayoutFeeColumn } from './payout-fees.ts';
+import type { SimulatedTables } from './simulated-tables.ts';
+import type { TenantTable } from './tenant-table.ts';
 
 /** A jsonb column: written as text, read parsed. */
 type Json<Value> = ColumnType<Value, string, string>;
 
 /** The tables of `migrations/` as the queries see them: one interface a table, one field a column. */
-export interface Tables {
+export interface Tables extends SimulatedTables {
   account: AccountTable;
   api_key: ApiKeyTable;
   token: TokenTable;
@@ -23,11 +24,7 @@ export interface Tables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   refund: RefundTable;
-  simulated_charge: SimulatedChargeTable;
-  simulated_refund: SimulatedRefundTable;
   payout: PayoutTable;
-  simulated_transfer: SimulatedTransferTable;
-  simulated_clock: SimulatedClockTable;
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
@@ -45,11 +42,6 @@ export interface Tables {
   upstream_account: UpstreamAccountTable;
   upstream_slot: UpstreamSlotTable;
   list_count: ListCountTable;
-}
-
-interface TenantTable {
-  account_id: string;
-  environment: Environment;
 }
 
 interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
@@ -204,24 +196,6 @@ interface CheckoutUseTable {
   order_code: string;
 }
 
-interface SimulatedChargeTable {
-  id: string;
-  amount_cents: number;
-  status: 'pending' | 'approved' | 'declined' | 'refunded' | 'void';
-  decline_reason: string | null;
-  final_decline: boolean;
-  settles_at: Date | null;
-  refunds: Generated<'later' | 'fail' | null>;
-}
-
-interface SimulatedRefundTable {
-  id: string;
-  charge_id: string;
-  amount_cents: number;
-  status: 'pending' | 'completed' | 'failed';
-  settles_at: Date | null;
-}
-
 interface PayoutTable extends TenantTable {
   number: Generated<number>;
   withdrawal_id: string;
@@ -237,26 +211,6 @@ interface PayoutTable extends TenantTable {
   processed_at: Date | null;
   denied_reason: string | null;
   end_to_end_id: string | null;
-}
-
-interface SimulatedTransferTable extends TenantTable {
-  number: Generated<number>;
-  id: string;
-  method: PayoutMethod;
-  destination: string;
-  amount_cents: number;
-  litoshi: number | null;
-  received_at: Date;
-  held_until: Date | null;
-  settles_at: Date;
-  outcome: 'complete' | 'deny' | 'refuse';
-  reason: string | null;
-  end_to_end_id: string | null;
-}
-
-interface SimulatedClockTable {
-  one: Generated<true>;
-  offset_ms: number;
 }
 
 interface WebhookEndpointTable extends TenantTable {

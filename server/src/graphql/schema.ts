@@ -3,6 +3,7 @@ import './errors.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../card-payments/tokens/schema.ts';
+import '../card-payments/updates/schema.ts';
 import '../payouts/schema.ts';
 import '../products/schema.ts';
 import '../refunds/schema.ts';

@@ -1,0 +1,90 @@
+import { assertMay, mayReadCardPayment } from '../../access/model.ts';
+import type { StoredEvent } from '../../events/event.ts';
+import { builder } from '../../graphql/builder.ts';
+import { callerOf } from '../../graphql/context.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
+import { type CardPayment, type CardPaymentStatus, statusSince } from '../model.ts';
+import { CardPaymentRef, CardPaymentStatusEnum } from '../schema.ts';
+
+interface Update {
+  cursor: string;
+  occurredAt: Date;
+  previousStatus: CardPayment['status'] | null;
+  payment: CardPayment;
+}
+
+const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').implement({
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    previousStatus: t.field({
+      type: CardPaymentStatusEnum,
+      nullable: true,
+      resolve: (update) => update.previousStatus,
+    }),
+    cardPayment: t.field({ type: CardPaymentRef, resolve: (update) => update.payment }),
+  }),
+});
+
+// ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
+
+/** Statuses that complete a card payment's stream; an expired payment's stays open, for it may be paid late. */
+const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
+
+builder.subscriptionFields((t) => ({
+  cardPaymentUpdates: t.field({
+    type: CardPaymentUpdate,
+    description: 'Completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
+    args: { orderCode: t.arg.string({ required: true }), after: t.arg.string() },
+    subscribe: async (_, { orderCode, after }, context) => {
+      const caller = callerOf(context);
+      const begin = async () => {
+        const found = mayReadCardPayment(caller, orderCode)
+          ? await context.services.cardPayments.findWithVersion(caller.tenant, orderCode)
+          : null;
+        if (!found) throw new NotFoundError('Card payment not found');
+        const { version, payment } = found;
+        return {
+          version,
+          first: (cursor: string) => stateUpdate(payment, cursor),
+          isOver: COMPLETES.has(payment.status),
+        };
+      };
+      return context.subscribe({
+        topic: { resource: 'card_payment', resourceId: orderCode },
+        after,
+        begin,
+        toItem: eventUpdate,
+        isLast: (event) => event.resource === 'card_payment' && COMPLETES.has(event.snapshot.status),
+      });
+    },
+    resolve: (update) => update,
+  }),
+  allCardPaymentUpdates: t.field({
+    type: CardPaymentUpdate,
+    description: 'Every card payment of the account; no first state, only changes.',
+    args: { after: t.arg.string() },
+    subscribe: (_, { after }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'card_payments.read');
+      return context.subscribe({
+        topic: { resource: 'card_payment' },
+        after,
+        toItem: eventUpdate,
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+}));
+
+function stateUpdate(payment: CardPayment, cursor: string): Update {
+  return { cursor, occurredAt: statusSince(payment), previousStatus: null, payment };
+}
+
+/** An update with the state at the time of the change. */
+function eventUpdate(event: StoredEvent, cursor: string): Update {
+  if (event.resource !== 'card_payment') throw new TypeError(`${event.kind} is not a card payment's event`);
+  const { occurredAt, previousStatus, snapshot } = event;
+  return { cursor, occurredAt, previousStatus, payment: snapshot };
+}
