@@ -109,7 +109,9 @@ export function completion(
       const claimed = claim === null ? null : state.get(claims, claim);
       if (claimed && claimed.intentId !== current.id) return { outcome: null };
       const { resourceId, writes } = found.decide(state);
-      if (current.state === 'done') return { outcome: current.resourceId!, writes };
+      // Another lookup of the intent has ended it: of two resources that are alike this one is then another request's.
+      if (current.state === 'done')
+        return { outcome: current.resourceId!, writes: resourceId === current.resourceId ? writes : {} };
       const newClaim = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };
       return {
         outcome: resourceId,
