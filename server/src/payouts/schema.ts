@@ -3,7 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -222,16 +222,11 @@ function filterOf({
   requestedBefore,
 }: typeof PayoutFilterInput.$inferInput): PayoutFilter {
   return {
-    status: status?.map((each) => known<PayoutStatus>(each, 'filter.status')),
-    method: method?.map((each) => known<PayoutMethod>(each, 'filter.method')),
+    status: status?.map((each) => knownValue<PayoutStatus>(each, 'filter.status')),
+    method: method?.map((each) => knownValue<PayoutMethod>(each, 'filter.method')),
     requestedAfter: requestedAfter ?? undefined,
     requestedBefore: requestedBefore ?? undefined,
   };
-}
-
-function known<Value extends string>(value: Value | 'unknown', path: string): Value {
-  if (value === 'unknown') throw new ValidationError([{ path, message: 'UNKNOWN cannot be asked for' }]);
-  return value;
 }
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { totalOf } from '../graphql/paging.ts';
+import { knownValue, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -78,7 +78,7 @@ builder.objectFields(SubaccountRef, (t) => ({
     resolve: async ({ id }, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subaccount_payouts.read');
-      const status = args.status?.map(knownStatus);
+      const status = args.status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status'));
       const { subaccounts } = context.services;
       return connection(context, `subaccountPayouts:${id}`, args, {
         list: (page) => subaccounts.payouts(caller.tenant, id, { ...page, status }),
@@ -176,12 +176,6 @@ builder.node(SubaccountPayoutRef, {
     }),
   }),
 });
-
-function knownStatus(status: SubaccountPayoutStatus | 'unknown'): SubaccountPayoutStatus {
-  if (status === 'unknown')
-    throw new ValidationError([{ path: 'status', message: 'UNKNOWN cannot be asked for' }]);
-  return status;
-}
 
 // ── The query, the mutation ─────────────────────────────────────────────────────────────────────
 
