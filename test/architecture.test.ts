@@ -294,12 +294,19 @@ function topOf(file: string): string {
 }
 
 function fits(pattern: string, path: string): boolean {
-  const source = pattern
-    .replaceAll('.', '\\.')
-    .replace(/\{(.*?)\}/g, (_, names: string) => `(${names.replaceAll(',', '|')})`)
-    .replace(/\*\*\/|\*\*|\*/g, (stars) => ({ '**/': '([^/]+/)*', '**': '.+' })[stars] ?? '[^/]*');
-  return new RegExp(`^${source}$`).test(path);
+  let compiled = patterns.get(pattern);
+  if (!compiled) {
+    const source = pattern
+      .replaceAll('.', '\\.')
+      .replace(/\{(.*?)\}/g, (_, names: string) => `(${names.replaceAll(',', '|')})`)
+      .replace(/\*\*\/|\*\*|\*/g, (stars) => ({ '**/': '([^/]+/)*', '**': '.+' })[stars] ?? '[^/]*');
+    compiled = new RegExp(`^${source}$`);
+    patterns.set(pattern, compiled);
+  }
+  return compiled.test(path);
 }
+
+const patterns = new Map<string, RegExp>();
 
 /** All that the file may import, and what that may import. */
 function reachableFrom(file: string): Set<string> {
