@@ -14,8 +14,8 @@ export async function advanceClock(
       select min(greatest(due_at, leased_until)) as at from task`.execute(database.sql);
     const due = rows[0]?.at?.getTime();
     if (due === undefined || due > until) break;
-    clock.moveTo(new Date(due));
+    clock.jumpTo(new Date(due));
   }
-  clock.moveTo(new Date(until));
+  clock.jumpTo(new Date(until));
   await work.settled();
 }

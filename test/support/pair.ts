@@ -170,7 +170,7 @@ export async function startPair({
       const due = await Promise.all(databases.map(({ sql }) => nextDue(sql)));
       const work = due.flatMap((at) => (at && at.getTime() > now ? [at.getTime()] : []));
       const next = Math.max(clock.nextAt()?.getTime() ?? until, now + stepMs);
-      clock.moveTo(new Date(Math.min(next, until, ...work)));
+      clock.jumpTo(new Date(Math.min(next, until, ...work)));
     }
   }
 
