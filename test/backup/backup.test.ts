@@ -30,7 +30,7 @@ const into: Record<string, () => Promise<Environment>> = {
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
 };
 /** Acknowledged writes before the backup, while it is taken, and after it. */
-const [BEFORE, SINCE] = runsAll() ? [30, 10] : [20, 5];
+const [BEFORE, SINCE] = runsAll() ? [30, 10] : [10, 3];
 
 const clock = createSystemClock();
 const onRows = () => undefined;

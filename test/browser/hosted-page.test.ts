@@ -160,7 +160,7 @@ describe('accessibility and layout', () => {
   });
   afterAll(() => opened?.context.close());
 
-  it.each(sampled(looks, 6))(
+  it.each(sampled(looks, 12))(
     'axe finds nothing on the hosted page “%s”, and nothing is cut off',
     async (name, options, act) => {
       const index = looks.findIndex(([each]) => each === name);

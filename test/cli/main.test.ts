@@ -18,7 +18,7 @@ import { createPostgresDatabase } from '../support/database.ts';
 import { createClient } from '../support/graphql.ts';
 import { takePostgres } from '../support/postgres-pool.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
-import { sampled } from '../support/scale.ts';
+import { runsAll, sampled } from '../support/scale.ts';
 import { onFatal, silent } from '../support/templates.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -374,14 +374,15 @@ describe('on a data folder that a running server uses', () => {
     expect(saved).toMatchObject({ file: join(folder, 'one.gz'), engine: 'pglite', rows: { account: 1 } });
     expect(statSync(saved.file).mode & 0o777).toBe(0o600);
 
-    for (const [args, message] of [
+    const refused: [string[], string][] = [
       [['backup', 'one.gz'], 'one.gz is there already: name another, or move it away'],
       [['restore', 'two.gz'], 'There is no file [^\n]*two.gz'],
       [
         ['restore', 'one.gz'],
         'A server uses [^\n]*data: name a new folder in PSA_DATA_DIR, and start it there',
       ],
-    ] as const) {
+    ];
+    for (const [args, message] of sampled(refused, 3)) {
       const { code, stdout, stderr } = await psa({ ...caller, PSA_DATA_DIR: dataDir }, ...args);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(new RegExp(`^[^\n]*${message}[^\n]*\n$`));
@@ -392,6 +393,8 @@ describe('on a data folder that a running server uses', () => {
     const { code, stdout, stderr } = await psa(restored, 'restore', 'one.gz');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Restored: \d+ rows of \d+ tables/);
+    // The contents of a restored database are compared in backup/backup.test.ts.
+    if (!runsAll()) return;
     expect(await answer(restored, 'keys', 'list')).toEqual(
       await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'keys', 'list'),
     );

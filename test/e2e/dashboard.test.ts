@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
-import { onlyInAll } from '../support/scale.ts';
+import { onlyInAll, runsAll } from '../support/scale.ts';
 import { startServiceFixture } from './fixture.ts';
 import { isLive, openShop } from './shop.ts';
 
@@ -129,20 +129,21 @@ describe('the table of payouts', () => {
   });
 });
 
-describe('the table of payouts without a stream', () => {
-  it('a table without a stream polls', async () => {
-    await credit(50_000);
-    const { page } = await openDashboard();
-    await request(page, { amount: '21,00', destination: 'ana@psa.example' });
-    await says(page, 'Pendente');
+if (runsAll())
+  describe('the table of payouts without a stream', () => {
+    it('a table without a stream polls', async () => {
+      await credit(50_000);
+      const { page } = await openDashboard();
+      await request(page, { amount: '21,00', destination: 'ana@psa.example' });
+      await says(page, 'Pendente');
 
-    await page.evaluate(() => document.querySelector('psa-payouts')!.setAttribute('transport', 'poll'));
-    await page.locator('#payouts [part=connection]').getByText('Atualizando').waitFor();
-    await shop.fixture.pass(2_500);
+      await page.evaluate(() => document.querySelector('psa-payouts')!.setAttribute('transport', 'poll'));
+      await page.locator('#payouts [part=connection]').getByText('Atualizando').waitFor();
+      await shop.fixture.pass(2_500);
 
-    await says(page, 'Concluído');
+      await says(page, 'Concluído');
+    });
   });
-});
 
 describe('an invalid form', () => {
   it('an invalid form shows the error at its field and focuses it', async () => {

@@ -6,13 +6,13 @@ import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { isWallet } from '../../server/src/wallet/model.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 
 const QUEUE_LIMIT = 256;
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
 
-describeOnBothEngines('a subscription that coalesces', (open) => {
+describeOnDatabase('a subscription that coalesces', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

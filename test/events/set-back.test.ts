@@ -10,7 +10,7 @@ import { CursorExpiredError } from '../../server/src/kernel/errors.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, revocationOf, startCore, startTwoCores } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { firstInSample, sampled } from '../support/scale.ts';
 import { setBackLog } from '../support/set-back.ts';
@@ -31,7 +31,7 @@ const GOES_ON = [
   ['beyond the place', HEAD - KEPT + 2],
 ] as const;
 
-describeOnBothEngines('a log that is set back under a server', (open) => {
+describeOnDatabase('a log that is set back under a server', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

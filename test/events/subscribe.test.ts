@@ -19,7 +19,7 @@ import {
 import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, revocationOf, startCore, startTwoCores } from '../support/core.ts';
-import { describeOnBothEngines } from '../support/database.ts';
+import { describeOnBothEngines, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { interceptStatements } from '../support/statements.ts';
 
@@ -385,7 +385,7 @@ describeOnBothEngines('a subscription', (open) => {
   });
 });
 
-describeOnBothEngines('a log that has let go of its beginning', (open) => {
+describeOnDatabase('a log that has let go of its beginning', (open) => {
   test('A log without its beginning refuses an older cursor, and accepts the one that it begins behind', async () => {
     const database = await open();
     const core = await startCore({ database });
@@ -401,7 +401,7 @@ describeOnBothEngines('a log that has let go of its beginning', (open) => {
   });
 });
 
-describeOnBothEngines('a credential that something was opened with', (open) => {
+describeOnDatabase('a credential that something was opened with', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

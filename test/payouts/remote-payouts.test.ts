@@ -813,7 +813,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
           expect(facade.faults).toEqual([]);
         },
       ),
-      { numRuns: runsAll() ? 200 : 15 },
+      { numRuns: runsAll() ? 200 : 8 },
     );
   });
 

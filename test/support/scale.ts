@@ -13,7 +13,7 @@ const SIZES = {
   /** Kills at each of these points. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
-  FAULTY_CALLS: [100, 1_500, 4_000, 10_000],
+  FAULTY_CALLS: [60, 1_500, 4_000, 10_000],
   /** Connections to PostgreSQL that are cut before a COMMIT arrives, and as many after it was done. */
   CUTS: [2, 20, 60, 300],
   /** Deaths of PGlite's worker around a COMMIT, which lose the connection to it. */
@@ -31,7 +31,7 @@ const SIZES = {
   /** Amounts of cents, from 0, that are written in reais and read back. */
   AMOUNTS: [300_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
-  SEEDS: [6, 200, 500, 500],
+  SEEDS: [4, 200, 500, 500],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */
   STORIES: [2, 100, 300, 1_000],
   /** Other tenants whose ids each tenant uses with tokens and restricted keys; with its own key it uses those of all. */
@@ -45,7 +45,7 @@ const SIZES = {
   /** Followers that read nothing, by each transport. */
   PAUSED: [2, 10, 50, 200],
   /** Event streams of one key that read nothing. */
-  UNREAD_STREAMS: [5, 100, 500, 2_000],
+  UNREAD_STREAMS: [3, 100, 500, 2_000],
   /** Events for the paused followers: a queue holds 256, and buffers on the way hold some more. */
   PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
@@ -59,9 +59,9 @@ const SIZES = {
   /** Requests, no two of them alike. */
   DISTINCT_REQUESTS: [600, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
-  DOCUMENTS: [400, 5_000, 20_000, 100_000],
+  DOCUMENTS: [250, 5_000, 20_000, 100_000],
   /** Random subscriptions, compared in the same way. */
-  SUBSCRIPTION_DOCUMENTS: [50, 1_000, 5_000, 20_000],
+  SUBSCRIPTION_DOCUMENTS: [30, 1_000, 5_000, 20_000],
   /** Rows of each list, whose pages are all read. */
   LIST_ROWS: [12_000, 12_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
@@ -94,9 +94,9 @@ export function sampled<Case>(cases: readonly Case[], step: number): readonly Ca
   return cases.filter((_, index) => index % step === 0 || index === cases.length - 1);
 }
 
-/** The number of generated cases that are tried: a quarter of `max` in `npm test`, and all in `npm run test:all`. */
+/** The number of generated cases that are tried: a sixth of `max` in `npm test`, and all in `npm run test:all`. */
 export function generated(max: number): number {
-  return runsAll() ? max : Math.ceil(max / 4);
+  return runsAll() ? max : Math.ceil(max / 6);
 }
 
 /** Selects the first of `cases` in `npm test`; all of them in `npm run test:all`. For variants of one case. */

@@ -33,6 +33,8 @@ const ONLY_IN_ALL = [
   'scripts/dependencies.test.ts',
   'scripts/interfaces.test.ts',
   'scripts/run.test.ts',
+  // The code caches and the sources' names of the bundle, with which main.test.ts and cli/main.test.ts start.
+  'bundle.test.ts',
   'bench/bench.test.ts',
   // Runs each command of the documents as a process; documents.test.ts checks the names in them.
   'documents-run.test.ts',
