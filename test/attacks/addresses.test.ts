@@ -4,6 +4,7 @@ import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { PRIVATE_HOSTS } from '../support/private-hosts.ts';
+import { sampled } from '../support/scale.ts';
 
 // What leads to no public address, by every door at which a URL comes in; how one is called is in
 // test/webhooks/sender.test.ts.
@@ -34,11 +35,12 @@ const DOORS = `mutation ($url: Url!) {
 }
 fragment refused on ValidationError { fields { path } }`;
 
+const HOSTS = sampled(PRIVATE_HOSTS, 4);
 const urlsOf = (host: string) => [`https://${host}:${port}/`, `http://${host}:${port}/`];
 
-test(`No operation accepts a URL that leads to no public address (${PRIVATE_HOSTS.length} hosts)`, async () => {
+test(`No operation accepts a URL that leads to no public address (${HOSTS.length} hosts)`, async () => {
   for (const url of [
-    ...PRIVATE_HOSTS.flatMap(urlsOf),
+    ...HOSTS.flatMap(urlsOf),
     'ftp://a.example/',
     'file:///etc/passwd',
     'gopher://a.example/',
@@ -70,7 +72,7 @@ test('A stored delivery to a private address is not sent when it is redelivered'
   await app.live.request(
     'mutation { configureWebhook(input: { url: "https://loja.example/hook" }) { __typename } }',
   );
-  const urls = PRIVATE_HOSTS.map((host) => urlsOf(host)[0]!).filter((url) => URL.canParse(url));
+  const urls = HOSTS.map((host) => urlsOf(host)[0]!).filter((url) => URL.canParse(url));
   const ids = urls.map(() => newWebhookId());
   await insertDeliveries(
     app.database.sql,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Stream } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
-import { scale } from '../support/scale.ts';
+import { runsAll, scale } from '../support/scale.ts';
 import { LIVE_KEY, type Memory, report, startCrowd, startVictim, type Victim } from './target-server.ts';
 
 // Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
@@ -239,30 +239,31 @@ describe('followers that read nothing', () => {
   }, 300_000);
 });
 
-describe('event streams of one key', () => {
-  const count = scale('UNREAD_STREAMS');
-  /** More than a queue holds, and the buffers of a machine behind it. */
-  const EVENTS = 450;
+if (runsAll())
+  describe('event streams of one key', () => {
+    const count = scale('UNREAD_STREAMS');
+    /** More than a queue holds, and the buffers of a machine behind it. */
+    const EVENTS = 450;
 
-  test(`${count} event streams that read nothing share the text of each event, and are ended`, async () => {
-    const { crowd, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
-    await undisturbed();
-    await crowd.ask('pause');
-    const heard = reported(EVENTS);
-    let most = 0;
-    for (let at = 0; at < EVENTS; at += 50) {
-      await victim.happen(50, METADATA);
-      most = Math.max(most, (await victim.memory()).heldMb - before.heldMb);
-    }
-    await heard;
-    report(`${count} event streams that read nothing`, { 'MB held at most': most });
-    expect(most).toBeLessThan(LARGEST_GROWTH_MB);
-    await crowd.ask('resume');
-    expect(await ended(count)).toEqual({ SLOW_CONSUMER: count });
-    await undisturbed();
-    await bounded('the same when they are gone');
-  }, 300_000);
-});
+    test(`${count} event streams that read nothing share the text of each event, and are ended`, async () => {
+      const { crowd, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
+      await undisturbed();
+      await crowd.ask('pause');
+      const heard = reported(EVENTS);
+      let most = 0;
+      for (let at = 0; at < EVENTS; at += 50) {
+        await victim.happen(50, METADATA);
+        most = Math.max(most, (await victim.memory()).heldMb - before.heldMb);
+      }
+      await heard;
+      report(`${count} event streams that read nothing`, { 'MB held at most': most });
+      expect(most).toBeLessThan(LARGEST_GROWTH_MB);
+      await crowd.ask('resume');
+      expect(await ended(count)).toEqual({ SLOW_CONSUMER: count });
+      await undisturbed();
+      await bounded('the same when they are gone');
+    }, 300_000);
+  });
 
 describe('a credential that expires', () => {
   const count = scale('EXPIRING');

@@ -426,36 +426,35 @@ async function waitsForCardPayments({ sql: db }: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-test('A database in a folder migrates, and the version before starts on it again', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'psa-forward-'));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  const [before, next] = [versionWith(), versionWith(NEXT.expand)];
-  const play = async (name: string, migrations: string, database: Database) => {
-    const app = await startApp({ database, migrations, environment: { PSA_DEMO: 'false' } });
-    expect(await pay(app, name)).toBe('paid');
-    expect(await violations(database, app)).toEqual([]);
-    expect(app.faults).toEqual([]);
-    await app.close();
-  };
-  let database = await openOlderPglite(dataDir);
-  if (runsAll()) {
+if (runsAll())
+  test('A database in a folder migrates, and the version before starts on it again', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'psa-forward-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const [before, next] = [versionWith(), versionWith(NEXT.expand)];
+    const play = async (name: string, migrations: string, database: Database) => {
+      const app = await startApp({ database, migrations, environment: { PSA_DEMO: 'false' } });
+      expect(await pay(app, name)).toBe('paid');
+      expect(await violations(database, app)).toEqual([]);
+      expect(app.faults).toEqual([]);
+      await app.close();
+    };
+    let database = await openOlderPglite(dataDir);
     await play('before', before, database);
     database = await openOlderPglite(dataDir);
-  } else await play('before', before, { ...database, close: async () => undefined });
-  await play('next', next, database);
-  expect(await appliedAgain()).toEqual([...present, ...EXPANDED]);
+    await play('next', next, database);
+    expect(await appliedAgain()).toEqual([...present, ...EXPANDED]);
 
-  /** A payment by the version before, on the database as it is now. */
-  async function appliedAgain(): Promise<string[]> {
-    const again = await openOlderPglite(dataDir);
-    let applied: string[] = [];
-    await play('again', before, {
-      ...again,
-      async close() {
-        applied = await appliedMigrations(again.sql);
-        await again.close();
-      },
-    });
-    return applied;
-  }
-});
+    /** A payment by the version before, on the database as it is now. */
+    async function appliedAgain(): Promise<string[]> {
+      const again = await openOlderPglite(dataDir);
+      let applied: string[] = [];
+      await play('again', before, {
+        ...again,
+        async close() {
+          applied = await appliedMigrations(again.sql);
+          await again.close();
+        },
+      });
+      return applied;
+    }
+  });

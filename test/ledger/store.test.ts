@@ -21,12 +21,12 @@ import {
 import { openAccount, startCore } from '../support/core.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../support/ledger.ts';
-import { generated } from '../support/scale.ts';
+import { generated, runsAll } from '../support/scale.ts';
 import { scansBy } from '../support/statements.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 
-describeOnBothEngines('the ledger', (open) => {
+describeOnBothEngines('the ledger', (open, engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
@@ -79,20 +79,21 @@ describeOnBothEngines('the ledger', (open) => {
   });
 
   // A session keeps its first plan: made for an empty ledger, a scan would then read every posting there is, each time.
-  test('The ledger looks up what it needs and scans nothing, for a large group as for a small one', async () => {
-    const fresh = await open();
-    const tenant = await openAccount(fresh);
-    const scans = await fresh.transaction(async (trx) => {
-      // As a session begins. One that an earlier test has used has the plans of what was posted there.
-      await sql`discard plans`.execute(trx);
-      const group = Array.from({ length: 64 }, (_, index) => sale(`sale:${index}`, 100));
-      return scansBy(trx, ['posting', 'ledger_account'], async () => {
-        await post(trx, tenant, group, NOW);
-        await post(trx, tenant, [sale('one more', 100)], NOW);
+  if (engine === 'PostgreSQL' || runsAll())
+    test('The ledger looks up what it needs and scans nothing, for a large group as for a small one', async () => {
+      const fresh = await open();
+      const tenant = await openAccount(fresh);
+      const scans = await fresh.transaction(async (trx) => {
+        // As a session begins. One that an earlier test has used has the plans of what was posted there.
+        await sql`discard plans`.execute(trx);
+        const group = Array.from({ length: 64 }, (_, index) => sale(`sale:${index}`, 100));
+        return scansBy(trx, ['posting', 'ledger_account'], async () => {
+          await post(trx, tenant, group, NOW);
+          await post(trx, tenant, [sale('one more', 100)], NOW);
+        });
       });
+      expect(scans).toEqual({});
     });
-    expect(scans).toEqual({});
-  });
 
   test('The ledger separates two tenants that use the same transaction id', async () => {
     const [one, other] = [await openAccount(database), await openAccount(database)];

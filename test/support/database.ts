@@ -18,17 +18,19 @@ type Engine = keyof typeof ENGINES;
  * Runs the same tests against PGlite in memory and against a PostgreSQL, in every run: for code in which the two may
  * differ. With `PSA_MUTANTS_DATABASE` only against PostgreSQL, which is opened in milliseconds.
  */
-export function describeOnBothEngines(name: string, tests: (open: OpenDatabase) => void): void {
+export function describeOnBothEngines(name: string, tests: Tests): void {
   describeOn(process.env.PSA_MUTANTS_DATABASE ? ['PostgreSQL'] : ['PGlite', 'PostgreSQL'], name, tests);
 }
 
 /** Runs tests that do not depend on the engine: `npm test` against PostgreSQL, `npm run test:all` against both. */
-export function describeOnDatabase(name: string, tests: (open: OpenDatabase) => void): void {
+export function describeOnDatabase(name: string, tests: Tests): void {
   if (runsAll()) describeOnBothEngines(name, tests);
   else describeOn([DEFAULT_ENGINE], name, tests);
 }
 
-function describeOn(engines: readonly Engine[], name: string, tests: (open: OpenDatabase) => void): void {
+type Tests = (open: OpenDatabase, engine: Engine) => void;
+
+function describeOn(engines: readonly Engine[], name: string, tests: Tests): void {
   for (const engine of engines) {
     describe(`${name} (${engine})`, () => {
       const opened: Database[] = [];
@@ -39,7 +41,7 @@ function describeOn(engines: readonly Engine[], name: string, tests: (open: Open
         const database = await ENGINES[engine](clock);
         opened.push(database);
         return database;
-      });
+      }, engine);
     });
   }
 }

@@ -48,6 +48,8 @@ const ONLY_IN_ALL = [
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
   'e2e/facade.test.ts',
+  // Opens a full browser for what widget/psa-checkout.page-test.ts shows against a fake server.
+  'e2e/popup-blocked.test.ts',
   // Shows that the checkers of simulated histories find planted faults.
   'sim/checker.test.ts',
   'sim/facade-checker.test.ts',
