@@ -87,6 +87,7 @@ const MUTATIONS: Record<string, string> = {
   resumeToken: '(token: $token)',
   configureWebhook: '(input: { url: "https://shop.example/webhook" })',
   createSubaccount: '(input: { name: "Bia" })',
+  cancelCardPayment: '(orderCode: $orderCode)',
   refundCardPayment: '(input: { orderCode: $orderCode })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
   requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',

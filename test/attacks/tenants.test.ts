@@ -96,6 +96,7 @@ const PLACES: Record<string, Attack> = {
   'Subaccount.payout(reference)': withOwn('reference', 'reference', (own) => ({ id: own.subaccountId[0] })),
   'Subaccount.payouts(after)': withOwn('subaccountPayouts', 'after', (own) => ({ id: own.subaccountId[0] })),
   'Subaccount.statement(after)': withOwn('statement', 'after', (own) => ({ id: own.subaccountId[0] })),
+  'Mutation.cancelCardPayment(orderCode)': each('orderCode', 'orderCode'),
   'Mutation.createCheckoutToken(input.amount.productId)': (other) =>
     other.productId.map((productId) => ({ input: { amount: { productId } } })),
   'Mutation.deleteProduct(productId)': each('productId', 'productId'),
@@ -156,6 +157,7 @@ const PAYOUT = { method: 'PIX', amountCents: 500, destination: DESTINATION };
  * of its own: these are free to everybody, and lead nobody to what another has named so.
  */
 const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
+  cancelCardPayment: { values: (_, { orderCode }) => [{ orderCode: orderCode[0] ?? 'PSC-NONE' }] },
   configureWebhook: {
     values: () => [{ input: { url: `${receiver.url}/own`, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } }],
   },
@@ -229,6 +231,8 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
+  'DELETE /v1/card-payments/{orderCode} (orderCode)': ({ orderCode }) =>
+    orderCode.map((code) => ({ path: `/card-payments/${code}` })),
   'DELETE /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
   'GET /v1/subaccounts/{id} (id)': ({ subaccountId }) =>
     subaccountId.map((id) => ({ path: `/subaccounts/${id}` })),

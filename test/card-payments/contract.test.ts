@@ -10,6 +10,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
+import { UnavailableError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type LedgerAccountName, ledgerTransaction, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
@@ -447,7 +448,7 @@ describeOnDatabase('card payments', (open) => {
       | { do: 'create'; order: string | null }
       | { do: 'withdraw' }
       | { do: 'start'; later: boolean }
-      | { do: 'pay' | 'refund' | 'pay twice'; which: number; card: string }
+      | { do: 'pay' | 'refund' | 'pay twice' | 'cancel'; which: number; card: string }
       | { do: 'wait'; ms: number };
     const which = fc.nat(5);
     const cards = fc.constantFrom(
@@ -462,7 +463,7 @@ describeOnDatabase('card payments', (open) => {
       fc.record({ do: fc.constant('create'), order: fc.constantFrom(null, '1', '2') }),
       fc.record({ do: fc.constant('start'), later: fc.boolean() }),
       {
-        arbitrary: fc.record({ do: fc.constantFrom('pay', 'pay twice', 'refund'), which, card: cards }),
+        arbitrary: fc.record({ do: fc.constantFrom('pay', 'pay twice', 'pay', 'refund', 'cancel'), which, card: cards }),
         weight: 4,
       } as never,
       fc.record({
@@ -472,7 +473,7 @@ describeOnDatabase('card payments', (open) => {
       fc.constant({ do: 'withdraw' }),
     );
     const NEXT: Record<CardPaymentStatus, CardPaymentStatus[]> = {
-      // Refunded at once where another payment of its order or attempt is kept.
+      // Refunded at once where it was canceled, or another payment of its order or attempt is kept.
       pending: ['paid', 'failed', 'expired', 'refunded'],
       expired: ['paid', 'refunded'],
       paid: ['refunded'],
@@ -517,6 +518,12 @@ describeOnDatabase('card payments', (open) => {
               }
               if (each.do === 'refund')
                 await core.cardPayments.refund(core.tenant, orderCodes[each.which % orderCodes.length]!);
+              if (each.do === 'cancel')
+                await core.cardPayments
+                  .cancel(core.tenant, orderCodes[each.which % orderCodes.length]!)
+                  .catch((error: unknown) => {
+                    if (!(error instanceof UnavailableError)) throw error;
+                  });
               if (each.do === 'wait') await core.pass(each.ms);
               if (each.do === 'withdraw')
                 await withdraw(core, (await core.balances()).merchant_balance).catch((error: unknown) => {
@@ -579,6 +586,7 @@ describeOnDatabase('card payments', (open) => {
         const isReturned = was('paid') === 0 && was('refunded') === 1;
         expect(about.has(`card_payment.returned:${payment.orderCode}`)).toBe(isReturned);
         expect(payment.refundingCents).toBe(0);
+        if (payment.canceledAt) expect([was('paid'), was('expired')]).toEqual([0, 1]);
         if (was('refunded') === 1) expect(payment.refundedCents).toBe(payment.amountCents);
         // On its day nothing is left to release of a payment whose whole amount is being refunded.
         if (about.has(`card_payment.released:${payment.orderCode}`))

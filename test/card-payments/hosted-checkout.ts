@@ -39,6 +39,7 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     paidLate: false,
     releasedAt: null,
     refundedAt: null,
+    canceledAt: null,
     refundedCents: 0,
     refundingCents: 0,
     refundCount: 0,

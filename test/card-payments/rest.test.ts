@@ -278,6 +278,7 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
   expect(Object.keys(body).sort()).toEqual([
     'amount',
     'amountCents',
+    'canceledAt',
     'checkoutUrl',
     'createdAt',
     'currency',

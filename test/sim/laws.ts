@@ -111,6 +111,11 @@ const LAWS: Record<string, string> = {
       or (before is null and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'subaccount_payout.processing'))
       or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
 
+  'a canceled payment is never paid': `
+    select account_id, order_code, status from card_payment p
+    where canceled_at is not null and (status not in ('expired', 'refunded') or exists (
+      select from posting where transaction_id = 'card_payment.paid:' || p.order_code))`,
+
   'a turbo payout is processing before it is completed, and no other ever is': `
     select withdrawal_id, method, status from payout p
     where case method when 'pix_turbo' then status = 'completed' else true end

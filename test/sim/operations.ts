@@ -172,6 +172,19 @@ export function createOperations(
         );
       },
     },
+    cancelCardPayment: {
+      weight: 2,
+      async act() {
+        const open = payments.slice(-4);
+        if (open.length === 0) return;
+        const { orderCode } = random.pick(open);
+        await attempt('cancelCardPayment', async () => {
+          await slices.cardPayments.cancel(live, orderCode);
+          requests.expectStatus(orderCode, ['expired', 'refunded']);
+          return 'done';
+        });
+      },
+    },
     refundByService: {
       weight: 2,
       async act() {

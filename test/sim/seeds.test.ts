@@ -16,6 +16,7 @@ test(`${SEEDS} seeds of ${STEPS} steps break no law`, { timeout: 60_000 + SEEDS 
   for (const each of [
     ...['createCardPayment: done', 'pay: paid', 'requestPayout: done', 'requestSubaccountPayout: done'],
     ...['transferToSubaccount: done', 'createTestPayment (sandbox): done', 'task: refund.send'],
+    'cancelCardPayment: done',
     ...['task: card_payment.expire', 'task: webhook.deliver', 'requestPayout: reported again'],
     ...['requestPayout: refused: INSUFFICIENT_FUNDS', 'requestPayout: refused: IDEMPOTENCY_CONFLICT'],
     ...['fault: transaction: lost at COMMIT, done', 'fault: transaction: lost at COMMIT, not done'],

@@ -76,11 +76,13 @@ export function isOpen({ status }: Pick<CardPayment, 'status'>): boolean {
 }
 
 /**
- * Refuses a second payment of a single-use token until its last one has expired or failed.
+ * Refuses a second payment of a single-use token until its last one has expired or failed, and after its merchant has
+ * canceled one.
  * @throws UnavailableError
  */
-export function assertTokenFree(last: Pick<CardPayment, 'status'> | null): void {
-  if (last && last.status !== 'expired' && last.status !== 'failed') throw tokenUsed();
+export function assertTokenFree(last: Pick<CardPayment, 'status' | 'canceledAt'> | null): void {
+  if (!last) return;
+  if (last.canceledAt || (last.status !== 'expired' && last.status !== 'failed')) throw tokenUsed();
 }
 
 export function tokenUsed(): UnavailableError {

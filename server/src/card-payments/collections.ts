@@ -1,6 +1,6 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import type { CardPaymentChange } from './decisions.ts';
+import { type CardPaymentChange, wasPaid } from './decisions.ts';
 import type { StoredCardPayment } from './model.ts';
 import {
   decideRefundBegin,
@@ -96,10 +96,10 @@ export function siblingsOf(state: State, payment: StoredCardPayment): StoredCard
   return [...orderCodes].filter((each) => each !== orderCode).map((each) => state.need(cardPayments, each));
 }
 
-/** Whether a payment of the order was ever paid, also if it was refunded since. */
+/** Whether a payment of the order was ever paid for it, also if it was refunded since. */
 export function isOrderPaid(state: State, externalId: string): boolean {
   const { orderCodes } = state.need(orders, externalId);
-  return orderCodes.some((orderCode) => state.need(cardPayments, orderCode).paidAt !== null);
+  return orderCodes.some((orderCode) => wasPaid(state.need(cardPayments, orderCode)));
 }
 
 /** Translates a step of a payment into writes. */

@@ -1,4 +1,5 @@
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
+import { UnavailableError } from '../kernel/errors.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -58,6 +59,7 @@ export function decideCreate(
     paidLate: false,
     releasedAt: null,
     refundedAt: null,
+    canceledAt: null,
     refundedCents: 0,
     refundingCents: 0,
     refundCount: 0,
@@ -76,10 +78,12 @@ export function decideCreate(
 export const RESOLVE_AFTER_MS = 10_000;
 
 /**
- * Whether the payment was ever paid, also if it was refunded since: no other payment of its attempt takes money
- * again.
+ * Whether the payment was ever paid for its order, also if it was refunded since: no other payment of its attempt or order
+ * takes money again. The money of a canceled payment is returned, so that another one can be paid.
  */
-const wasPaid = ({ paidAt }: StoredCardPayment): boolean => paidAt !== null;
+export function wasPaid({ paidAt, canceledAt }: StoredCardPayment): boolean {
+  return paidAt !== null && canceledAt === null;
+}
 
 /**
  * Opens a charge before the acquirer is called, so that no crash forgets it. Returns a refusal where the payment
@@ -172,8 +176,8 @@ export function decideOutcome(
 }
 
 /**
- * A payment whose charge was approved. Where another payment of its order was paid before, the money is returned by
- * itself: the payment is `refunded` at once, is never shown as paid, and never gets into the balance.
+ * A payment whose charge was approved. Where it was canceled, or another payment of its order was paid before, the money
+ * is returned by itself: the payment is `refunded` at once, is never shown as paid, and never gets into the balance.
  */
 function paid(
   payment: StoredCardPayment,
@@ -187,7 +191,7 @@ function paid(
     paidAt: now,
     paidLate: now >= payment.expiresAt,
   };
-  if (siblings.some(wasPaid))
+  if (payment.canceledAt || siblings.some(wasPaid))
     return step(payment, { ...next, refundedAt: now, refundingCents: amountCents }, 'refunded', {
       transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [
         { from: 'acquirer', to: 'refunds_in_transit', amount: amountCents },
@@ -213,6 +217,27 @@ export function isReturned({ previous, payment }: CardPaymentChange): boolean {
 export function decideExpire(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
   if (payment.status !== 'pending' || payment.expiresAt > now) return null;
   return step(payment, payment, 'expired');
+}
+
+/**
+ * Cancels a pending payment, which is `expired` from then on; null where it is canceled already.
+ * @throws UnavailableError
+ */
+export function decideCancel(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
+  if (payment.canceledAt) return null;
+  if (payment.status !== 'pending') throw notCancelable(payment.status);
+  return step(payment, { ...payment, canceledAt: now }, 'expired');
+}
+
+const NOT_CANCELABLE: Record<Exclude<CardPaymentStatus, 'pending'>, string> = {
+  paid: 'has been paid: refund it',
+  refunded: 'has been refunded',
+  expired: 'has expired',
+  failed: 'has failed',
+};
+
+function notCancelable(status: keyof typeof NOT_CANCELABLE): UnavailableError {
+  return new UnavailableError('NOT_CANCELABLE', `This card payment ${NOT_CANCELABLE[status]}`);
 }
 
 /**

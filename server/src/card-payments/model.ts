@@ -20,7 +20,7 @@ import {
 export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
 
 export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
-  // Returned by itself, and never shown as paid: another payment of the order was paid before.
+  // Returned by itself, and never shown as paid: another payment of the order was paid before, or it was canceled.
   pending: ['paid', 'failed', 'expired', 'refunded'],
   // A confirmation after the expiry is a payment: the acquirer holds the money.
   expired: ['paid', 'refunded'],
@@ -83,6 +83,8 @@ export interface CardPayment {
   paidAt: Date | null;
   paidLate: boolean;
   refundedAt: Date | null;
+  /** When the merchant canceled it. Left out in a snapshot of an older version, and in front of another service. */
+  canceledAt?: Date | null;
   /** Given back to the payer so far. Null where the service does not tell. */
   refundedCents: Cents | null;
   /** Held by refunds whose end is not known yet. Null where the service does not tell. */
@@ -104,6 +106,7 @@ export interface StoredCardPayment extends CardPayment {
   paidChargeId: string | null;
   declinedCharges: number;
   createdAt: Date;
+  canceledAt: Date | null;
   releasedAt: Date | null;
   refundedCents: Cents;
   refundingCents: Cents;
@@ -267,6 +270,12 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
     input: StartCheckoutInput,
     address?: string | null,
   ): Promise<P>;
+  /**
+   * Cancels a pending payment: it is expired at once. A charge that was under way is returned by itself if it is
+   * approved. Repeated, it changes nothing.
+   * @throws NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
+   */
+  cancel(tenant: Tenant, orderCode: string): Promise<P>;
   /** Finds a payment; null where it does not exist or is another tenant's. */
   find(tenant: Tenant, orderCode: string): Promise<P | null>;
   /** Finds payments, in the order of the codes; null where not found. */
@@ -383,7 +392,7 @@ export function cardsNotConfigured(): UnavailableError {
 
 // ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
 
-const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt'] as const;
+const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt', 'canceledAt'] as const;
 
 /** Reads a snapshot back from JSON, where instants are text. */
 export function cardPaymentFromJson(json: unknown): CardPayment {

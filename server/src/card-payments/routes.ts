@@ -56,6 +56,26 @@ export function createCardPaymentRoutes({
       },
     }),
     restOperation({
+      method: 'DELETE',
+      path: '/v1/card-payments/{orderCode}',
+      operationId: 'cancelCardPayment',
+      summary: 'Cancel a pending card payment',
+      description:
+        'It is expired at once, and its page takes no card. If the acquirer approves a card that was being confirmed, the payment is refunded by itself. Repeated, it changes nothing. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ orderCode: z.string() }),
+      answers: { 200: { description: 'The payment, expired', schema: cardPaymentWire } },
+      errors: {
+        404: 'No such payment of this account in this environment',
+        409: 'It is not pending: it has been paid, has expired or has failed',
+      },
+      async handle({ caller, params }) {
+        const payment = await cardPayments.cancel(caller.tenant, params.orderCode);
+        return { status: 200, body: cardPaymentToWire(payment, publicUrl) };
+      },
+    }),
+    restOperation({
       method: 'GET',
       path: '/v1/card-payments',
       operationId: 'listCardPayments',

@@ -129,6 +129,12 @@ builder.node(CardPaymentRef, {
         seesCustomer(callerOf(context)) ? otherPaidCents : null,
     }),
     refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
+    canceledAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the merchant canceled it: it is EXPIRED since then. Null otherwise.',
+      resolve: ({ canceledAt = null }) => canceledAt,
+    }),
     refundedCents: t.expose('refundedCents', {
       type: 'Cents',
       nullable: true,
@@ -265,6 +271,10 @@ const CardPaymentSuccess = replayableSuccessType<{ payment: CardPayment }>('Card
   cardPayment: t.expose('payment', { type: CardPaymentRef }),
 }));
 
+const CancelCardPaymentSuccess = successType<{ payment: CardPayment }>('CancelCardPaymentSuccess', (t) => ({
+  cardPayment: t.expose('payment', { type: CardPaymentRef }),
+}));
+
 const StartCheckoutSuccess = successType<{ payment: CardPayment; paymentToken: string }>(
   'StartCheckoutSuccess',
   (t) => ({
@@ -283,6 +293,16 @@ builder.mutationFields((t) => ({
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
       services.cardPayments.create(tenant, input),
     ),
+  }),
+  cancelCardPayment: t.field({
+    type: CancelCardPaymentSuccess,
+    description:
+      'A PENDING payment is EXPIRED at once: its page takes no card, and its single-use token starts no other payment. If the acquirer approves a card that was being confirmed, the payment is REFUNDED by itself. Repeated, it changes nothing.',
+    args: { orderCode: t.arg.string({ required: true }) },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { orderCode }, { services }) => ({
+      payment: await services.cardPayments.cancel(tenant, orderCode),
+    })),
   }),
   startCheckout: t.field({
     type: StartCheckoutSuccess,

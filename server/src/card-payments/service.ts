@@ -3,7 +3,7 @@ import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
-import { RateLimitError } from '../kernel/errors.ts';
+import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
@@ -18,7 +18,7 @@ import {
   orderTokenOf,
 } from './checkout.ts';
 import { cardPayments, checkoutUses, isOrderPaid, readOrder, writesOf } from './collections.ts';
-import { decideCreate } from './decisions.ts';
+import { decideCancel, decideCreate } from './decisions.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
@@ -155,6 +155,18 @@ export function createCardPaymentService({
         },
       });
     },
+
+    cancel: (tenant, orderCode) =>
+      committer.change<StoredCardPayment>({
+        tenant,
+        read: (reader) => reader.load(cardPayments, orderCode),
+        decide(state) {
+          const payment = state.get(cardPayments, orderCode);
+          if (!payment) throw new NotFoundError('Card payment not found');
+          const change = decideCancel(payment, state.now);
+          return change ? { outcome: change.payment, writes: writesOf(change) } : { outcome: payment };
+        },
+      }),
 
     async find(tenant, orderCode) {
       return (await findMany(tenant, [orderCode]))[0] ?? null;

@@ -106,6 +106,7 @@ export async function isPaidElsewhere(
     paidOrCharging(sql, tenant)
       .select('order_code')
       .where('paid_at', 'is not', null)
+      .where('canceled_at', 'is', null)
       .where('order_code', '!=', orderCode);
   const found = await Promise.all([
     checkoutAttempt !== null && paid().where('checkout_attempt', '=', checkoutAttempt).executeTakeFirst(),
@@ -168,6 +169,7 @@ export async function saveCardPayments(
         paid_late: row.ref('excluded.paid_late'),
         released_at: row.ref('excluded.released_at'),
         refunded_at: row.ref('excluded.refunded_at'),
+        canceled_at: row.ref('excluded.canceled_at'),
         refunded_cents: row.ref('excluded.refunded_cents'),
         refunding_cents: row.ref('excluded.refunding_cents'),
         refund_count: row.ref('excluded.refund_count'),
@@ -230,6 +232,7 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayme
     paidLate: row.paid_late,
     releasedAt: row.released_at,
     refundedAt: row.refunded_at,
+    canceledAt: row.canceled_at,
     // The version before has refunded whole payments, and has no column that says so.
     refundedCents:
       row.status === 'refunded' && row.refunding_cents === 0 ? row.amount_cents : row.refunded_cents,
@@ -265,6 +268,7 @@ function toRow(tenant: Tenant, payment: StoredCardPayment) {
     paid_late: payment.paidLate,
     released_at: payment.releasedAt,
     refunded_at: payment.refundedAt,
+    canceled_at: payment.canceledAt,
     refunded_cents: payment.refundedCents,
     refunding_cents: payment.refundingCents,
     refund_count: payment.refundCount,

@@ -57,6 +57,9 @@ export const cardPaymentWire = z
     paidAt: instant.nullable(),
     paidLate: z.boolean().meta({ description: 'Confirmed by the acquirer after it had expired' }),
     refundedAt: instant.nullable(),
+    canceledAt: instant
+      .nullable()
+      .meta({ description: 'When you canceled it: it is expired since then; null otherwise' }),
     refundedCents: cents.meta({ description: 'Given back to the payer so far' }),
     refundableCents: cents.meta({
       description: 'What a refund may still take: without refunds under way or done',
@@ -87,7 +90,7 @@ export function cardPaymentToWire(
  * its members beside one of their own. Null for a status without an event.
  */
 export function cardPaymentWebhook(payment: CardPayment) {
-  const { status, paidAt } = payment;
+  const { status, paidAt, canceledAt } = payment;
   if (status === 'pending' || status === 'unknown' || (status === 'paid' && !paidAt)) return null;
   const { name, email } = payment.customer ?? {};
   return {
@@ -96,7 +99,8 @@ export function cardPaymentWebhook(payment: CardPayment) {
     amount: reaisFromCents(payment.amountCents),
     status,
     ...(paidAt && { paidAt: paidAt.toISOString() }),
-    ...(status === 'expired' && { expiredAt: payment.expiresAt.toISOString() }),
+    ...(status === 'expired' && { expiredAt: (canceledAt ?? payment.expiresAt).toISOString() }),
+    ...(canceledAt && { canceledAt: canceledAt.toISOString() }),
     ...(status === 'refunded' && { refundedAt: payment.refundedAt?.toISOString() ?? null }),
     ...(status === 'failed' && { failureReason: payment.failureReason }),
     // The parts that were given, if any.

@@ -166,6 +166,7 @@ interface CardPaymentTable extends TenantTable {
   paid_late: boolean;
   released_at: Date | null;
   refunded_at: Date | null;
+  canceled_at: Date | null;
   refunded_cents: Generated<number>;
   refunding_cents: Generated<number>;
   refund_count: Generated<number>;

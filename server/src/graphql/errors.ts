@@ -40,6 +40,9 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
         'UnavailableError: the order of a single-use token is paid, or has an open payment of another amount.',
     },
     CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
+    NOT_CANCELABLE: {
+      description: 'UnavailableError: not PENDING: it has been paid, has expired or has failed.',
+    },
     NOT_REFUNDABLE: {
       description: 'UnavailableError: not paid, refunded already, or too old.',
     },
@@ -167,6 +170,7 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   IDEMPOTENCY_CONFLICT: { code: 'BAD_USER_INPUT', status: 200 },
   CHECKOUT_TOKEN_USED: { code: 'FORBIDDEN', status: 200 },
   CHECKOUT_TOKEN_PAUSED: { code: 'FORBIDDEN', status: 200 },
+  NOT_CANCELABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_REFUNDABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_OFFERED: { code: 'NOT_OFFERED', status: 200 },
   CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },

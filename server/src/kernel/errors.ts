@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'IDEMPOTENCY_CONFLICT'
   | 'CHECKOUT_TOKEN_USED'
   | 'CHECKOUT_TOKEN_PAUSED'
+  | 'NOT_CANCELABLE'
   | 'NOT_REFUNDABLE'
   | 'NOT_OFFERED'
   | 'CURSOR_EXPIRED'
@@ -114,6 +115,7 @@ export class UnavailableError extends PaymentError {
     | 'LIMIT_REACHED'
     | 'CHECKOUT_TOKEN_USED'
     | 'CHECKOUT_TOKEN_PAUSED'
+    | 'NOT_CANCELABLE'
     | 'NOT_REFUNDABLE'
     | 'NOT_OFFERED';
   constructor(code: UnavailableError['code'], message: string) {

@@ -233,6 +233,9 @@ export function returnOfCardPayment(payment: StoredCardPayment, now: Date): Writ
     {
       amountCents: payment.amountCents,
       chargeId: payment.paidChargeId!,
+      reason: payment.canceledAt
+        ? 'This payment was canceled before'
+        : 'Another payment of this order was paid before',
       details: refundDetailsOf(payment),
       now,
     },

@@ -172,19 +172,20 @@ export function writesOfReturn(
   {
     amountCents,
     chargeId,
+    reason,
     details,
     now,
   }: {
     amountCents: Cents;
     chargeId: string;
+    reason: string;
     details: ResourceDetails;
     now: Date;
   },
 ): Writes {
   const refund = newRefund({
     refundId: `ref_${deterministicId(24, 'return', resource.type, resource.id, chargeId)}`,
-    ...{ resource, amountCents, chargeId, now },
-    reason: 'Another payment of this order was paid before',
+    ...{ resource, amountCents, chargeId, reason, now },
     isAutomatic: true,
   });
   return writesOf(refund, null, details, now);

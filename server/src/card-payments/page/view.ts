@@ -123,14 +123,23 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site,
       <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
       ${backLink(payment)}`,
   }),
-  expired: (_site, { payment }) => ({
+  expired: (_site, { payment, merchantName }) => ({
     icon: ICONS.clock,
     tone: 'neutral',
-    title: 'O tempo para pagar acabou',
-    body: html`
-      <p>Este pagamento expirou em ${instant(payment.expiresAt)}. Nada foi cobrado.</p>
-      <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
-      ${backLink(payment)}`,
+    ...(payment.canceledAt
+      ? {
+          title: 'Pagamento cancelado',
+          body: html`
+            <p><span class="name">${merchantName}</span> cancelou este pagamento em ${instant(payment.canceledAt)}. Nada foi cobrado.</p>
+            ${backLink(payment)}`,
+        }
+      : {
+          title: 'O tempo para pagar acabou',
+          body: html`
+            <p>Este pagamento expirou em ${instant(payment.expiresAt)}. Nada foi cobrado.</p>
+            <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
+            ${backLink(payment)}`,
+        }),
   }),
   refunded: (_site, { payment, merchantName }) => ({
     icon: ICONS.refund,

@@ -1,6 +1,6 @@
 import { plusMs } from '../../kernel/clock.ts';
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
-import { RateLimitError } from '../../kernel/errors.ts';
+import { RateLimitError, UnavailableError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import {
@@ -155,6 +155,13 @@ export function createRemoteCardPayments(
     serviceFor: (requester) => ({
       create: requests.create,
       startCheckout: (tenant, token, input) => requests.startCheckout(tenant, token, input, requester),
+      // The document shows no operation that ends a pending payment before its time.
+      cancel: async () => {
+        throw new UnavailableError(
+          'NOT_OFFERED',
+          'Canceling a card payment is not offered by the payments service behind this server',
+        );
+      },
       find: async (tenant, orderCode) => (await findMany(tenant, [orderCode], requester))[0] ?? null,
       findMany: (tenant, orderCodes) => findMany(tenant, orderCodes, requester),
       async findWithVersion(tenant, orderCode) {
