@@ -463,7 +463,11 @@ describeOnDatabase('card payments', (open) => {
       fc.record({ do: fc.constant('create'), order: fc.constantFrom(null, '1', '2') }),
       fc.record({ do: fc.constant('start'), later: fc.boolean() }),
       {
-        arbitrary: fc.record({ do: fc.constantFrom('pay', 'pay twice', 'pay', 'refund', 'cancel'), which, card: cards }),
+        arbitrary: fc.record({
+          do: fc.constantFrom('pay', 'pay twice', 'pay', 'refund', 'cancel'),
+          which,
+          card: cards,
+        }),
         weight: 4,
       } as never,
       fc.record({

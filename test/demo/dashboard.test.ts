@@ -1,14 +1,15 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AccessService } from '../../server/src/access/model.ts';
-import { createDashboardRoutes } from '../../server/src/demo/dashboard.ts';
+import { createDashboardRoutes, type DashboardOperations } from '../../server/src/demo/dashboard.ts';
 import type { Route } from '../../server/src/http/routes.ts';
-import { type PayoutService, parseDestination } from '../../server/src/payouts/model.ts';
+import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { START } from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { approved } from '../support/cards.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -43,11 +44,11 @@ const mintToken = async () => (await post('/demo/dashboard/token', {})).body;
 
 describe('a real account', () => {
   test('the dashboard of a real account has no route that moves money', async () => {
-    const of = (payouts: PayoutService | null) =>
+    const of = (simulated: DashboardOperations | null) =>
       createDashboardRoutes({
         tenant: { accountId: 'acc_1', environment: 'live' },
         access: {} as AccessService,
-        payouts,
+        simulated,
         clock: app.clock,
         publicUrl: app.url,
       });
@@ -55,7 +56,7 @@ describe('a real account', () => {
       routes
         .filter(({ methods }) => methods.includes('POST'))
         .map(({ path }) => path.source.match(/\w+(?=\$)/)?.[0]);
-    expect(writes(of({} as PayoutService))).toEqual(['token', 'payouts']);
+    expect(writes(of({} as DashboardOperations))).toEqual(['token', 'payouts', 'refunds', 'cancellations']);
     expect(writes(of(null))).toEqual(['token']);
     expect(await loadConfig()).toEqual({ endpoint: '/graphql', simulated: true });
   });
@@ -170,6 +171,56 @@ describe('a payout of the dashboard', () => {
     expect(await rawPost({ host: 'loja.example', origin: 'http://loja.example' })).toBe(403);
     expect(await rawPost({ host: own })).toBe(403);
     expect(await rawPost({ host: own, 'x-psa-action': '1' })).toBe(400);
+  });
+});
+
+describe('a card payment of the dashboard', () => {
+  async function create(): Promise<string> {
+    const { createCardPayment } = await app.live.request(
+      'mutation { createCardPayment(input: { valueCents: 5000 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    );
+    return createCardPayment.cardPayment.orderCode;
+  }
+
+  test('a refund with the same idempotency key is requested once, and one beyond the payment names the field', async () => {
+    const orderCode = await create();
+    await app.cardPayments.pay(orderCode, approved());
+    const input = { orderCode, amountCents: 2000, idempotencyKey: `devolucao-${orderCode}` };
+    const once = await post('/demo/dashboard/refunds', input);
+    expect(once).toMatchObject({
+      status: 201,
+      body: { status: 'processing', amountCents: 2000, replayed: false },
+    });
+    const twice = await post('/demo/dashboard/refunds', input);
+    expect(twice).toMatchObject({ status: 201, body: { refundId: once.body.refundId, replayed: true } });
+    const { cardPayment } = await app.live.request(
+      'query ($code: String!) { cardPayment(orderCode: $code) { refundableCents } }',
+      { code: orderCode },
+    );
+    expect(cardPayment.refundableCents).toBe(3000);
+    expect(await post('/demo/dashboard/refunds', { orderCode, amountCents: 3001 })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION', fields: [{ path: 'amountCents' }] },
+    });
+  });
+
+  test('a pending payment is canceled, and a paid one is refused', async () => {
+    const [orderCode, paid] = [await create(), await create()];
+    expect(await post('/demo/dashboard/cancellations', { orderCode })).toMatchObject({
+      status: 201,
+      body: { orderCode, status: 'expired', canceledAt: app.clock.now().toISOString() },
+    });
+    await app.cardPayments.pay(paid, approved());
+    expect(await post('/demo/dashboard/cancellations', { orderCode: paid })).toMatchObject({
+      status: 409,
+      body: { code: 'NOT_CANCELABLE' },
+    });
+  });
+
+  test.each(['refunds', 'cancellations'])('the route of %s is refused from another site', async (route) => {
+    const orderCode = await create();
+    const headers = { origin: 'https://loja.example' };
+    expect((await post(`/demo/dashboard/${route}`, { orderCode }, headers)).status).toBe(403);
   });
 });
 

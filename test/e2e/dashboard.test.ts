@@ -145,6 +145,43 @@ if (runsAll())
     });
   });
 
+describe('the table of card payments', () => {
+  const sale = (page: Page, name: string) =>
+    page.locator('#card-payments tbody tr').filter({ hasText: name });
+
+  async function sell(description: string): Promise<string> {
+    const { createCardPayment } = await shop.fixture.live.request(
+      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      { input: { valueCents: 5000, description } },
+    );
+    return createCardPayment.cardPayment.orderCode;
+  }
+
+  it('a part of a sale is refunded, and a pending payment is canceled', async () => {
+    const { page } = await openDashboard();
+    await shop.fixture.payElsewhere(await sell('Caneca'));
+    await sell('Rede');
+    const [paid, pending] = [sale(page, 'Caneca'), sale(page, 'Rede')];
+    await paid.getByText('Pago', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Estornar Caneca' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Estornar Caneca' });
+    expect(await dialog.getByLabel('Valor em reais').inputValue()).toBe('50,00');
+    await dialog.getByLabel('Valor em reais').fill('60,00');
+    await dialog.getByRole('button', { name: 'Estornar' }).click();
+    await dialog.getByText('É mais do que ainda pode ser estornado.').waitFor();
+    await dialog.getByLabel('Valor em reais').fill('20,00');
+    await dialog.getByRole('button', { name: 'Estornar' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await paid.getByText('R$ 20,00 estornados').waitFor();
+
+    await page.getByRole('button', { name: 'Cancelar Rede' }).click();
+    await page.getByRole('button', { name: 'Cancelar o pagamento' }).click();
+    await pending.getByText('Cancelado', { exact: true }).waitFor();
+    expect(await pending.getByRole('button').count()).toBe(0);
+  });
+});
+
 describe('an invalid form', () => {
   it('an invalid form shows the error at its field and focuses it', async () => {
     await credit(50_000);
@@ -250,6 +287,14 @@ describe.each(
     await page.getByRole('button', { name: 'Pedir saque' }).click();
     await page.getByText('Escreva um valor').waitFor();
     expect(await findViolations(page)).toEqual([]);
+    await shop.fixture.live.request(
+      'mutation { createCardPayment(input: { valueCents: 5000, description: "Rede" }) { __typename } }',
+    );
+    await page.getByRole('button', { name: 'Cancelar Rede' }).last().click();
+    await page.getByRole('dialog').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Voltar' }).click();
+
     await context.setOffline(true);
     await page.getByText('Você está sem rede').waitFor();
     expect(await findViolations(page)).toEqual([]);

@@ -1,29 +1,40 @@
 import { z } from 'zod';
 import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
+import type { CardPaymentService } from '../card-payments/model.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin } from '../http/same-origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
+import { type RefundService, refundCardPaymentInput } from '../refunds/model.ts';
 
 /** The life of a token; the page requests a new one before it ends. */
 const TOKEN_SECONDS = 900;
 const noInput = z.strictObject({});
+const cancellationInput = z.strictObject({ orderCode: z.string() });
+
+/** The operations that move money, for which a dashboard's token is not enough. */
+export interface DashboardOperations {
+  payouts: PayoutService;
+  refunds: RefundService;
+  cardPayments: CardPaymentService;
+}
 
 /**
- * The routes that the dashboard at `/demo/dashboard` calls at its merchant's server: a token that reads, and payouts,
- * which such a token cannot request. A merchant's server would hold an API key and its own sign-in here.
+ * The routes that the dashboard at `/demo/dashboard` calls at its merchant's server: a token that reads, and the
+ * operations that such a token cannot request. A merchant's server would hold an API key and its own sign-in here.
  */
 export function createDashboardRoutes({
   tenant,
   access,
-  payouts,
+  simulated,
   clock,
   publicUrl,
 }: {
   tenant: Tenant;
   access: AccessService;
-  payouts: PayoutService | null;
+  /** Null where money would be real: then the dashboard only reads. */
+  simulated: DashboardOperations | null;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -35,7 +46,7 @@ export function createDashboardRoutes({
       sendJson(
         response,
         200,
-        { endpoint: '/graphql', simulated: payouts !== null },
+        { endpoint: '/graphql', simulated: simulated !== null },
         { 'cache-control': 'no-store' },
       ),
   };
@@ -53,7 +64,8 @@ export function createDashboardRoutes({
     path: /^\/demo\/dashboard\/$/,
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
-  if (!payouts) return [config, token, slashRedirect];
+  if (!simulated) return [config, token, slashRedirect];
+  const { payouts, refunds, cardPayments } = simulated;
   return [
     config,
     token,
@@ -62,6 +74,19 @@ export function createDashboardRoutes({
       const { payout, replayed } = await payouts.request(tenant, input);
       const { withdrawalId, code, status } = payout;
       return { status: 201, body: { withdrawalId, code, status, replayed } };
+    }),
+    action(/^\/demo\/dashboard\/refunds$/, refundCardPaymentInput, async ({ orderCode, ...input }) => {
+      const { refund, replayed } = await refunds.request(
+        tenant,
+        { type: 'card_payment', id: orderCode },
+        input,
+      );
+      const { refundId, status, amountCents } = refund;
+      return { status: 201, body: { refundId, status, amountCents, replayed } };
+    }),
+    action(/^\/demo\/dashboard\/cancellations$/, cancellationInput, async ({ orderCode }) => {
+      const { status, canceledAt } = await cardPayments.cancel(tenant, orderCode);
+      return { status: 201, body: { orderCode, status, canceledAt } };
     }),
   ];
 }

@@ -7,8 +7,7 @@ import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
 import { widgetPath } from '../kernel/assets.ts';
 import { type Clock, DAY_MS, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { PayoutService } from '../payouts/model.ts';
-import { createDashboardRoutes } from './dashboard.ts';
+import { createDashboardRoutes, type DashboardOperations } from './dashboard.ts';
 
 /**
  * The life of the demo's tokens. A shop mints a token when it needs one; these live while somebody tries the demo.
@@ -40,15 +39,15 @@ export function createDemoRoutes({
   tenant,
   access,
   checkoutTokens,
-  payouts,
+  simulated,
   clock,
   publicUrl,
 }: {
   tenant: Tenant;
   access: AccessService;
   checkoutTokens: CheckoutTokenService;
-  /** Null where payouts would be real: then the dashboard only reads. */
-  payouts: PayoutService | null;
+  /** Null where money would be real: then the dashboard only reads. */
+  simulated: DashboardOperations | null;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -57,7 +56,7 @@ export function createDemoRoutes({
     const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
     return {
       endpoint: `${publicUrl}/graphql`,
-      simulated: payouts !== null,
+      simulated: simulated !== null,
       products: await Promise.all(
         products.map(async (product) => ({ ...product, tokens: await mintTokens(product) })),
       ),
@@ -113,7 +112,7 @@ export function createDemoRoutes({
     homeRedirect,
     config,
     formerThankYou,
-    ...createDashboardRoutes({ tenant, access, payouts, clock, publicUrl }),
+    ...createDashboardRoutes({ tenant, access, simulated, clock, publicUrl }),
     shop,
   ].map(guard);
 }

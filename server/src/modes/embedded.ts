@@ -195,7 +195,8 @@ export async function createEmbeddedRuntime({
         ...(config.demo
           ? createDemoRoutes({
               tenant: await firstTenant(database.sql),
-              ...{ access, checkoutTokens, payouts, clock, publicUrl },
+              ...{ access, checkoutTokens, clock, publicUrl },
+              simulated: { payouts, refunds, cardPayments },
             })
           : []),
         ...(simulatedClock

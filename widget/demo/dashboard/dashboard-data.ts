@@ -10,6 +10,7 @@ import {
   PAYOUT_UPDATES,
   type Page,
   type Payout,
+  REFUND_UPDATES,
   START,
   type StartData,
   SUBACCOUNT_NAMES,
@@ -215,6 +216,19 @@ export class DashboardData implements ReactiveController {
       cursor,
       ({ cardPayment }) => {
         mergeNewer(this.cardPayments.items, [cardPayment], (each) => each.orderCode);
+        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+      },
+    );
+    // In front of a real service there are no refunds to follow.
+    if (!this.simulated) return;
+    subscribe<{ cursor: string; occurredAt: string; refund: { of: CardPayment | null } }>(
+      REFUND_UPDATES,
+      cursor,
+      ({ refund: { of: payment } }) => {
+        const known = payment && this.cardPayments.items.get(payment.orderCode);
+        // Read when the update arrived: of one version, the last that was read has the present amounts.
+        if (payment && (!known || known.version <= payment.version))
+          this.cardPayments.items.set(payment.orderCode, payment);
         this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
       },
     );

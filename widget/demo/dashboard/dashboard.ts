@@ -7,7 +7,9 @@ import { type ConnectionState, DashboardData } from './dashboard-data.ts';
 import type { CardPayment, SubaccountPayout, WebhookDelivery } from './operations.ts';
 import './payout-form.ts';
 import './live-table.ts';
+import './payment-dialog.ts';
 import type { TableRow } from './live-table.ts';
+import { operationOf, type PaymentDialog } from './payment-dialog.ts';
 
 type Tone = 'waiting' | 'good' | 'bad' | 'neutral' | 'warning';
 type StatusLabels<Status extends string> = Record<Status, { label: string; tone: Tone }>;
@@ -26,6 +28,8 @@ const CARD_PAYMENT_LABELS: StatusLabels<CardPayment['status']> = {
   FAILED: { label: 'Recusado', tone: 'bad' },
   UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
 };
+const CANCELED_LABEL = { label: 'Cancelado', tone: 'neutral' } as const;
+const OPERATION_LABELS = { refund: 'Estornar', cancel: 'Cancelar' } as const;
 const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
   PENDING: { label: 'Tentando', tone: 'waiting' },
   DELIVERED: { label: 'Entregue', tone: 'good' },
@@ -131,13 +135,14 @@ export class DashboardApp extends LitElement {
         class="card"
         heading="Pagamentos no cartão"
         .columns=${[{ label: 'Estado' }, { label: 'Valor', numeric: true }, { label: 'Venda' }, { label: 'Código' }, { label: 'Criado' }]}
-        .rows=${newestFirst([...cardPayments.items.values()], ({ createdAt }) => createdAt).map((payment) => cardPaymentRow(payment, now))}
+        .rows=${newestFirst([...cardPayments.items.values()], ({ createdAt }) => createdAt).map((payment) => this.#cardPaymentRow(payment, now))}
         .filters=${filterOptions(CARD_PAYMENT_LABELS)}
         .emptyText=${html`Nenhuma venda ainda. <a href="/demo/">Compre algo na loja</a> e ela aparece aqui.`}
         ?hasMore=${cardPayments.pageInfo.hasNextPage}
         ?loading=${loading}
         @load-more=${() => this.#data.loadMoreCardPayments()}
       ></live-table>
+      ${simulated ? html`<payment-dialog @payment-operation-done=${this.#announce}></payment-dialog>` : nothing}
       <div class="pair">
         <live-table
           id="subaccount-payouts"
@@ -214,6 +219,44 @@ export class DashboardApp extends LitElement {
     };
   }
 
+  #cardPaymentRow(payment: CardPayment, now: Date): TableRow {
+    const { orderCode, status, version, refundedCents, refundableCents } = payment;
+    const operation = this.#data.simulated ? operationOf(payment) : null;
+    return {
+      key: orderCode,
+      status,
+      version: `${version} ${refundedCents} ${refundableCents}`,
+      cells: [
+        statusCell(
+          payment.canceledAt && status === 'EXPIRED' ? CANCELED_LABEL : CARD_PAYMENT_LABELS[status],
+          payment.failureReason ?? partOf(payment),
+        ),
+        html`${formatBrl(payment.amountCents)}`,
+        html`<span class="strong">${payment.description ?? 'Sem descrição'}</span>
+          <small>${payment.customer?.name ?? ''}</small>`,
+        html`<code>${orderCode}</code>
+          ${
+            operation
+              ? html`<button
+                  type="button"
+                  class="secondary operation"
+                  aria-label=${`${OPERATION_LABELS[operation]} ${payment.description ?? orderCode}`}
+                  @click=${() => this.querySelector<PaymentDialog>('payment-dialog')?.open(payment)}
+                >
+                  ${OPERATION_LABELS[operation]}
+                </button>`
+              : nothing
+          }`,
+        timeCell(payment.createdAt, now),
+      ],
+    };
+  }
+
+  readonly #announce = ({ detail }: CustomEvent<string>) => {
+    this.#data.announcement = detail;
+    this.requestUpdate();
+  };
+
   /** The money movements that the chart of the day shows. */
   #movements(): MoneyMovement[] {
     const { payouts, cardPayments, subaccountPayouts } = this.#data;
@@ -234,20 +277,15 @@ export class DashboardApp extends LitElement {
   }
 }
 
-function cardPaymentRow(payment: CardPayment, now: Date): TableRow {
-  return {
-    key: payment.orderCode,
-    status: payment.status,
-    version: payment.version,
-    cells: [
-      statusCell(CARD_PAYMENT_LABELS[payment.status], payment.failureReason),
-      html`${formatBrl(payment.amountCents)}`,
-      html`<span class="strong">${payment.description ?? 'Sem descrição'}</span>
-        <small>${payment.customer?.name ?? ''}</small>`,
-      html`<code>${payment.orderCode}</code>`,
-      timeCell(payment.createdAt, now),
-    ],
-  };
+/** Says how much of a paid payment was given back, or is on its way; null where nothing is. */
+function partOf({ status, amountCents, refundedCents, refundableCents }: CardPayment): string | null {
+  if (status !== 'PAID' || refundedCents === null || refundableCents === null) return null;
+  const onTheWay = amountCents - refundedCents - refundableCents;
+  const parts = [
+    refundedCents > 0 ? `${formatBrl(refundedCents)} estornados` : '',
+    onTheWay > 0 ? `${formatBrl(onTheWay)} a caminho de volta` : '',
+  ].filter(Boolean);
+  return parts.length > 0 ? parts.join(', ') : null;
 }
 
 function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {

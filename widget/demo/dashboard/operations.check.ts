@@ -9,6 +9,7 @@ import {
   PAYOUT_UPDATES,
   type Page,
   type Payout,
+  REFUND_UPDATES,
   START,
   type StartData,
   SUBACCOUNT_NAMES,
@@ -36,6 +37,7 @@ const wallet = graphql(WALLET_UPDATES);
 const payouts = graphql(PAYOUT_UPDATES);
 const subaccountPayouts = graphql(SUBACCOUNT_PAYOUT_UPDATES);
 const cardPayments = graphql(CARD_PAYMENT_UPDATES);
+const refunds = graphql(REFUND_UPDATES);
 
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
@@ -52,4 +54,5 @@ export type Checks = [
     SubaccountPayout
   >,
   Fits<ResultOf<typeof cardPayments>['allCardPaymentUpdates']['cardPayment'], CardPayment>,
+  Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund']['of'], CardPayment | null>,
 ];

@@ -58,6 +58,10 @@ export interface CardPayment {
   createdAt: string | null;
   paidAt: string | null;
   refundedAt: string | null;
+  canceledAt: string | null;
+  /** Null where the service does not tell. */
+  refundedCents: number | null;
+  refundableCents: number | null;
   failureReason: string | null;
   version: number;
 }
@@ -92,7 +96,7 @@ const PAYOUT =
 const SUBACCOUNT_PAYOUT =
   'id code subaccountId status reversed amountCents netAmountCents pixKey recipientName failureReason createdAt completedAt version' as const;
 const CARD_PAYMENT =
-  'orderCode status amountCents description customer{name} createdAt paidAt refundedAt failureReason version' as const;
+  'orderCode status amountCents description customer{name} createdAt paidAt refundedAt canceledAt refundedCents refundableCents failureReason version' as const;
 const DELIVERY =
   'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
 const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
@@ -118,6 +122,10 @@ export const SUBACCOUNT_PAYOUT_UPDATES =
   `subscription SubaccountPayoutUpdates($after:String){allSubaccountPayoutUpdates(after:$after){cursor occurredAt subaccountPayout{${SUBACCOUNT_PAYOUT}}}}` as const;
 export const CARD_PAYMENT_UPDATES =
   `subscription CardPaymentUpdates($after:String){allCardPaymentUpdates(after:$after){cursor occurredAt cardPayment{${CARD_PAYMENT}}}}` as const;
+
+/** A refund of a part changes its payment's amounts without an update of the payment. */
+export const REFUND_UPDATES =
+  `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{of{...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
 
 export interface StartData {
   updatesCursor: string;

@@ -1,0 +1,182 @@
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { formatBrl, parseCents } from '../shared/format.ts';
+import { postJson, type Refusal } from '../shared/post-json.ts';
+import type { CardPayment } from './operations.ts';
+
+/** The operations on a payment, by its status. Other statuses have none. */
+export type PaymentOperation = 'refund' | 'cancel';
+
+/** Returns what can be done with a payment; null: nothing. */
+export function operationOf({ status, refundableCents }: CardPayment): PaymentOperation | null {
+  if (status === 'PENDING') return 'cancel';
+  return status === 'PAID' && refundableCents ? 'refund' : null;
+}
+
+/**
+ * Asks before a payment is refunded or canceled, and then requests it from the merchant's server.
+ * @fires payment-operation-done - Its detail says in words what was requested.
+ */
+export class PaymentDialog extends LitElement {
+  static override properties = {
+    payment: { attribute: false },
+    amount: { state: true },
+    error: { state: true },
+    sending: { state: true },
+  };
+
+  /** Null while the dialog is closed. */
+  declare payment: CardPayment | null;
+  declare amount: string;
+  declare error: string;
+  declare sending: boolean;
+
+  #operation: PaymentOperation = 'refund';
+  /** Kept while it is unknown whether the server received the request, so that a retry refunds once. */
+  #idempotencyKey: string | null = null;
+
+  constructor() {
+    super();
+    this.payment = null;
+    this.amount = '';
+    this.error = '';
+    this.sending = false;
+  }
+
+  /** Opens the dialog over the page, for the operation that the payment's status allows. */
+  async open(payment: CardPayment): Promise<void> {
+    const operation = operationOf(payment);
+    if (!operation) return;
+    this.payment = payment;
+    this.#operation = operation;
+    this.#idempotencyKey = null;
+    this.amount = formatBrl(payment.refundableCents ?? 0).replace(/[^\d.,]/g, '');
+    this.error = '';
+    await this.updateComplete;
+    this.querySelector('dialog')?.showModal();
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override render(): TemplateResult {
+    const { payment } = this;
+    return html`
+      <dialog aria-labelledby="payment-dialog-title" @close=${this.#onClose}>
+        ${
+          payment === null
+            ? nothing
+            : html`
+          <form novalidate method="dialog" @submit=${this.#submit}>
+            ${this.#operation === 'refund' ? this.#renderRefund(payment) : this.#renderCancellation(payment)}
+            <p class="form-error" role="alert">${this.#operation === 'cancel' && this.error ? this.error : nothing}</p>
+            <div class="dialog-buttons">
+              <button type="button" class="secondary" @click=${this.#close}>Voltar</button>
+              <button type="submit" class="primary" aria-disabled=${this.sending ? 'true' : 'false'}>
+                ${this.sending ? 'Pedindo…' : this.#operation === 'refund' ? 'Estornar' : 'Cancelar o pagamento'}
+              </button>
+            </div>
+          </form>`
+        }
+      </dialog>
+    `;
+  }
+
+  #renderRefund({ description, refundableCents }: CardPayment): TemplateResult {
+    return html`
+      <h2 id="payment-dialog-title">Estornar ${description ?? 'este pagamento'}</h2>
+      <div class="field">
+        <label for="refund-amount">Valor em reais</label>
+        <input
+          id="refund-amount"
+          autocomplete="off"
+          inputmode="decimal"
+          .value=${this.amount}
+          aria-invalid=${this.error ? 'true' : 'false'}
+          aria-describedby="refund-amount-hint refund-amount-error"
+          @input=${this.#onInput}
+        />
+        <small id="refund-amount-hint">Até ${formatBrl(refundableCents ?? 0)}. Volta para o cartão de quem pagou.</small>
+        <p class="error" id="refund-amount-error">${this.error || nothing}</p>
+      </div>
+    `;
+  }
+
+  #renderCancellation({ description, amountCents }: CardPayment): TemplateResult {
+    return html`
+      <h2 id="payment-dialog-title">Cancelar ${description ?? 'este pagamento'}?</h2>
+      <p>
+        Ninguém pagou os ${formatBrl(amountCents)} ainda. A página de pagamento deixa de aceitar cartão; se o banco
+        aprovar um que já estava em análise, o valor é devolvido sozinho.
+      </p>
+    `;
+  }
+
+  #onInput(event: Event): void {
+    this.amount = (event.target as HTMLInputElement).value;
+    this.error = '';
+    // An edited form is a new request.
+    this.#idempotencyKey = null;
+  }
+
+  #close(): void {
+    this.querySelector('dialog')?.close();
+  }
+
+  #onClose(): void {
+    this.payment = null;
+  }
+
+  async #submit(event: Event): Promise<void> {
+    event.preventDefault();
+    const { payment } = this;
+    if (!payment || this.sending) return;
+    const amountCents = parseCents(this.amount);
+    if (this.#operation === 'refund' && !amountCents) return this.#showError('Escreva um valor, como 20,00.');
+    this.sending = true;
+    this.error = '';
+    this.#idempotencyKey ??= crypto.randomUUID();
+    const { orderCode } = payment;
+    const result = await (this.#operation === 'refund'
+      ? postJson('/demo/dashboard/refunds', { orderCode, amountCents, idempotencyKey: this.#idempotencyKey })
+      : postJson('/demo/dashboard/cancellations', { orderCode }));
+    this.sending = false;
+    if (!result.ok) {
+      if (result.refusal.status > 0 && result.refusal.status < 500) this.#idempotencyKey = null;
+      return this.#showError(errorOf(result.refusal));
+    }
+    const detail =
+      this.#operation === 'refund'
+        ? `Estorno de ${formatBrl(amountCents ?? 0)} pedido.`
+        : 'Pagamento cancelado.';
+    this.#close();
+    this.dispatchEvent(new CustomEvent('payment-operation-done', { detail }));
+  }
+
+  async #showError(error: string): Promise<void> {
+    this.error = error;
+    await this.updateComplete;
+    this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }
+}
+
+function errorOf({ status, code, error, fields, withdrawableCents }: Refusal): string {
+  switch (code) {
+    case 'VALIDATION':
+      return fields.some(({ path }) => path.endsWith('amountCents'))
+        ? 'É mais do que ainda pode ser estornado.'
+        : `O pedido não foi aceito: ${error}`;
+    case 'INSUFFICIENT_FUNDS':
+      return `A venda já foi liberada, e só há ${formatBrl(withdrawableCents ?? 0)} para estornar agora.`;
+    case 'NOT_REFUNDABLE':
+      return 'Este pagamento não pode mais ser estornado.';
+    case 'NOT_CANCELABLE':
+      return 'Este pagamento não espera mais por ninguém: alguém pagou, ou o prazo acabou.';
+    default:
+      if (status === 0 || status >= 500)
+        return 'Sem resposta do servidor. O pedido pode ter chegado: tente de novo, ele não sai em dobro.';
+      return `O pedido não foi aceito: ${error}`;
+  }
+}
+
+customElements.define('payment-dialog', PaymentDialog);
