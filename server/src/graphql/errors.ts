@@ -37,7 +37,7 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
     CHECKOUT_TOKEN_USED: {
       description:
-        'UnavailableError: the order of a single-use token is paid, or has an open payment of another amount.',
+        'UnavailableError: the order of a single-use token is paid, was canceled, or has an open payment of another amount.',
     },
     CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
     NOT_CANCELABLE: {
