@@ -32,7 +32,7 @@ export async function component(include: string[]): Promise<TestProjectInlineCon
         enabled: true,
         headless: true,
         screenshotFailures: false,
-        provider: playwright({ launchOptions: launchOptions('browser'), contextOptions: STILL }),
+        provider: playwright({ launchOptions: launchOptions(), contextOptions: STILL }),
         instances: [{ browser: 'chromium' }],
       },
     },

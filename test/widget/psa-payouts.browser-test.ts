@@ -9,6 +9,8 @@ const url = inject('fakePayoutsUrl');
 
 beforeEach(() => {
   document.documentElement.lang = 'pt-BR';
+  // A headless browser has its pointer in the corner, and no row moves under a pointer.
+  document.body.style.padding = '3rem';
 });
 
 afterEach(() => {
