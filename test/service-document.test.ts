@@ -301,7 +301,7 @@ describe('the fields in the service document', () => {
   test('The service document has the optional events, with the fields of each', () => {
     const dispute = { id: 'dsp_0', amountCents: 1, orderCode: 'PSC-0', createdAt: now, closedAt: null };
     const sent: { event: string }[] = [
-      cardPaymentWebhook({ ...created, status: 'expired' })!,
+      cardPaymentWebhook({ ...created, status: 'expired', canceledAt: now })!,
       cardPaymentWebhook({ ...created, status: 'failed', failureReason: 'no' })!,
       cardPaymentWebhook({ ...paid, status: 'refunded', refundedAt: now })!,
       payoutWebhook(payout({ status: 'processing' }), 'live')!,

@@ -124,7 +124,23 @@ describeOnDatabase('a canceled card payment', (open) => {
     expect(await statuses(core, orderCode)).toEqual(['pending', 'expired']);
   });
 
-  test('A payer and a merchant who act at once get one of two ends, and no money is kept of a canceled payment', async () => {
+  test('A canceled payment that a server of the version before has kept closes its order, and is not canceled again', async () => {
+    const core = await startCore({ database });
+    const [orderCode, next] = [await create(core, '1043'), await create(core, '1043')];
+    await core.cardPayments.pay(orderCode, approvedSoon());
+    await cancel(core, orderCode);
+    // That server reads and writes every column but this one.
+    const column = core.database.sql.updateTable('card_payment').where('order_code', '=', orderCode);
+    await column.set({ canceled_at: null }).execute();
+    await core.pass(60 * SECOND);
+    await column.set({ canceled_at: core.clock.now() }).execute();
+    expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({ status: 'paid' });
+    await expect(cancel(core, orderCode)).rejects.toMatchObject({ code: 'NOT_CANCELABLE' });
+    expect(await core.cardPayments.pay(next, approved())).toMatchObject({ kind: 'paid_elsewhere' });
+    expect(await core.cardPayments.open(next)).toMatchObject({ paidElsewhere: true });
+  });
+
+  test('Of a payment and a cancellation at once, either the payment is kept or all of its money goes back', async () => {
     const core = await startCore({ database });
     for (let round = 0; round < scale('CALLERS'); round++) {
       const orderCode = await create(core);
@@ -266,6 +282,37 @@ describe('canceling a card payment', () => {
     expect(receiver.received.map(({ body }) => JSON.parse(body))).toMatchObject([
       { event: 'card_payment.expired', orderCode, status: 'expired', expiredAt: canceledAt, canceledAt },
     ]);
+  });
+
+  test('A facade shows what the service has canceled: the token starts nothing more, and the order can be paid', async () => {
+    const pair = await startPair({});
+    onTestFinished(() => pair.close());
+    const client = pair.facade.client(pair.keys.live);
+    const { createCheckoutToken } = await client.request(MINT, {
+      input: { amount: { fixedCents: 4990 }, externalId: '1044' },
+    });
+    const payer = pair.facade.client(createCheckoutToken.token);
+    const start = async (letter: string) =>
+      (await payer.request(START, { attemptId: letter.repeat(22) })).startCheckout;
+    const { orderCode } = (await start('a')).cardPayment;
+    // A card is being confirmed, and is returned afterwards.
+    await pair.service.cardPayments.pay(orderCode, approvedSoon());
+    const tenant = { accountId: pair.accountIds.service, environment: 'live' } as const;
+    await pair.service.cardPayments.cancel(tenant, orderCode);
+    await pair.pass(60 * SECOND);
+    const { cardPayment } = await client.request(
+      'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { status canceledAt } }',
+      { orderCode },
+    );
+    expect(cardPayment).toEqual({ status: 'REFUNDED', canceledAt: expect.any(String) });
+    expect(await start('b')).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+    const { createCardPayment } = await client.request(CREATE, {
+      input: { valueCents: 4990, externalId: '1044' },
+    });
+    expect(createCardPayment.cardPayment.orderCode).not.toBe(orderCode);
+    const other = await client.request(MINT, { input: { amount: { fixedCents: 100 }, externalId: '1045' } });
+    expect(other.createCheckoutToken.token).toMatch(/^ps_checkout_/);
+    expect(pair.facade.faults).toEqual([]);
   });
 
   test('A facade refuses to cancel, and asks the service nothing', async () => {

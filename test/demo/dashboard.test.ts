@@ -44,11 +44,11 @@ const mintToken = async () => (await post('/demo/dashboard/token', {})).body;
 
 describe('a real account', () => {
   test('the dashboard of a real account has no route that moves money', async () => {
-    const of = (simulated: DashboardOperations | null) =>
+    const of = (operations: DashboardOperations | null) =>
       createDashboardRoutes({
         tenant: { accountId: 'acc_1', environment: 'live' },
         access: {} as AccessService,
-        simulated,
+        operations,
         clock: app.clock,
         publicUrl: app.url,
       });

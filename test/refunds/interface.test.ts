@@ -197,6 +197,16 @@ describe('over GraphQL', () => {
 });
 
 describe('over REST', () => {
+  test('A refund with an amount in reais is refused, and does not refund the whole payment', async () => {
+    const { client, rest } = await merchant();
+    const orderCode = await sell(client);
+    expect(await rest.post(`/card-payments/${orderCode}/refunds`, { amount: 23.45 })).toMatchObject({
+      status: 400,
+      body: { error: 'amount: must be left out: the amount is amountCents, in cents' },
+    });
+    expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({ refundableCents: 5000 });
+  });
+
   test('A refund is requested and looked up, and its payment shows it', async () => {
     const { client, rest } = await merchant();
     const orderCode = await sell(client);
@@ -269,7 +279,12 @@ describe('webhooks', () => {
     expect(JSON.parse(body)).toEqual({
       ...{ event: 'refund.completed', refundId: made.refundId, amountCents: 900, status: 'completed' },
       resource: { type: 'card_payment', id: orderCode },
-      ...{ reason: 'Um item', completedAt: app.clock.now().toISOString(), metadata: '{"pedido":7}' },
+      ...{
+        reason: 'Um item',
+        failureReason: null,
+        completedAt: app.clock.now().toISOString(),
+        metadata: '{"pedido":7}',
+      },
     });
   });
 });

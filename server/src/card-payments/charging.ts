@@ -152,6 +152,9 @@ export function createCharging({
       // A concurrent lookup may have recorded the outcome first.
       if (payment.status === 'paid') return { kind: 'paid', payment };
       if (payment.status === 'refunded') return { kind: 'returned', payment };
+      // It has expired or was canceled meanwhile: the payer's page must not ask for another card.
+      if (payment.status === 'expired' && outcome.status !== 'pending')
+        return { kind: 'not_payable', payment };
       switch (outcome.status) {
         case 'approved':
           return { kind: 'paid', payment };

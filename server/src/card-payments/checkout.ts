@@ -82,14 +82,16 @@ export function isOpen({ status }: Pick<CardPayment, 'status'>): boolean {
  */
 export function assertTokenFree(last: Pick<CardPayment, 'status' | 'canceledAt'> | null): void {
   if (!last) return;
-  if (last.canceledAt || (last.status !== 'expired' && last.status !== 'failed')) throw tokenUsed();
+  if (last.canceledAt)
+    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'The payment of this checkout token was canceled');
+  if (last.status !== 'expired' && last.status !== 'failed') throw tokenUsed();
 }
 
 export function tokenUsed(): UnavailableError {
   return new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
 }
 
-/** The refusal of a checkout whose order was paid by another payment, which no token of the order has started. */
+/** The refusal of a checkout whose order is already paid. */
 export function orderPaid(): UnavailableError {
   return new UnavailableError('CHECKOUT_TOKEN_USED', 'This order has already been paid');
 }

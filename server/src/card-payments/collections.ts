@@ -1,6 +1,6 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import { type CardPaymentChange, wasPaid } from './decisions.ts';
+import { type CardPaymentChange, closesOrder } from './decisions.ts';
 import type { StoredCardPayment } from './model.ts';
 import {
   decideRefundBegin,
@@ -99,7 +99,7 @@ export function siblingsOf(state: State, payment: StoredCardPayment): StoredCard
 /** Whether a payment of the order was ever paid for it, also if it was refunded since. */
 export function isOrderPaid(state: State, externalId: string): boolean {
   const { orderCodes } = state.need(orders, externalId);
-  return orderCodes.some((orderCode) => wasPaid(state.need(cardPayments, orderCode)));
+  return orderCodes.some((orderCode) => closesOrder(state.need(cardPayments, orderCode)));
 }
 
 /** Translates a step of a payment into writes. */

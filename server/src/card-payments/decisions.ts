@@ -78,11 +78,12 @@ export function decideCreate(
 export const RESOLVE_AFTER_MS = 10_000;
 
 /**
- * Whether the payment was ever paid for its order, also if it was refunded since: no other payment of its attempt or order
- * takes money again. The money of a canceled payment is returned, so that another one can be paid.
+ * Whether the payment keeps each other one of its attempt or order from being paid: it was paid, also if it was refunded
+ * since. The money of a canceled payment is returned, and another one can be paid; but a server of the version before knows
+ * no cancellation, and keeps it.
  */
-export function wasPaid({ paidAt, canceledAt }: StoredCardPayment): boolean {
-  return paidAt !== null && canceledAt === null;
+export function closesOrder({ status, paidAt, canceledAt }: StoredCardPayment): boolean {
+  return paidAt !== null && !(canceledAt !== null && status === 'refunded');
 }
 
 /**
@@ -95,7 +96,7 @@ export function decideCharge(
 ): CardPaymentChange | ChargeRefusal {
   if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
   if (payment.openChargeId) return 'in_progress';
-  if (siblings.some(wasPaid)) return 'paid_elsewhere';
+  if (siblings.some(closesOrder)) return 'paid_elsewhere';
   return {
     previous: payment,
     payment: { ...payment, openChargeId: chargeId },
@@ -191,7 +192,7 @@ function paid(
     paidAt: now,
     paidLate: now >= payment.expiresAt,
   };
-  if (payment.canceledAt || siblings.some(wasPaid))
+  if (payment.canceledAt || siblings.some(closesOrder))
     return step(payment, { ...next, refundedAt: now, refundingCents: amountCents }, 'refunded', {
       transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [
         { from: 'acquirer', to: 'refunds_in_transit', amount: amountCents },
@@ -224,8 +225,8 @@ export function decideExpire(payment: StoredCardPayment, now: Date): CardPayment
  * @throws UnavailableError
  */
 export function decideCancel(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
-  if (payment.canceledAt) return null;
-  if (payment.status !== 'pending') throw notCancelable(payment.status);
+  if (payment.canceledAt && payment.status !== 'paid') return null;
+  if (payment.status !== 'pending') throw notCancelable(payment);
   return step(payment, { ...payment, canceledAt: now }, 'expired');
 }
 
@@ -236,8 +237,12 @@ const NOT_CANCELABLE: Record<Exclude<CardPaymentStatus, 'pending'>, string> = {
   failed: 'has failed',
 };
 
-function notCancelable(status: keyof typeof NOT_CANCELABLE): UnavailableError {
-  return new UnavailableError('NOT_CANCELABLE', `This card payment ${NOT_CANCELABLE[status]}`);
+function notCancelable({ status, openChargeId }: StoredCardPayment): UnavailableError {
+  const reason =
+    status === 'expired' && openChargeId
+      ? 'has expired while a card is being confirmed, and may still be paid'
+      : NOT_CANCELABLE[status as keyof typeof NOT_CANCELABLE];
+  return new UnavailableError('NOT_CANCELABLE', `This card payment ${reason}`);
 }
 
 /**

@@ -56,7 +56,10 @@ export interface Customer {
  */
 export interface CardPayment {
   orderCode: string;
-  /** A number that grows by one with each change: of two answers the larger is the newer. */
+  /**
+   * A number that grows by one with each change of the status: of two answers the larger is the newer. Refunds of a part
+   * change the amounts without it.
+   */
   version: number;
   /** `unknown` stands for a word of the service that the document does not have. */
   status: CardPaymentStatus | 'unknown';
@@ -137,8 +140,10 @@ export function refundableCents({
 }
 
 /** The instant at which the payment reached its status, as far as it is known. */
-export function statusSince({ refundedAt, paidAt, createdAt, expiresAt }: CardPayment): Date {
-  return refundedAt ?? paidAt ?? createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
+export function statusSince(payment: CardPayment): Date {
+  const { status, refundedAt, paidAt, canceledAt, createdAt, expiresAt } = payment;
+  const since = refundedAt ?? paidAt ?? canceledAt ?? (status === 'expired' ? expiresAt : createdAt);
+  return since ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
 }
 
 /** Whether `to` can follow `from`, directly or through statuses that were not observed. */
@@ -319,7 +324,7 @@ export interface CardDetails {
 
 export type PayResult =
   | { kind: 'paid' | 'failed' | 'processing'; payment: StoredCardPayment }
-  /** Charged, and returned by itself: another payment of the order was paid before. */
+  /** Charged, and returned by itself: another payment of the order was paid before, or the merchant had canceled it. */
   | { kind: 'returned'; payment: StoredCardPayment }
   /**
    * `reason` is the acquirer's, for the merchant alone: a tester of stolen cards would learn from it which are good.

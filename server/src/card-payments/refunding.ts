@@ -34,8 +34,7 @@ export function decideRefundBegin(
   { balances, now }: { balances: Balances; now: Date },
 ): { change: CardPaymentChange; amountCents: Cents } {
   const refundable = refundableCents(payment)!;
-  if (payment.status !== 'paid' || refundable === 0)
-    throw notRefundable(payment.paidAt ? 'has been refunded already' : 'has not been paid');
+  if (payment.status !== 'paid' || refundable === 0) throw notRefundable(reasonAgainst(payment));
   if (!isAutomatic) {
     if (now > plusMs(payment.paidAt!, REFUND_DAYS * DAY_MS))
       throw notRefundable(`was paid more than ${REFUND_DAYS} days ago`);
@@ -123,6 +122,13 @@ function quietStep(
     due: [],
     announced: false,
   };
+}
+
+function reasonAgainst({ paidAt, refundingCents }: StoredCardPayment): string {
+  if (!paidAt) return 'has not been paid';
+  return refundingCents > 0
+    ? 'has nothing left to refund: a refund is under way'
+    : 'has been refunded already';
 }
 
 function notRefundable(reason: string): UnavailableError {

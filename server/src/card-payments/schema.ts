@@ -44,12 +44,13 @@ export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
     },
     EXPIRED: {
       value: 'expired',
-      description: 'Not paid in time. A charge under way at expiry may still make it PAID.',
+      description:
+        'Not paid in time, or canceled. A charge that was under way may still make it PAID, or REFUNDED if it was canceled.',
     },
     REFUNDED: {
       value: 'refunded',
       description:
-        'The payer has the whole amount back. Or it is on its way back: another payment of the same order was paid before, so this one is returned by itself, and was never PAID.',
+        'The payer has the whole amount back. Or it is on its way back: another payment of the same order was paid before, or the merchant had canceled this one. Then it is returned by itself, and was never PAID.',
     },
     FAILED: { value: 'failed', description: 'Declined for good; nothing was charged.' },
     UNKNOWN: {
@@ -167,7 +168,8 @@ builder.node(CardPaymentRef, {
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {
-      description: 'Grows with each change of this payment: of two answers the larger is the newer.',
+      description:
+        'Grows with each change of the status: of two answers the larger is the newer. Refunds of a part change the amounts without it; allRefundUpdates tells of them.',
     }),
   }),
 });

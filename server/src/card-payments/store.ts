@@ -95,7 +95,10 @@ function paidOrCharging(sql: Sql, tenant: Tenant) {
   );
 }
 
-/** Whether another payment of the same attempt or order was paid, so that this open one takes no card any more. */
+/**
+ * Whether another payment of the same attempt or order was paid, so that this open one takes no card any more: the rule
+ * of `closesOrder`.
+ */
 export async function isPaidElsewhere(
   sql: Sql,
   tenant: Tenant,
@@ -106,7 +109,7 @@ export async function isPaidElsewhere(
     paidOrCharging(sql, tenant)
       .select('order_code')
       .where('paid_at', 'is not', null)
-      .where('canceled_at', 'is', null)
+      .where((row) => row.or([row('canceled_at', 'is', null), row('status', '!=', 'refunded')]))
       .where('order_code', '!=', orderCode);
   const found = await Promise.all([
     checkoutAttempt !== null && paid().where('checkout_attempt', '=', checkoutAttempt).executeTakeFirst(),

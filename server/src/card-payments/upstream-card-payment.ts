@@ -29,6 +29,7 @@ export interface UpstreamCardPayment {
   paidAt?: Date | null;
   paidLate?: boolean | null;
   refundedAt?: Date | null;
+  canceledAt?: Date | null;
   refundedCents?: Cents | null;
   refundableCents?: Cents | null;
   failureReason?: string | null;
@@ -60,6 +61,8 @@ export function mergeUpstreamCardPayment(
   const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
   // A subscriber must see when it was paid, so this is stored as soon as it is known.
   const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
+  const canceledAt =
+    known?.canceledAt ?? (status === 'expired' || status === 'refunded' ? claim.canceledAt : null);
   const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
   const payment: CardPayment = {
     orderCode: claim.orderCode,
@@ -93,6 +96,7 @@ export function mergeUpstreamCardPayment(
       ((isMoved ? claim.paidLate : null) ??
         (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!expiresAt && paidAt >= expiresAt)))),
     refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
+    ...(canceledAt && { canceledAt }),
     ...refundsAfter(known, claim),
     failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
   };

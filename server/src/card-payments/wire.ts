@@ -132,6 +132,7 @@ export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
     paidAt: namedPaid ?? paid,
     paidLate: typeof record.paidLate === 'boolean' ? record.paidLate : null,
     refundedAt: readInstant(record.refundedAt),
+    canceledAt: readInstant(record.canceledAt),
     refundedCents: readCents(record.refundedCents),
     refundableCents: readCents(record.refundableCents),
     ...commonOf(record),
@@ -165,6 +166,7 @@ export function cardPaymentEventFromWire(payload: unknown): UpstreamCardPayment 
     status: statusOf(status),
     paidAt: readInstant(record.paidAt) ?? datesOf(record)[0] ?? null,
     refundedAt: readInstant(record.refundedAt),
+    canceledAt: readInstant(record.canceledAt),
   };
 }
 
@@ -239,10 +241,10 @@ function urlOf(value: unknown): string | null {
   return text !== null && /^https?:/i.test(text) && URL.canParse(text) ? text : null;
 }
 
-/** The distinct dates of a record, earliest first, without those of an expiry or a refund. */
+/** The distinct dates of a record, earliest first, without those of an expiry, a refund or a cancellation. */
 function datesOf(record: JsonRecord): Date[] {
   const times = Object.entries(record).flatMap(([name, value]) =>
-    /expir|valid|venc|refund|reemb|estorn/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
+    /expir|valid|venc|refund|reemb|estorn|cancel/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
   );
   return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));
 }

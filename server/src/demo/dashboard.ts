@@ -13,11 +13,11 @@ const TOKEN_SECONDS = 900;
 const noInput = z.strictObject({});
 const cancellationInput = z.strictObject({ orderCode: z.string() });
 
-/** The operations that move money, for which a dashboard's token is not enough. */
+/** The operations that a dashboard's token cannot request. */
 export interface DashboardOperations {
-  payouts: PayoutService;
-  refunds: RefundService;
-  cardPayments: CardPaymentService;
+  payouts: Pick<PayoutService, 'request'>;
+  refunds: Pick<RefundService, 'request'>;
+  cardPayments: Pick<CardPaymentService, 'cancel'>;
 }
 
 /**
@@ -27,14 +27,14 @@ export interface DashboardOperations {
 export function createDashboardRoutes({
   tenant,
   access,
-  simulated,
+  operations,
   clock,
   publicUrl,
 }: {
   tenant: Tenant;
   access: AccessService;
   /** Null where money would be real: then the dashboard only reads. */
-  simulated: DashboardOperations | null;
+  operations: DashboardOperations | null;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -46,7 +46,7 @@ export function createDashboardRoutes({
       sendJson(
         response,
         200,
-        { endpoint: '/graphql', simulated: simulated !== null },
+        { endpoint: '/graphql', simulated: operations !== null },
         { 'cache-control': 'no-store' },
       ),
   };
@@ -64,8 +64,8 @@ export function createDashboardRoutes({
     path: /^\/demo\/dashboard\/$/,
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
-  if (!simulated) return [config, token, slashRedirect];
-  const { payouts, refunds, cardPayments } = simulated;
+  if (!operations) return [config, token, slashRedirect];
+  const { payouts, refunds, cardPayments } = operations;
   return [
     config,
     token,

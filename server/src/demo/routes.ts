@@ -39,7 +39,7 @@ export function createDemoRoutes({
   tenant,
   access,
   checkoutTokens,
-  simulated,
+  operations,
   clock,
   publicUrl,
 }: {
@@ -47,7 +47,7 @@ export function createDemoRoutes({
   access: AccessService;
   checkoutTokens: CheckoutTokenService;
   /** Null where money would be real: then the dashboard only reads. */
-  simulated: DashboardOperations | null;
+  operations: DashboardOperations | null;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -56,7 +56,7 @@ export function createDemoRoutes({
     const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
     return {
       endpoint: `${publicUrl}/graphql`,
-      simulated: simulated !== null,
+      simulated: operations !== null,
       products: await Promise.all(
         products.map(async (product) => ({ ...product, tokens: await mintTokens(product) })),
       ),
@@ -112,7 +112,7 @@ export function createDemoRoutes({
     homeRedirect,
     config,
     formerThankYou,
-    ...createDashboardRoutes({ tenant, access, simulated, clock, publicUrl }),
+    ...createDashboardRoutes({ tenant, access, operations, clock, publicUrl }),
     shop,
   ].map(guard);
 }

@@ -196,7 +196,7 @@ export async function createEmbeddedRuntime({
           ? createDemoRoutes({
               tenant: await firstTenant(database.sql),
               ...{ access, checkoutTokens, clock, publicUrl },
-              simulated: { payouts, refunds, cardPayments },
+              operations: { payouts, refunds, cardPayments },
             })
           : []),
         ...(simulatedClock

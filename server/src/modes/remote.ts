@@ -206,7 +206,7 @@ export async function createRemoteRuntime({
       // Real money leaves with an API key alone, and not from a page without a sign-in.
       return [
         ...receiver.routes,
-        ...createDemoRoutes({ tenant, access, checkoutTokens, simulated: null, clock, publicUrl }),
+        ...createDemoRoutes({ tenant, access, checkoutTokens, operations: null, clock, publicUrl }),
       ];
     },
     upstream: () => upstream.state(),

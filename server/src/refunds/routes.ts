@@ -6,6 +6,11 @@ import { refundToWire, refundWire } from './wire.ts';
 
 const TAG = 'Refunds';
 
+/** Other amounts of this interface are named `amount` and are in reais. Ignored here, it would refund the whole payment. */
+const body = refundInput.extend({
+  amount: z.never('must be left out: the amount is amountCents, in cents').optional(),
+});
+
 /** Refunds in the REST interface: extensions of the document, which shows no operation for them. */
 export function createRefundRoutes({ refunds }: { refunds: RefundService }): RestOperation[] {
   return [
@@ -19,7 +24,7 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       tag: TAG,
       section: '4.5',
       params: z.object({ orderCode: z.string() }),
-      body: refundInput,
+      body,
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
       errors: {
@@ -27,9 +32,9 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
         404: 'No such payment of this account in this environment',
         409: 'Not paid, refunded already or too old; or the idempotency key was used with another input',
       },
-      async handle({ caller, params, body }) {
+      async handle({ caller, params, body: { amount: _, ...input } }) {
         const resource = { type: 'card_payment', id: params.orderCode } as const;
-        const { refund, replayed } = await refunds.request(caller.tenant, resource, body);
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
         return { status: 201, body: refundToWire(refund), replayed };
       },
     }),

@@ -64,7 +64,7 @@ builder.node(RefundRef, {
     }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'As given; at most 140 characters.',
+      description: 'As given, at most 140 characters; of a payment that is returned by itself, why it is.',
     }),
     endToEndId: t.exposeString('endToEndId', {
       nullable: true,

@@ -38,6 +38,7 @@ export function refundWebhook({
   resource: { type, id },
   amountCents,
   reason,
+  failureReason,
   completedAt,
   metadata,
 }: RefundSnapshot) {
@@ -49,6 +50,7 @@ export function refundWebhook({
     amountCents,
     status,
     reason,
+    failureReason,
     completedAt: completedAt?.toISOString() ?? null,
     metadata,
   };

@@ -59,6 +59,7 @@ export async function selectPaidByExternalIds(
       select from observed
       where account_id = ${accountId} and environment = ${environment} and resource = 'card_payment'
         and status in ('paid', 'refunded') and snapshot ->> 'externalId' = asked.id
+        and not (status = 'refunded' and snapshot ->> 'canceledAt' is not null)
       limit 1
     ) paid
   `.execute(sql);

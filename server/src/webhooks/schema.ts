@@ -116,7 +116,8 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
   values: {
     CARD_PAYMENT_EXPIRED: {
       value: 'card_payment.expired',
-      description: 'card_payment.expired. One that is paid late follows with card_payment.paid.',
+      description:
+        'card_payment.expired, also of a canceled payment. One that is paid late follows with card_payment.paid, one that is returned with card_payment.refunded.',
     },
     CARD_PAYMENT_FAILED: { value: 'card_payment.failed', description: 'card_payment.failed' },
     CARD_PAYMENT_REFUNDED: { value: 'card_payment.refunded', description: 'card_payment.refunded' },

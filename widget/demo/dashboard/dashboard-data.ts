@@ -11,6 +11,7 @@ import {
   type Page,
   type Payout,
   REFUND_UPDATES,
+  type Refund,
   START,
   type StartData,
   SUBACCOUNT_NAMES,
@@ -55,6 +56,8 @@ export class DashboardData implements ReactiveController {
   /** For the chart of the day. */
   payouts: LoadedList<Payout> = emptyList();
   cardPayments: LoadedList<CardPayment> = emptyList();
+  /** The reason of the last refund of a payment, by its order code, where it failed while the page was open. */
+  failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
   subaccountNames: Map<string, string> = new Map();
   deliveries: WebhookDelivery[] = [];
@@ -161,11 +164,11 @@ export class DashboardData implements ReactiveController {
     this.wallet = start.wallet;
     this.payouts.pageInfo = start.payouts.pageInfo;
     this.cardPayments.pageInfo = start.cardPayments.pageInfo;
-    mergeNewer(this.payouts.items, start.payouts.nodes, (payout) => payout.id);
-    mergeNewer(this.cardPayments.items, start.cardPayments.nodes, (payment) => payment.orderCode);
+    mergeRead(this.payouts.items, start.payouts.nodes, (payout) => payout.id);
+    mergeRead(this.cardPayments.items, start.cardPayments.nodes, (payment) => payment.orderCode);
     for (const { subaccountId, name, payouts } of start.subaccounts.nodes) {
       this.subaccountNames.set(subaccountId, name ?? subaccountId);
-      mergeNewer(this.subaccountPayouts, payouts.nodes, (payout) => payout.id);
+      mergeRead(this.subaccountPayouts, payouts.nodes, (payout) => payout.id);
     }
     this.deliveries = start.webhookDeliveries.nodes;
   }
@@ -198,7 +201,7 @@ export class DashboardData implements ReactiveController {
       PAYOUT_UPDATES,
       cursor,
       ({ payout }) => {
-        mergeNewer(this.payouts.items, [payout], (each) => each.id);
+        mergeUpdated(this.payouts.items, [payout], (each) => each.id);
         this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
       },
     );
@@ -206,7 +209,7 @@ export class DashboardData implements ReactiveController {
       SUBACCOUNT_PAYOUT_UPDATES,
       cursor,
       ({ subaccountPayout }) => {
-        mergeNewer(this.subaccountPayouts, [subaccountPayout], (each) => each.id);
+        mergeUpdated(this.subaccountPayouts, [subaccountPayout], (each) => each.id);
         if (!this.subaccountNames.has(subaccountPayout.subaccountId)) void this.#loadSubaccountNames();
         this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
       },
@@ -215,20 +218,22 @@ export class DashboardData implements ReactiveController {
       CARD_PAYMENT_UPDATES,
       cursor,
       ({ cardPayment }) => {
-        mergeNewer(this.cardPayments.items, [cardPayment], (each) => each.orderCode);
+        mergeUpdated(this.cardPayments.items, [cardPayment], (each) => each.orderCode);
         this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
       },
     );
     // In front of a real service there are no refunds to follow.
     if (!this.simulated) return;
-    subscribe<{ cursor: string; occurredAt: string; refund: { of: CardPayment | null } }>(
+    subscribe<{ cursor: string; occurredAt: string; refund: Refund }>(
       REFUND_UPDATES,
       cursor,
-      ({ refund: { of: payment } }) => {
-        const known = payment && this.cardPayments.items.get(payment.orderCode);
-        // Read when the update arrived: of one version, the last that was read has the present amounts.
-        if (payment && (!known || known.version <= payment.version))
-          this.cardPayments.items.set(payment.orderCode, payment);
+      ({ refund: { status, failureReason, of: payment } }) => {
+        // Read when the update arrived, and not as the payment was at its change.
+        if (payment) {
+          mergeRead(this.cardPayments.items, [payment], (each) => each.orderCode);
+          if (status === 'FAILED') this.failedRefunds.set(payment.orderCode, failureReason ?? 'sem motivo');
+          else this.failedRefunds.delete(payment.orderCode);
+        }
         this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
       },
     );
@@ -262,7 +267,7 @@ export class DashboardData implements ReactiveController {
     const { payouts } = await this.#request<{ payouts: Page<Payout> }>(MORE_PAYOUTS, {
       after: this.payouts.pageInfo.endCursor,
     });
-    mergeNewer(this.payouts.items, payouts.nodes, (payout) => payout.id);
+    mergeRead(this.payouts.items, payouts.nodes, (payout) => payout.id);
     this.payouts.pageInfo = payouts.pageInfo;
   }
 
@@ -270,7 +275,7 @@ export class DashboardData implements ReactiveController {
     const { cardPayments } = await this.#request<{ cardPayments: Page<CardPayment> }>(MORE_CARD_PAYMENTS, {
       after: this.cardPayments.pageInfo.endCursor,
     });
-    mergeNewer(this.cardPayments.items, cardPayments.nodes, (payment) => payment.orderCode);
+    mergeRead(this.cardPayments.items, cardPayments.nodes, (payment) => payment.orderCode);
     this.cardPayments.pageInfo = cardPayments.pageInfo;
   }
 
@@ -368,8 +373,20 @@ function emptyList<Item>(): LoadedList<Item> {
   return { items: new Map(), pageInfo: { hasNextPage: false, endCursor: null } };
 }
 
-/** Merges items by their key; of two versions of one item the larger is kept. */
-function mergeNewer<Item extends Versioned>(
+/** Merges items that were read just now. Refunds change a payment's amounts without its version, so an equal one replaces. */
+function mergeRead<Item extends Versioned>(
+  items: Map<string, Item>,
+  incoming: readonly Item[],
+  keyOf: (item: Item) => string,
+): void {
+  for (const item of incoming) {
+    const known = items.get(keyOf(item));
+    if (!known || known.version <= item.version) items.set(keyOf(item), item);
+  }
+}
+
+/** Merges items of updates, each as it was at its change: of two versions of one item the larger is kept. */
+function mergeUpdated<Item extends Versioned>(
   items: Map<string, Item>,
   incoming: readonly Item[],
   keyOf: (item: Item) => string,

@@ -222,14 +222,15 @@ export class DashboardApp extends LitElement {
   #cardPaymentRow(payment: CardPayment, now: Date): TableRow {
     const { orderCode, status, version, refundedCents, refundableCents } = payment;
     const operation = this.#data.simulated ? operationOf(payment) : null;
+    const failedRefund = this.#data.failedRefunds.get(orderCode) ?? null;
     return {
       key: orderCode,
       status,
-      version: `${version} ${refundedCents} ${refundableCents}`,
+      version: `${version} ${refundedCents} ${refundableCents} ${failedRefund}`,
       cells: [
         statusCell(
           payment.canceledAt && status === 'EXPIRED' ? CANCELED_LABEL : CARD_PAYMENT_LABELS[status],
-          payment.failureReason ?? partOf(payment),
+          payment.failureReason ?? refundSummary(payment, failedRefund),
         ),
         html`${formatBrl(payment.amountCents)}`,
         html`<span class="strong">${payment.description ?? 'Sem descrição'}</span>
@@ -277,13 +278,17 @@ export class DashboardApp extends LitElement {
   }
 }
 
-/** Says how much of a paid payment was given back, or is on its way; null where nothing is. */
-function partOf({ status, amountCents, refundedCents, refundableCents }: CardPayment): string | null {
+/** Says how much of a paid payment was given back or is on its way, and why its last refund failed; null: nothing. */
+function refundSummary(
+  { status, amountCents, refundedCents, refundableCents }: CardPayment,
+  failedRefund: string | null,
+): string | null {
   if (status !== 'PAID' || refundedCents === null || refundableCents === null) return null;
   const onTheWay = amountCents - refundedCents - refundableCents;
   const parts = [
     refundedCents > 0 ? `${formatBrl(refundedCents)} estornados` : '',
     onTheWay > 0 ? `${formatBrl(onTheWay)} a caminho de volta` : '',
+    failedRefund ? `estorno recusado: ${failedRefund}` : '',
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(', ') : null;
 }

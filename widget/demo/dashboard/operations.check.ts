@@ -10,6 +10,7 @@ import {
   type Page,
   type Payout,
   REFUND_UPDATES,
+  type Refund,
   START,
   type StartData,
   SUBACCOUNT_NAMES,
@@ -54,5 +55,5 @@ export type Checks = [
     SubaccountPayout
   >,
   Fits<ResultOf<typeof cardPayments>['allCardPaymentUpdates']['cardPayment'], CardPayment>,
-  Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund']['of'], CardPayment | null>,
+  Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund'], Refund>,
 ];

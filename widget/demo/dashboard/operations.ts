@@ -66,6 +66,12 @@ export interface CardPayment {
   version: number;
 }
 
+export interface Refund {
+  status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'UNKNOWN';
+  failureReason: string | null;
+  of: CardPayment | null;
+}
+
 export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED';
 
 export interface WebhookDelivery {
@@ -125,7 +131,7 @@ export const CARD_PAYMENT_UPDATES =
 
 /** A refund of a part changes its payment's amounts without an update of the payment. */
 export const REFUND_UPDATES =
-  `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{of{...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
+  `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{status failureReason of{...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
 
 export interface StartData {
   updatesCursor: string;

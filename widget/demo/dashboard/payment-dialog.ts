@@ -31,8 +31,8 @@ export class PaymentDialog extends LitElement {
   declare sending: boolean;
 
   #operation: PaymentOperation = 'refund';
-  /** Kept while it is unknown whether the server received the request, so that a retry refunds once. */
-  #idempotencyKey: string | null = null;
+  /** Kept while it is unknown whether the server received the refund, so that a retry of the same one refunds once. */
+  #refund: { orderCode: string; amountCents: number; idempotencyKey: string } | null = null;
 
   constructor() {
     super();
@@ -45,10 +45,9 @@ export class PaymentDialog extends LitElement {
   /** Opens the dialog over the page, for the operation that the payment's status allows. */
   async open(payment: CardPayment): Promise<void> {
     const operation = operationOf(payment);
-    if (!operation) return;
+    if (!operation || this.sending) return;
     this.payment = payment;
     this.#operation = operation;
-    this.#idempotencyKey = null;
     this.amount = formatBrl(payment.refundableCents ?? 0).replace(/[^\d.,]/g, '');
     this.error = '';
     await this.updateComplete;
@@ -82,9 +81,10 @@ export class PaymentDialog extends LitElement {
     `;
   }
 
-  #renderRefund({ description, refundableCents }: CardPayment): TemplateResult {
+  #renderRefund({ orderCode, description, refundableCents }: CardPayment): TemplateResult {
     return html`
       <h2 id="payment-dialog-title">Estornar ${description ?? 'este pagamento'}</h2>
+      <code>${orderCode}</code>
       <div class="field">
         <label for="refund-amount">Valor em reais</label>
         <input
@@ -102,9 +102,10 @@ export class PaymentDialog extends LitElement {
     `;
   }
 
-  #renderCancellation({ description, amountCents }: CardPayment): TemplateResult {
+  #renderCancellation({ orderCode, description, amountCents }: CardPayment): TemplateResult {
     return html`
       <h2 id="payment-dialog-title">Cancelar ${description ?? 'este pagamento'}?</h2>
+      <code>${orderCode}</code>
       <p>
         Ninguém pagou os ${formatBrl(amountCents)} ainda. A página de pagamento deixa de aceitar cartão; se o banco
         aprovar um que já estava em análise, o valor é devolvido sozinho.
@@ -115,8 +116,6 @@ export class PaymentDialog extends LitElement {
   #onInput(event: Event): void {
     this.amount = (event.target as HTMLInputElement).value;
     this.error = '';
-    // An edited form is a new request.
-    this.#idempotencyKey = null;
   }
 
   #close(): void {
@@ -131,25 +130,24 @@ export class PaymentDialog extends LitElement {
     event.preventDefault();
     const { payment } = this;
     if (!payment || this.sending) return;
-    const amountCents = parseCents(this.amount);
-    if (this.#operation === 'refund' && !amountCents) return this.#showError('Escreva um valor, como 20,00.');
+    const { orderCode } = payment;
+    const operation = this.#operation;
+    const amountCents = parseCents(this.amount) ?? 0;
+    if (operation === 'refund' && amountCents === 0) return this.#showError('Escreva um valor, como 20,00.');
+    if (this.#refund?.orderCode !== orderCode || this.#refund.amountCents !== amountCents)
+      this.#refund = { orderCode, amountCents, idempotencyKey: crypto.randomUUID() };
     this.sending = true;
     this.error = '';
-    this.#idempotencyKey ??= crypto.randomUUID();
-    const { orderCode } = payment;
-    const result = await (this.#operation === 'refund'
-      ? postJson('/demo/dashboard/refunds', { orderCode, amountCents, idempotencyKey: this.#idempotencyKey })
+    const result = await (operation === 'refund'
+      ? postJson('/demo/dashboard/refunds', this.#refund)
       : postJson('/demo/dashboard/cancellations', { orderCode }));
     this.sending = false;
-    if (!result.ok) {
-      if (result.refusal.status > 0 && result.refusal.status < 500) this.#idempotencyKey = null;
-      return this.#showError(errorOf(result.refusal));
-    }
-    const detail =
-      this.#operation === 'refund'
-        ? `Estorno de ${formatBrl(amountCents ?? 0)} pedido.`
-        : 'Pagamento cancelado.';
+    const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
+    if (!isUnknown) this.#refund = null;
+    if (!result.ok) return this.#showError(errorOf(result.refusal));
     this.#close();
+    const detail =
+      operation === 'refund' ? `Estorno de ${formatBrl(amountCents)} pedido.` : 'Pagamento cancelado.';
     this.dispatchEvent(new CustomEvent('payment-operation-done', { detail }));
   }
 
