@@ -374,25 +374,23 @@ function emptyList<Item>(): LoadedList<Item> {
 }
 
 /** Merges items that were read just now. Refunds change a payment's amounts without its version, so an equal one replaces. */
-function mergeRead<Item extends Versioned>(
-  items: Map<string, Item>,
-  incoming: readonly Item[],
-  keyOf: (item: Item) => string,
-): void {
-  for (const item of incoming) {
-    const known = items.get(keyOf(item));
-    if (!known || known.version <= item.version) items.set(keyOf(item), item);
-  }
+function mergeRead<Item extends Versioned>(...given: Merged<Item>): void {
+  merge(given, (known, read) => known.version <= read.version);
 }
 
 /** Merges items of updates, each as it was at its change: of two versions of one item the larger is kept. */
-function mergeUpdated<Item extends Versioned>(
-  items: Map<string, Item>,
-  incoming: readonly Item[],
-  keyOf: (item: Item) => string,
+function mergeUpdated<Item extends Versioned>(...given: Merged<Item>): void {
+  merge(given, (known, updated) => known.version < updated.version);
+}
+
+type Merged<Item> = [items: Map<string, Item>, incoming: readonly Item[], keyOf: (item: Item) => string];
+
+function merge<Item>(
+  [items, incoming, keyOf]: Merged<Item>,
+  replaces: (known: Item, item: Item) => boolean,
 ): void {
   for (const item of incoming) {
     const known = items.get(keyOf(item));
-    if (!known || known.version < item.version) items.set(keyOf(item), item);
+    if (!known || replaces(known, item)) items.set(keyOf(item), item);
   }
 }
