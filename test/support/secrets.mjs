@@ -20,7 +20,7 @@ const FORMS = {
   },
   'a CPF': { form: /(?<![\w.:+-])\d{3}\.?\d{3}\.?\d{3}-?\d{2}(?![\w:-])/g, isValid: isCpf },
   'a CNPJ': { form: /(?<![\w.:+-])[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2}(?![\w:-])/g },
-  'a CNPJ in digits': { form: /(?<![\w.:+-])\d{14}(?![\w.:-])/g, isValid: isCnpj },
+  'a CNPJ without punctuation': { form: /(?<![\w.:+-])[0-9A-Z]{12}\d{2}(?![\w.:-])/g, isValid: isCnpj },
   'a telephone': { form: /\+55\d{10,11}(?!\d)/g },
   'a random PIX key': {
     form: /(?<![\w-])[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![\w-])/gi,
@@ -104,13 +104,17 @@ function isCnpj(text) {
 }
 
 /**
- * Whether the last two digits are the check digits of those before. From the right, the weights count up from 2.
+ * Whether the last two digits are the check digits of those before. From the right, the weights count up from 2. A letter
+ * counts as its ASCII code less 48, as a digit does.
  * @param {string} digits @param {number[]} maxWeights the largest weight, for each of the two check digits
  */
 function hasCheckDigits(digits, maxWeights) {
   return maxWeights.every((max, which) => {
     const before = [...digits.slice(0, digits.length - 2 + which)].reverse();
-    const sum = before.reduce((total, digit, index) => total + Number(digit) * (2 + (index % (max - 1))), 0);
+    const sum = before.reduce(
+      (total, digit, index) => total + (digit.charCodeAt(0) - 48) * (2 + (index % (max - 1))),
+      0,
+    );
     return Number(digits[digits.length - 2 + which]) === ((sum * 10) % 11) % 10;
   });
 }

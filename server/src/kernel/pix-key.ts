@@ -1,10 +1,10 @@
-import { cnpj, cpf } from 'cpf-cnpj-validator';
 import { isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { maskTaxId, parseTaxId, type TaxIdKind } from './tax-id.ts';
 import type { TextPattern } from './text.ts';
 
 /** The five kinds of key in the directory of the Banco Central. */
-export type PixKeyKind = 'cpf' | 'cnpj' | 'phone' | 'email' | 'random';
+export type PixKeyKind = TaxIdKind | 'phone' | 'email' | 'random';
 
 export interface PixKey {
   kind: PixKeyKind;
@@ -12,9 +12,6 @@ export interface PixKey {
   key: string;
 }
 
-const CPF = /^(\d{11}|\d{3}\.\d{3}\.\d{3}-\d{2})$/;
-/** A CNPJ has letters too, since 2026; its two check digits stay digits. */
-const CNPJ = /^([0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/i;
 const PHONE = /^\+55\d{10,11}$/;
 const EMAIL =
   /^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
@@ -26,14 +23,8 @@ const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export function parsePixKey(text: string): PixKey | null {
   // No other kind has an @. A letter outside ASCII may have a lower case in ASCII: the Kelvin sign's is k.
   if (text.includes('@')) return ASCII.test(text) ? parseEmail(text.toLowerCase()) : null;
-  if (CPF.test(text)) {
-    const key = text.replace(/\D/g, '');
-    return hasCheckDigits(key, cpf) ? { kind: 'cpf', key } : null;
-  }
-  if (CNPJ.test(text)) {
-    const key = text.replace(/[./-]/g, '').toUpperCase();
-    return hasCheckDigits(key, cnpj) ? { kind: 'cnpj', key } : null;
-  }
+  const tax = parseTaxId(text);
+  if (tax) return { kind: tax.kind, key: tax.taxId };
   if (PHONE.test(text)) return isValidPhoneNumber(text, 'BR') ? { kind: 'phone', key: text } : null;
   const lower = text.toLowerCase();
   return RANDOM.test(lower) ? { kind: 'random', key: lower } : null;
@@ -41,13 +32,6 @@ export function parsePixKey(text: string): PixKey | null {
 
 function parseEmail(key: string): PixKey | null {
   return key.length <= EMAIL_MAX && EMAIL.test(key) ? { kind: 'email', key } : null;
-}
-
-/** Whether the check digits are right. `isValid` also refuses 123.456.789-09; one digit repeated is nobody's number. */
-function hasCheckDigits(key: string, { verifierDigit }: { verifierDigit(base: string): number }): boolean {
-  const base = key.slice(0, -2);
-  const first = verifierDigit(base);
-  return !/^(.)\1+$/.test(key) && key === `${base}${first}${verifierDigit(`${base}${first}`)}`;
 }
 
 /** A PIX key in its normal form. */
@@ -69,7 +53,7 @@ export function maskPixKey(key: string): string {
 export function maskedKey(key: string): string | null {
   switch (parsePixKey(key)?.kind) {
     case 'cpf':
-      return `***.${key.slice(3, 6)}.${key.slice(6, 9)}-**`;
+      return maskTaxId(key);
     case 'cnpj':
       return `**.${key.slice(2, 5)}.${key.slice(5, 8)}/${key.slice(8, 12)}-**`;
     case 'email':
@@ -87,7 +71,7 @@ export const PIX_KEYS_IN_TEXT: readonly TextPattern[] = [
   // E-mail addresses. A package's version in a stack's path does not end in a name.
   [/[^\s"'()<>@]{1,64}@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
   // CPF, CNPJ, telephones.
-  [/(?<![\w.:+-])(?:\d{11}|\d{14}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g, '…'],
+  [/(?<![\w.:+-])(?:\d{11}|[0-9A-Z]{12}\d{2}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g, '…'],
   [/(?<![\w.])[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2}\b/g, '…'],
   // Random keys.
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '…'],
