@@ -42,7 +42,11 @@ export const ARCHITECTURE = [
   { files: ['*/**'], own: RULES, others: PURE },
 
   // The layers of a slice, or of a folder inside it.
-  { files: ['*/**/*store.ts'], own: [...RULES, '**/*store.ts'], others: ['kernel/**', 'db/**'] },
+  {
+    files: ['*/**/*store.ts'],
+    own: [...RULES, '**/*store.ts'],
+    others: ['kernel/**', 'db/**', 'receiving/model.ts'],
+  },
   { files: ['*/**/*collections.ts'], own: [...RULES, '**/*store.ts'], others: ['kernel/**', 'commit/**'] },
   { files: ['*/**/*service.ts'], own: [...RULES, '**/*{store,collections}.ts'], others: SERVICE },
   {
@@ -50,11 +54,11 @@ export const ARCHITECTURE = [
     own: [...RULES, '**/*{store,collections,service}.ts', '!remote/**'],
     others: SERVICE,
   },
-  { files: ['*/**/*wire.ts'], own: RULES, others: ['kernel/**'] },
+  { files: ['*/**/*wire.ts'], own: RULES, others: ['kernel/**', 'receiving/model.ts'] },
   {
     files: ['*/**/*routes.ts'],
     own: [...RULES, '**/*wire.ts'],
-    others: ['kernel/**', 'http/**', 'access/model.ts'],
+    others: ['kernel/**', 'http/**', MODELS],
   },
   // The later slice adds its field to the earlier slice's type. Pothos' builder is the one thing of graphql below a slice.
   {

@@ -96,7 +96,7 @@ describeOnDatabase('credentials', (open) => {
       amount: { fixedCents: 500 },
     });
     const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 500 });
-    const paymentToken = await core.access.createPaymentToken(core.tenant, payment.orderCode);
+    const paymentToken = await core.access.createPaymentToken(core.tenant, { orderCode: payment.orderCode });
     await core.access.revokeToken(core.tenant, revoked);
 
     const everything = await dump(database);
@@ -174,7 +174,7 @@ describeOnDatabase('credentials', (open) => {
     test('A payment token outlives its payment by days, reads it alone, and cannot be revoked by the merchant', async () => {
       const core = await startCore({ database });
       const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 500 });
-      const token = await core.access.createPaymentToken(core.tenant, payment.orderCode);
+      const token = await core.access.createPaymentToken(core.tenant, { orderCode: payment.orderCode });
       expect((await core.access.authenticate(`Bearer ${token}`)).credential).toMatchObject({
         kind: 'payment_token',
         orderCode: payment.orderCode,
@@ -286,7 +286,7 @@ describeOnDatabase('credentials', (open) => {
 
     test('A payment token carries its order code', async () => {
       const core = await startCore({ database });
-      const token = await core.access.createPaymentToken(core.tenant, 'PSC-1');
+      const token = await core.access.createPaymentToken(core.tenant, { orderCode: 'PSC-1' });
       expect(token).toMatch(/^ps_payment_/);
       const caller = await core.access.authenticate(`Bearer ${token}`);
       expect(caller).toEqual({
@@ -322,11 +322,11 @@ describeOnDatabase('credentials', (open) => {
     for (const { key } of [other, sandbox])
       await expect(mine.authenticate(`Bearer ${key}`)).rejects.toBeInstanceOf(UnauthenticatedError);
 
-    const token = await core.access.createPaymentToken(core.tenant, 'PSC-1');
+    const token = await core.access.createPaymentToken(core.tenant, { orderCode: 'PSC-1' });
     expect((await mine.authenticate(`Bearer ${token}`)).tenant).toEqual(core.tenant);
     const inSandbox = await core.access.createPaymentToken(
       { ...core.tenant, environment: 'sandbox' },
-      'PSC-1',
+      { orderCode: 'PSC-1' },
     );
     expect((await core.access.authenticate(`Bearer ${inSandbox}`)).tenant.environment).toBe('sandbox');
     await expect(mine.authenticate(`Bearer ${inSandbox}`)).rejects.toBeInstanceOf(UnauthenticatedError);

@@ -46,6 +46,7 @@ const CREDENTIALS = {
   payouts: { kind: 'dashboard_token', id: 'tok_4', scopes: ['payouts'] },
   subaccounts: { kind: 'dashboard_token', id: 'tok_5', scopes: ['subaccounts'] },
   card_payments: { kind: 'dashboard_token', id: 'tok_6', scopes: ['card_payments'] },
+  payments: { kind: 'dashboard_token', id: 'tok_9', scopes: ['payments'] },
   products: { kind: 'dashboard_token', id: 'tok_7', scopes: ['products'] },
   webhooks: { kind: 'dashboard_token', id: 'tok_8', scopes: ['webhooks'] },
 } as const satisfies Record<string, Credential>;

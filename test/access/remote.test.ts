@@ -167,7 +167,7 @@ describeOnDatabase('in front of a service', (open) => {
     const database = await open();
     const before = await start(database, { live: LIVE, sandbox: SANDBOX });
     const token = await tokenOf(before, null);
-    const payment = await before.access.createPaymentToken(before.tenant, 'PSC-1');
+    const payment = await before.access.createPaymentToken(before.tenant, { orderCode: 'PSC-1' });
     const after = await start(database, { sandbox: SANDBOX });
     for (const credential of [LIVE, token, payment]) await refused(after, credential);
     await after.access.authenticate(`Bearer ${SANDBOX}`);

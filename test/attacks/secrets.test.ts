@@ -33,7 +33,8 @@ const SECRETS: [kind: string, secret: string][] = [
   ['a CPF', '123.456.789-09'],
   ['a CNPJ', '11.222.333/0001-81'],
   ['a CNPJ', '12.ABC.345/01DE-35'],
-  ['a CNPJ in digits', '11222333000181'],
+  ['a CNPJ without punctuation', '11222333000181'],
+  ['a CNPJ without punctuation', '12ABC34501DE35'],
   ['a telephone', '+5511987654321'],
   ['a random PIX key', '123e4567-e89b-42d3-a456-426614174000'],
 ];

@@ -97,7 +97,7 @@ describeOnDatabase('a canceled card payment', (open) => {
       ...{ status: 'refunded', refundedCents: 4990, refundingCents: 0, openChargeId: null },
     });
     expect(await statuses(core, orderCode)).toEqual(['pending', 'expired', 'refunded']);
-    expect((await core.refunds.ofCardPayments(core.tenant, [orderCode]))[0]).toMatchObject([
+    expect((await core.refunds.ofResources(core.tenant, 'card_payment', [orderCode]))[0]).toMatchObject([
       { status: 'completed', isAutomatic: true, reason: 'This payment was canceled before' },
     ]);
     expect(await core.wallet.read(core.tenant)).toMatchObject({ pendingReleaseCents: 0, receivableCents: 0 });

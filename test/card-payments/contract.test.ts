@@ -284,7 +284,7 @@ describeOnDatabase('card payments', (open) => {
         expect(await find(core, first.orderCode)).toMatchObject({
           ...{ paidLate: true, refundedCents: 4990, refundingCents: 0 },
         });
-        const [refunds] = await core.refunds.ofCardPayments(core.tenant, [first.orderCode]);
+        const [refunds] = await core.refunds.ofResources(core.tenant, 'card_payment', [first.orderCode]);
         expect(refunds).toMatchObject([{ status: 'completed', amountCents: 4990 }]);
         expect(await announcedStatuses(core, second.orderCode)).toEqual(['pending', 'paid']);
         expect(await taken(core)).toBe(4990);

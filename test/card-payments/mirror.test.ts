@@ -203,6 +203,10 @@ describe('what is known of a payment, held against what is said', () => {
       email: 'ana@b.br',
       externalId: '7',
     });
+    // The tax number is in the request alone: no answer of the service has it.
+    const requested = mergeUpstreamCardPayment(ana, claim({ customer: { taxId: '12345678909' } }), NOW)!;
+    expect(requested.payment).toMatchObject({ customer: { name: 'Ana', taxId: '12345678909' }, version: 2 });
+    expect(mergeUpstreamCardPayment(requested.payment, claim({ customer: { name: 'Ana' } }), NOW)).toBeNull();
     expect(known().customer).toBeNull();
   });
 

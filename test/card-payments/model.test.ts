@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assertTokenFree, checkoutAmount, grantAtStart } from '../../server/src/card-payments/checkout.ts';
+import {
+  assertTokenFree,
+  checkoutAmount,
+  grantAtStart,
+} from '../../server/src/card-payments/checkout/model.ts';
 import {
   type CardPaymentChange,
   type ChargeOutcome,
@@ -9,7 +13,6 @@ import {
   decideExpire,
   decideOutcome,
   decideRelease,
-  fitsBalances,
   isReturned,
   RESOLVE_AFTER_MS,
 } from '../../server/src/card-payments/decisions.ts';
@@ -35,6 +38,7 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import { fitsBalance } from '../../server/src/receiving/model.ts';
 import { assertCallbackUrl } from '../../server/src/webhooks/model.ts';
 import { generated } from '../support/scale.ts';
 
@@ -87,7 +91,7 @@ describe('a request for a card payment', () => {
       'a customer of whom all is known',
       {
         valueCents: 80,
-        customer: { name: long(200), email: `ana@${long(250)}`, externalId: long(200) },
+        customer: { name: long(200), email: `ana@${long(250)}`, externalId: long(200), taxId: '12345678909' },
       },
     ],
     ['a customer of whom little is known', { valueCents: 80, customer: { externalId: 'c-1' } }],
@@ -171,6 +175,13 @@ describe('a request for a card payment', () => {
       ],
     ),
     ['customer.externalId', long(201), { customer: { externalId: long(201) } }],
+    ...['', 'Ana', '12345678908', '11111111111', ' 12345678909', '12ABC34501DE36', 12345678909].map(
+      (taxId): [string, unknown, Record<string, unknown>] => [
+        'customer.taxId',
+        taxId,
+        { customer: { taxId } },
+      ],
+    ),
     ['customer', 'Ana', { customer: 'Ana' }],
     ['idempotencyKey', long(129)],
     ['idempotencyKey', 'com espaço'],
@@ -372,12 +383,11 @@ describe('a card payment', () => {
   });
 
   test('A card payment is charged while the ledger can count its amount', () => {
-    const { payment } = create();
+    const { amountCents } = create().payment;
     const half = Math.floor(Number.MAX_SAFE_INTEGER / 2);
-    const held = (cents: number) => ({ ...NO_BALANCES, acquirer: 0 - cents });
-    expect(fitsBalances(payment, NO_BALANCES)).toBe(true);
-    expect(fitsBalances(payment, held(half - payment.amountCents))).toBe(true);
-    expect(fitsBalances(payment, held(half - payment.amountCents + 1))).toBe(false);
+    expect(fitsBalance(amountCents, 0)).toBe(true);
+    expect(fitsBalance(amountCents, amountCents - half)).toBe(true);
+    expect(fitsBalance(amountCents, amountCents - half - 1)).toBe(false);
   });
 
   test('A paid payment posts its amount, is released after the account’s days, and is refunded where its attempt was paid', () => {

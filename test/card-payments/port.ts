@@ -28,14 +28,15 @@ export function describePort(start: StartPortFixture): void {
       const details = {
         description: 'Pão de queijo 🧀',
         callbackUrl: 'https://padaria.example/hook',
-        customer: { name: 'Ana', email: null },
+        customer: { name: 'Ana', email: null, taxId: '12345678909' },
         metadata: ' {"pedido": "\\u0000 1"} ',
         successUrl: 'https://padaria.example/ok',
         cancelUrl: null,
       };
       const { payment, replayed } = await cardPayments.create(tenant, { valueCents: 4990, ...details });
       expect(replayed).toBe(false);
-      expect(payment).toMatchObject({ ...details, customer: { name: 'Ana' }, amountCents: 4990 });
+      const customer = { name: 'Ana', taxId: '12345678909' };
+      expect(payment).toMatchObject({ ...details, customer, amountCents: 4990 });
       expect(payment.expiresAt.getTime() - payment.createdAt!.getTime()).toBe(SESSION);
       expect(await cardPayments.find(tenant, payment.orderCode)).toEqual(payment);
       expect((await merchant.events('card_payment')).map(({ snapshot }) => snapshot)).toEqual([payment]);

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideCreate, decideOutcome, decideRelease } from '../../server/src/card-payments/decisions.ts';
-import { refundableCents, type StoredCardPayment } from '../../server/src/card-payments/model.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import {
   decideRefundBegin,
   decideRefundCompleted,
   decideRefundFailed,
-  MAX_REFUNDS,
   REFUND_DAYS,
 } from '../../server/src/card-payments/refunding.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { InsufficientFundsError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import { MAX_REFUNDS, refundableCents } from '../../server/src/receiving/model.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');

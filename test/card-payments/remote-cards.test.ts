@@ -84,7 +84,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
 }
 
 describe('a card payment, created at the service', () => {
-  test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s and the order’s number stay in the facade', async () => {
+  test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s, the order’s number and the tax number stay in the facade', async () => {
     const { person, script, tenant, page, facade, events, clock } = await start();
     const given = {
       ...{
@@ -94,7 +94,10 @@ describe('a card payment, created at the service', () => {
         metadata: '{"a":1}',
         externalId: '1042',
       },
-      ...{ customer: { name: 'Ana', email: null }, successUrl: 'https://shop.example/ok' },
+      ...{
+        customer: { name: 'Ana', email: null, taxId: '12345678909' },
+        successUrl: 'https://shop.example/ok',
+      },
     };
     const { payment, replayed } = await person.create(tenant, { ...given, cancelUrl: null });
     expect(script.requests).toHaveLength(1);
@@ -111,6 +114,7 @@ describe('a card payment, created at the service', () => {
         callbackUrl: 'https://shop.example/hook',
         checkoutUrl: page(payment.orderCode),
         externalId: '1042',
+        customer: { name: 'Ana', taxId: '12345678909' },
       },
       ...{ createdAt: clock.now(), expiresAt: plusMs(clock.now(), 30 * MINUTE) },
     });
@@ -238,6 +242,13 @@ describe('a creation whose answer was lost', () => {
     const found = await cards.requests.createCardPayment!.lookUp(tenant, intent!);
     expect(found).toEqual(pages ? expect.objectContaining({ claims: made[0]!.orderCode }) : 'unclear');
     expect(script.requestLines).toHaveLength(looks);
+  });
+
+  test('A lost creation is found where the list shows a customer without the tax number of the request', async () => {
+    const { person, tenant, made } = await startLost({ listed: true });
+    const customer = { name: 'Ana', taxId: '12345678909' };
+    const { payment } = await person.create(tenant, { valueCents: 4990, customer });
+    expect(payment).toMatchObject({ orderCode: made[0]!.orderCode, customer });
   });
 
   test('A lost creation is not confused with a similar older payment', async () => {

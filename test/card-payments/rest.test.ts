@@ -101,6 +101,7 @@ describe('creating a card payment (section 4.2)', () => {
     [{ valueCents: 100, customer: 'Ana' }, /^customer: must be an object$/],
     [{ valueCents: 100, customer: { email: 'ana' } }, /^customer\.email: must be an e-mail address$/],
     [{ valueCents: 100, customer: { name: 1 } }, /^customer\.name: must be a string$/],
+    [{ valueCents: 100, customer: { taxId: '123.456.789-08' } }, /^customer\.taxId: must be a CPF or a CNPJ/],
     [{ valueCents: 100, metadata: { order: 1 } }, /^metadata: must be a string$/],
     [{ valueCents: 100, metadata: '{order}' }, /^metadata: must be serialized JSON$/],
     [{ valueCents: 100, metadata: JSON.stringify('x'.repeat(2_047)) }, /^metadata: must have at most 2048/],

@@ -55,6 +55,7 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
     409,
     'No cards',
   ],
+  PAYMENTS_NOT_CONFIGURED: [new UnavailableError('PAYMENTS_NOT_CONFIGURED', 'No PIX'), 409, 'No PIX'],
   NOT_IN_SANDBOX: [new UnavailableError('NOT_IN_SANDBOX', 'Live alone'), 403, 'Live alone'],
   ONLY_IN_SANDBOX: [new UnavailableError('ONLY_IN_SANDBOX', 'Sandbox alone'), 403, 'Sandbox alone'],
   LIMIT_REACHED: [new UnavailableError('LIMIT_REACHED', 'Enough'), 409, 'Enough'],

@@ -23,6 +23,7 @@ test('no member that carries a secret reaches a line, at any depth, nor a key in
     pixKey: 'hidden@example.com',
     walletAddress: 'hidden',
     destination: 'hidden',
+    taxId: 'hidden',
     card: { number: '4242hidden' },
     securityCode: 'hidden',
     detail: 'Failing row contains (hidden)',

@@ -213,7 +213,7 @@ describeOnDatabase('refunds', (open) => {
       .execute();
     await core.pass(DAY);
     expect(await returned()).toMatchObject({ refundedCents: 4990, refundingCents: 0 });
-    const [refunds] = await core.refunds.ofCardPayments(core.tenant, [second.orderCode]);
+    const [refunds] = await core.refunds.ofResources(core.tenant, 'card_payment', [second.orderCode]);
     expect(refunds!.map(({ status }) => status)).toEqual(['failed', 'completed']);
     expect(await core.balances()).toMatchObject({ refunds_in_transit: 0, merchant_pending: 4990 });
   });
@@ -225,7 +225,7 @@ describeOnDatabase('refunds', (open) => {
     for (const reference of [refund.refundId, 'ref_idem_chave'])
       expect(await other.refunds.find(other.tenant, reference)).toBeNull();
     expect(await other.refunds.findMany(other.tenant, [refund.refundId])).toEqual([null]);
-    expect(await other.refunds.ofCardPayments(other.tenant, [orderCode])).toEqual([[]]);
+    expect(await other.refunds.ofResources(other.tenant, 'card_payment', [orderCode])).toEqual([[]]);
     expect(await other.refunds.count(other.tenant, {})).toBe(0);
     for (const code of [orderCode, 'nothing', 'with \u0000'])
       await expect(request(other, code, {})).rejects.toBeInstanceOf(NotFoundError);

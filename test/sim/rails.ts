@@ -1,6 +1,7 @@
 import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
-import type { Acquirer, ChargeStatus, RefundStatus } from '../../server/src/rails/acquirer.ts';
+import type { Acquirer, ChargeStatus } from '../../server/src/rails/acquirer.ts';
 import type { Bank, Transfer, TransferStatus } from '../../server/src/rails/bank.ts';
+import type { RefundStatus } from '../../server/src/rails/refund.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import type { Random } from '../faults/random.ts';
 import { type Faults, type Gate, Injected } from './gate.ts';
@@ -138,7 +139,7 @@ export function createRails({
       });
     if (booked.settlesAt > clock.now()) return { status: 'pending', settlesAt: booked.settlesAt };
     return booked.outcome === 'complete'
-      ? { status: 'completed' }
+      ? { status: 'completed', endToEndId: null }
       : { status: 'failed', reason: 'O banco emissor recusou o estorno' };
   }
 

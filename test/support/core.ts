@@ -17,12 +17,20 @@ import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
+import type {
+  HostedPixCheckout,
+  PaymentService,
+  PixReceiver,
+  StoredPayment,
+} from '../../server/src/payments/model.ts';
 import type { OwnPayout, PayoutService } from '../../server/src/payouts/model.ts';
 import type { ProductService, StoredProduct } from '../../server/src/products/model.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
+import type { PixRail } from '../../server/src/rails/pix.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import type { RefundControls, RefundService } from '../../server/src/refunds/model.ts';
 import type {
   SandboxService,
@@ -53,6 +61,9 @@ export interface Core {
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   readonly refunds: RefundService;
+  readonly payments: PaymentService<StoredPayment> & PixReceiver & HostedPixCheckout;
+  /** The simulated bank of PIX payments, without the faults of `CoreOptions.pix`. */
+  readonly pix: SimulatedPix;
   /** The simulated bank itself, without the faults of `CoreOptions.bank`. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<OwnPayout>;
@@ -85,6 +96,8 @@ export interface CoreOptions {
   acquirer?: (simulated: Acquirer) => Acquirer;
   /** Puts faults between the server and the bank. */
   bank?: (simulated: Bank) => Bank;
+  /** Puts faults between the server and the bank of PIX payments. */
+  pix?: (simulated: PixRail) => PixRail;
   /** Puts faults between the server and the receivers of webhooks. */
   send?: (real: Send) => Send;
   /** Whether this instance notifies the others of its commits; `false` loses the NOTIFY. */
@@ -101,6 +114,7 @@ export async function startCore({
   account,
   acquirer: wrap = (simulated) => simulated,
   bank: wrapBank = (simulated) => simulated,
+  pix: wrapPix,
   send: wrapSend = (real) => real,
   announces = true,
   follows = true,
@@ -137,6 +151,7 @@ export async function startCore({
     committer,
     acquirer,
     bank: wrapBank(bank),
+    wrapPix,
     send: wrapSend(createSender({ clock, privateAddresses: true })),
     privateAddresses: true,
     onFault: onError,

@@ -2,6 +2,7 @@ import { accounts, tokens } from '../../server/src/access/collections.ts';
 import { createAccessService, createTokenMint, prepareToken } from '../../server/src/access/service.ts';
 import { createCharging } from '../../server/src/card-payments/charging.ts';
 import {
+  cardOrderPayments,
   cardPayments as cardPaymentRecords,
   refundableCardPayments,
 } from '../../server/src/card-payments/collections.ts';
@@ -14,13 +15,18 @@ import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
-import { returnOfCardPayment } from '../../server/src/modes/embedded.ts';
+import { notifyOfCredit, returnOfCardPayment } from '../../server/src/modes/embedded.ts';
+import { createPixCharging } from '../../server/src/payments/charging.ts';
+import { pixOrderPayments, refundablePayments } from '../../server/src/payments/collections.ts';
+import { createPaymentService } from '../../server/src/payments/service.ts';
 import { createPayoutSending } from '../../server/src/payouts/sending.ts';
 import { createPayoutService } from '../../server/src/payouts/service.ts';
 import { products as productRecords } from '../../server/src/products/collections.ts';
 import { createProductService } from '../../server/src/products/service.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
+import type { PixRail } from '../../server/src/rails/pix.ts';
+import { createSimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import { createRefundSending } from '../../server/src/refunds/sending.ts';
 import { createRefundService } from '../../server/src/refunds/service.ts';
 import { createSandboxService } from '../../server/src/sandbox/service.ts';
@@ -40,6 +46,7 @@ export function wireSlices({
   committer,
   acquirer,
   bank,
+  wrapPix = (simulated) => simulated,
   send,
   privateAddresses,
   onFault,
@@ -49,6 +56,8 @@ export function wireSlices({
   committer: Committer;
   acquirer: Acquirer;
   bank: Bank;
+  /** Puts faults between the server and the bank of PIX payments. */
+  wrapPix?: ((simulated: PixRail) => PixRail) | undefined;
   send: Send;
   /** Whether a webhook's URL may be an address of this machine. */
   privateAddresses: boolean;
@@ -60,11 +69,19 @@ export function wireSlices({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
-  const sources = { card_payment: refundableCardPayments };
+  const sources = { card_payment: refundableCardPayments, payment: refundablePayments };
+  const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
+  const rail = wrapPix(pix);
   const refunds = createRefundService({ database, committer, sources });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
+    otherMethods: [pixOrderPayments],
     returnOf: returnOfCardPayment,
+  });
+  const pixCharging = createPixCharging({
+    ...{ database, committer, accounts, rail, onFault },
+    otherMethods: [cardOrderPayments],
+    meter: { onPixCode: () => undefined, onPixCredit: () => undefined },
   });
   const payoutSending = createPayoutSending({ database, committer, bank });
   const subaccountSending = createSubaccountSending({
@@ -84,10 +101,21 @@ export function wireSlices({
       ...createCardPaymentService({
         ...{ database, committer, accounts, guard, clock, privateAddresses },
         products: productRecords,
+        otherMethods: [pixOrderPayments],
       }),
       ...charging,
       refund: refunds.refund,
     },
+    payments: {
+      ...createPaymentService({
+        ...{ database, committer, accounts, privateAddresses },
+        products: productRecords,
+        otherMethods: [cardOrderPayments],
+        register: pixCharging.register,
+      }),
+      ...pixCharging,
+    },
+    pix,
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
     access: createAccessService({ database, committer, clock }),
@@ -108,7 +136,12 @@ export function wireSlices({
     webhooks: createWebhookService({ database, committer, privateAddresses }),
     handlers: {
       ...charging.tasks,
-      ...createRefundSending({ database, committer, acquirer, sources, controls: refunds }).tasks,
+      ...pixCharging.tasks,
+      ...createRefundSending({
+        ...{ database, committer, sources },
+        rails: { card_payment: acquirer, payment: rail },
+        controls: refunds,
+      }).tasks,
       ...payoutSending.tasks,
       ...subaccountSending.tasks,
       ...delivery.tasks,

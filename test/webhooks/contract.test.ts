@@ -33,7 +33,7 @@ describeOnDatabase('webhooks', (open) => {
       const { core, receiver, secret } = await configured();
       const payment = await paid(core, {
         valueCents: 4990,
-        customer: { name: 'Ana', email: 'ana@example.com', externalId: '7' },
+        customer: { name: 'Ana', email: 'ana@example.com', externalId: '7', taxId: '12345678909' },
         metadata: ' {"pedido": "\\u0000 1", "pão": "🧀"} ',
       });
       await core.pass(HOUR);
@@ -92,7 +92,7 @@ describeOnDatabase('webhooks', (open) => {
     test('A webhook has no customer without a name or email, and null in place of missing metadata', async () => {
       const { core, receiver } = await configured();
       await paid(core);
-      await paid(core, { customer: { externalId: '7' } });
+      await paid(core, { customer: { externalId: '7', taxId: '12345678909' } });
       await core.work.settled();
       for (const { body } of receiver.received) {
         expect(JSON.parse(body)).toMatchObject({ metadata: null });

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { ValidationError } from '../../server/src/kernel/errors.ts';
+import { type UpstreamError, ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
 import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
 import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';
@@ -17,9 +18,13 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 const CUSTOMER = { name: 'Ana', email: 'ana@example.com' };
-const SALE = { valueCents: 4990, customer: { ...CUSTOMER, externalId: '7' }, metadata: ' {"pedido": 1} ' };
+const SALE = {
+  ...{ valueCents: 4990, metadata: ' {"pedido": 1} ' },
+  customer: { ...CUSTOMER, externalId: '7', taxId: '12345678909' },
+};
 /** The members of each event of a sale, from `amount` on. */
 const SOLD = { amount: 49.9, customer: CUSTOMER, metadata: SALE.metadata };
+const SOLD_BY_PIX = { amountCents: 4990, customer: CUSTOMER, metadata: SALE.metadata };
 
 /** Moves the clock when nothing is under way: an attempt that is would be given up. */
 async function later(core: Core): Promise<string> {
@@ -53,6 +58,29 @@ const HAPPENINGS: Record<
     const refundedAt = await later(core);
     await core.cardPayments.refund(core.tenant, orderCode);
     return { orderCode, ...SOLD, status: 'refunded', paidAt, refundedAt };
+  },
+  async 'payment.expired'(core, callbackUrl) {
+    const { payment } = await core.payments.create(core.tenant, { ...SALE, callbackUrl });
+    await core.pass(HOUR);
+    const { paymentId, expiresAt } = payment;
+    return { paymentId, ...SOLD_BY_PIX, status: 'expired', expiredAt: expiresAt.toISOString() };
+  },
+  async 'payment.failed'(core, callbackUrl) {
+    const email = 'sem-codigo@psa.example';
+    const creation = core.payments.create(core.tenant, { ...SALE, customer: { email }, callbackUrl });
+    const refusal = (await creation.catch((error: unknown) => error)) as UpstreamError;
+    const paymentId = refusal.lookupReference;
+    const failureReason = 'O banco recusou a cobrança';
+    return { paymentId, ...SOLD_BY_PIX, customer: { email }, status: 'failed', failureReason };
+  },
+  async 'payment.refunded'(core, callbackUrl) {
+    const { payment } = await core.payments.create(core.tenant, { ...SALE, callbackUrl });
+    const { paymentId } = payment;
+    await core.pix.pay({ txid: txidOf(paymentId) });
+    const paidAt = (await core.payments.receive(core.tenant, paymentId))!.paidAt!.toISOString();
+    const refundedAt = await later(core);
+    await core.refunds.request(core.tenant, { type: 'payment', id: paymentId }, {});
+    return { paymentId, ...SOLD_BY_PIX, status: 'refunded', paidAt, refundedAt };
   },
   async 'withdrawal.processing'(core) {
     await fund(core, { cents: 10_000 });

@@ -53,6 +53,8 @@ const settings = {
     .min(0, 'must lie from 0 to 365')
     .max(365, 'must lie from 0 to 365')
     .optional(),
+  pixEnabled: z.boolean().optional(),
+  pixFeeCents: fee.optional(),
   payoutFeesCents: z
     .strictObject(byMethod(() => fee.optional()))
     .refine((fees) => Object.values(fees).some((each) => each !== undefined), 'must name a method')

@@ -16,6 +16,9 @@ export interface AccountSettings {
   cardPaymentsEnabled: boolean;
   /** Days from a card sale to its release into the balance. */
   cardReleaseDays: number;
+  pixEnabled: boolean;
+  /** The part of each PIX payment that the service keeps. */
+  pixFeeCents: Cents;
   /** The part of each payout that the service keeps. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
   /** The fee that the account takes from each payout of its subaccounts. */
@@ -25,6 +28,8 @@ export interface AccountSettings {
 export const DEFAULT_SETTINGS: AccountSettings = {
   cardPaymentsEnabled: true,
   cardReleaseDays: 14,
+  pixEnabled: true,
+  pixFeeCents: 0,
   payoutFeesCents: byMethod((method) => methodOf(method).defaultFeeCents),
   subaccountMarkupCents: 50,
 };
@@ -35,6 +40,7 @@ export const DASHBOARD_SCOPES = [
   'payouts',
   'subaccounts',
   'card_payments',
+  'payments',
   'products',
   'webhooks',
 ] as const;
@@ -45,6 +51,7 @@ export type Right =
   | 'wallet.read'
   | 'payouts.read'
   | 'card_payments.read'
+  | 'payments.read'
   | 'products.read'
   | 'webhooks.read'
   | 'subaccounts.read'
@@ -69,6 +76,7 @@ const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = 
   payouts: ['payouts.read'],
   subaccounts: ['subaccounts.read', 'subaccount_payouts.read'],
   card_payments: ['card_payments.read'],
+  payments: ['payments.read'],
   products: ['products.read'],
   webhooks: ['webhooks.read'],
 };
@@ -78,8 +86,11 @@ export type Credential =
   /** Permissions are null where the service that issued the key does not show them and enforces them itself. */
   | { kind: 'api_key'; id: string; permissions: readonly Permission[] | null }
   | { kind: 'checkout_token'; id: string; grant: CheckoutGrant }
-  | { kind: 'payment_token'; id: string; orderCode: string }
+  | ({ kind: 'payment_token'; id: string } & FollowedPayment)
   | { kind: 'dashboard_token'; id: string; scopes: readonly DashboardScope[] };
+
+/** The one payment that a payment token reads and follows: a card payment, or a payment by PIX. */
+export type FollowedPayment = { orderCode: string } | { paymentId: string };
 
 export interface Caller {
   readonly tenant: Tenant;
@@ -162,7 +173,7 @@ export interface AccessService {
     input: CreateDashboardTokenInput,
   ): Promise<{ token: string; expiresAt: Date }>;
   /** Mints a token that reads and follows one payment. */
-  createPaymentToken(tenant: Tenant, orderCode: string): Promise<string>;
+  createPaymentToken(tenant: Tenant, payment: FollowedPayment): Promise<string>;
   /** Revokes a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
 }
@@ -231,9 +242,31 @@ export function assertMayFollowAccount(caller: Caller): void {
 
 /** Whether the caller may read a card payment. For a payment token, no other payment exists. @throws PermissionError */
 export function mayReadCardPayment(caller: Caller, orderCode: string): boolean {
-  if (caller.credential.kind === 'payment_token') return caller.credential.orderCode === orderCode;
+  const { credential } = caller;
+  if (credential.kind === 'payment_token')
+    return 'orderCode' in credential && credential.orderCode === orderCode;
   assertMay(caller, 'card_payments.read');
   return true;
+}
+
+/** Whether the caller may read a payment. For a payment token, no other payment exists. @throws PermissionError */
+export function mayReadPayment(caller: Caller, paymentId: string): boolean {
+  const { credential } = caller;
+  if (credential.kind === 'payment_token')
+    return 'paymentId' in credential && credential.paymentId === paymentId;
+  assertMay(caller, 'payments.read');
+  return true;
+}
+
+/** Whether a caller that reads the account has a right. */
+export function may(caller: Caller, right: Right): boolean {
+  try {
+    assertMay(caller, right);
+    return true;
+  } catch (error) {
+    if (error instanceof PermissionError) return false;
+    throw error;
+  }
 }
 
 /** Whether the caller sees more of a subaccount than its id. A key that may only request payouts does not. */

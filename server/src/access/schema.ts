@@ -19,7 +19,10 @@ const CredentialKind = builder.enumType('CredentialKind', {
   values: {
     API_KEY: { value: 'api_key', description: 'For servers alone.' },
     CHECKOUT_TOKEN: { value: 'checkout_token', description: 'createCheckoutToken: may be public.' },
-    PAYMENT_TOKEN: { value: 'payment_token', description: 'startCheckout: follows one payment.' },
+    PAYMENT_TOKEN: {
+      value: 'payment_token',
+      description: 'startCheckout, startPixCheckout: follows one payment.',
+    },
     DASHBOARD_TOKEN: { value: 'dashboard_token', description: 'createDashboardToken: reads by scope.' },
   } as const,
 });
@@ -33,25 +36,27 @@ const RateLimit = builder.objectRef<RateLimitState>('RateLimit').implement({
   }),
 });
 
-const Viewer = builder.objectRef<{ environment: Environment; credential: Credential }>('Viewer').implement({
-  description: 'Who is asking.',
-  fields: (t) => ({
-    environment: t.expose('environment', { type: EnvironmentEnum }),
-    credential: t.field({
-      type: CredentialKind,
-      description: 'How the caller was let in.',
-      resolve: ({ credential }) => credential.kind,
+export const Viewer = builder
+  .objectRef<{ environment: Environment; credential: Credential }>('Viewer')
+  .implement({
+    description: 'Who is asking.',
+    fields: (t) => ({
+      environment: t.expose('environment', { type: EnvironmentEnum }),
+      credential: t.field({
+        type: CredentialKind,
+        description: 'How the caller was let in.',
+        resolve: ({ credential }) => credential.kind,
+      }),
+      permissions: t.stringList({
+        nullable: true,
+        description:
+          'Null where they are not known (a token, or remote mode: the service does not show a key’s permissions). Empty for an unrestricted key.',
+        resolve: ({ credential }) =>
+          credential.kind === 'api_key' && credential.permissions ? [...credential.permissions] : null,
+      }),
+      rateLimit: t.field({ type: RateLimit, resolve: (_, __, context) => context.rateLimit() }),
     }),
-    permissions: t.stringList({
-      nullable: true,
-      description:
-        'Null where they are not known (a token, or remote mode: the service does not show a key’s permissions). Empty for an unrestricted key.',
-      resolve: ({ credential }) =>
-        credential.kind === 'api_key' && credential.permissions ? [...credential.permissions] : null,
-    }),
-    rateLimit: t.field({ type: RateLimit, resolve: (_, __, context) => context.rateLimit() }),
-  }),
-});
+  });
 
 builder.queryFields((t) => ({
   viewer: t.field({
@@ -77,7 +82,8 @@ const DashboardScope = builder.enumType('DashboardScope', {
     WALLET: { value: 'wallet' },
     PAYOUTS: { value: 'payouts' },
     SUBACCOUNTS: { value: 'subaccounts' },
-    CARD_PAYMENTS: { value: 'card_payments' },
+    CARD_PAYMENTS: { value: 'card_payments', description: 'Card payments and their refunds.' },
+    PAYMENTS: { value: 'payments', description: 'PIX payments and their refunds.' },
     PRODUCTS: { value: 'products' },
     WEBHOOKS: { value: 'webhooks' },
   } as const,

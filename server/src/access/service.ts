@@ -18,6 +18,7 @@ import {
   type DashboardScope,
   DEFAULT_SETTINGS,
   environmentOfKey,
+  type FollowedPayment,
   KEY_PREFIX,
   type MintToken,
   type NewToken,
@@ -83,10 +84,10 @@ export function createAccessService({
       return { token, expiresAt };
     },
 
-    createPaymentToken(tenant, orderCode) {
+    createPaymentToken(tenant, payment) {
       return mint(tenant, {
         kind: 'payment',
-        grant: { orderCode },
+        grant: payment,
         mintedBy: null,
         allowedOrigins: [],
         expiresAt: plusMs(clock.now(), PAYMENT_TOKEN_MS),
@@ -184,7 +185,7 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
     case 'checkout':
       return { kind: 'checkout_token', id, grant: grant as CheckoutGrant };
     case 'payment':
-      return { kind: 'payment_token', id, orderCode: (grant as { orderCode: string }).orderCode };
+      return { kind: 'payment_token', id, ...(grant as FollowedPayment) };
     case 'dashboard':
       return { kind: 'dashboard_token', id, scopes: (grant as { scopes: DashboardScope[] }).scopes };
   }

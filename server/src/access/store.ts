@@ -64,6 +64,8 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
       name: account.name,
       card_payments_enabled: account.cardPaymentsEnabled,
       card_release_days: account.cardReleaseDays,
+      pix_enabled: account.pixEnabled,
+      pix_fee_cents: account.pixFeeCents,
       ...toFeeColumns(account.payoutFeesCents),
       subaccount_markup_cents: account.subaccountMarkupCents,
       created_at: createdAt,
@@ -82,6 +84,8 @@ function toAccount(row: Selectable<Tables['account']>): AccountRow {
     name: row.name,
     cardPaymentsEnabled: row.card_payments_enabled,
     cardReleaseDays: row.card_release_days,
+    pixEnabled: row.pix_enabled,
+    pixFeeCents: row.pix_fee_cents,
     payoutFeesCents: readFees(row),
     subaccountMarkupCents: row.subaccount_markup_cents,
   };
@@ -137,12 +141,16 @@ export async function updateAccount(
     name,
     cardPaymentsEnabled,
     cardReleaseDays,
+    pixEnabled,
+    pixFeeCents,
     payoutFeesCents: fees = {},
     subaccountMarkupCents,
   }: {
     name?: string | undefined;
     cardPaymentsEnabled?: boolean | undefined;
     cardReleaseDays?: number | undefined;
+    pixEnabled?: boolean | undefined;
+    pixFeeCents?: number | undefined;
     payoutFeesCents?:
       | { [Method in keyof AccountSettings['payoutFeesCents']]?: number | undefined }
       | undefined;
@@ -156,6 +164,8 @@ export async function updateAccount(
       name,
       card_payments_enabled: cardPaymentsEnabled,
       card_release_days: cardReleaseDays,
+      pix_enabled: pixEnabled,
+      pix_fee_cents: pixFeeCents,
       ...toFeeColumns(fees),
       subaccount_markup_cents: subaccountMarkupCents,
     })

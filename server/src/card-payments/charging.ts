@@ -1,13 +1,22 @@
 import { type Committer, joined, type State, type Writes } from '../commit/commit.ts';
+import type { OrderPayments } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
 import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
+import { closesOrder, fitsBalance } from '../receiving/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { isCurrentTask } from '../work/store.ts';
-import { tokenOf } from './checkout.ts';
-import { cardPayments, readWithSiblings, siblingsOf, writesOf } from './collections.ts';
+import { tokenOf } from './checkout/model.ts';
+import {
+  cardOrderPayments,
+  cardPayments,
+  orderOf,
+  readWithSiblings,
+  siblingsOf,
+  writesOf,
+} from './collections.ts';
 import {
   type CardPaymentChange,
   type CardPaymentTask,
@@ -15,7 +24,6 @@ import {
   decideExpire,
   decideOutcome,
   decideRelease,
-  fitsBalances,
   isReturned,
 } from './decisions.ts';
 import type {
@@ -28,7 +36,7 @@ import type {
   StoredCardPayment,
 } from './model.ts';
 import type { AccountCollection } from './service.ts';
-import { isPaidElsewhere, selectByOrderCode } from './store.ts';
+import { selectByOrderCode } from './store.ts';
 
 /**
  * Charges the cards of payments, and handles their due tasks. The acquirer is called between two commits, never
@@ -40,6 +48,7 @@ export function createCharging({
   acquirer,
   accounts,
   guard,
+  otherMethods,
   returnOf,
   onFault,
 }: {
@@ -48,6 +57,8 @@ export function createCharging({
   acquirer: Acquirer;
   accounts: AccountCollection;
   guard: CardTestingGuard;
+  /** The payments of an order that other methods pay. */
+  otherMethods: readonly OrderPayments[];
   /** Returns the writes that begin the refund of a payment which is returned by itself. */
   returnOf: (payment: StoredCardPayment, now: Date) => Writes;
   /** Receives the error of an acquirer that did not answer, or of a card that could not be counted. */
@@ -62,7 +73,13 @@ export function createCharging({
     return committer.change<{ payment: StoredCardPayment; refusal: Refusal | null }>({
       tenant,
       read: (reader) =>
-        Promise.all([reader.load(accounts, tenant.accountId), readWithSiblings(reader, orderCode)]),
+        Promise.all([
+          reader.load(accounts, tenant.accountId),
+          readWithSiblings(reader, orderCode).then(
+            (payment) =>
+              payment && Promise.all(otherMethods.map((method) => method.read(reader, orderOf(payment)))),
+          ),
+        ]),
       decide(state) {
         const payment = state.get(cardPayments, orderCode);
         if (!payment) throw new NotFoundError('Card payment not found');
@@ -78,6 +95,12 @@ export function createCharging({
     });
   }
 
+  /** The other payments of the same attempt and of the same order, by any method. */
+  const allSiblingsOf = (state: State, payment: StoredCardPayment) => [
+    ...siblingsOf(state, payment),
+    ...otherMethods.flatMap((method) => method.paymentsOf(state, orderOf(payment))),
+  ];
+
   /** Records the outcome of a charge, and counts it for the guard where this call is the first to record it. */
   async function recordOutcome(
     attempt: ChargeAttempt,
@@ -91,7 +114,7 @@ export function createCharging({
       const change = decideOutcome(payment, {
         chargeId,
         outcome,
-        siblings: siblingsOf(state, payment),
+        siblings: allSiblingsOf(state, payment),
         account: state.need(accounts, tenant.accountId),
         now: state.now,
       });
@@ -108,12 +131,23 @@ export function createCharging({
     return guard.record(attempt, outcome).catch(onFault);
   }
 
+  /** Whether another payment of the same order was paid, so that this open one takes no card any more. */
+  async function isPaidElsewhere(tenant: Tenant, payment: StoredCardPayment): Promise<boolean> {
+    if (payment.status !== 'pending') return false;
+    const paid = await Promise.all(
+      [cardOrderPayments, ...otherMethods].map((method) =>
+        method.selectPaid(database.sql, tenant, orderOf(payment)),
+      ),
+    );
+    return paid.flat().some(closesOrder);
+  }
+
   return {
     async open(orderCode) {
       const found = await selectByOrderCode(database.sql, orderCode);
       if (!found) return null;
       const { tenant, payment, merchantName } = found;
-      return { payment, merchantName, paidElsewhere: await isPaidElsewhere(database.sql, tenant, payment) };
+      return { payment, merchantName, paidElsewhere: await isPaidElsewhere(tenant, payment) };
     },
 
     cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),
@@ -130,8 +164,8 @@ export function createCharging({
         tenant,
         orderCode,
         (payment, state) =>
-          fitsBalances(payment, state.balances)
-            ? decideCharge(payment, { chargeId, siblings: siblingsOf(state, payment), now: state.now })
+          fitsBalance(payment.amountCents, state.balances.acquirer)
+            ? decideCharge(payment, { chargeId, siblings: allSiblingsOf(state, payment), now: state.now })
             : 'not_payable',
       );
       if (refusal !== null) {

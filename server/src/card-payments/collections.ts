@@ -1,13 +1,10 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import type { Order, OrderPayments } from '../commit/orders.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import { type CardPaymentChange, closesOrder } from './decisions.ts';
+import { tokenOf } from './checkout/model.ts';
+import type { CardPaymentChange } from './decisions.ts';
 import type { StoredCardPayment } from './model.ts';
-import {
-  decideRefundBegin,
-  decideRefundCompleted,
-  decideRefundFailed,
-  type RefundRequest,
-} from './refunding.ts';
+import { decideRefundBegin, decideRefundCompleted, decideRefundFailed } from './refunding.ts';
 import {
   type CheckoutUse,
   saveCardPayments,
@@ -16,6 +13,7 @@ import {
   selectByExternalIds,
   selectCardPayments,
   selectCheckoutUses,
+  selectPaidOfOrder,
 } from './store.ts';
 
 /** Card payments, as a decision reads and writes them. */
@@ -67,13 +65,14 @@ function siblingCollection(
   };
 }
 
-/** Loads a payment, and the others of its checkout attempt and of its order. */
-export async function readWithSiblings(reader: Reader, orderCode: string): Promise<void> {
+/** Loads and returns a payment, and loads the others of its checkout attempt and of its order. */
+export async function readWithSiblings(reader: Reader, orderCode: string): Promise<StoredCardPayment | null> {
   const payment = await reader.load(cardPayments, orderCode);
   await Promise.all([
     payment?.checkoutAttempt != null && readSiblings(reader, attempts, payment.checkoutAttempt),
     payment?.externalId != null && readOrder(reader, payment.externalId),
   ]);
+  return payment;
 }
 
 /** Loads the payments of an order that were paid, or have an open charge. */
@@ -96,10 +95,36 @@ export function siblingsOf(state: State, payment: StoredCardPayment): StoredCard
   return [...orderCodes].filter((each) => each !== orderCode).map((each) => state.need(cardPayments, each));
 }
 
-/** Whether a payment of the order was ever paid for it, also if it was refunded since. */
-export function isOrderPaid(state: State, externalId: string): boolean {
-  const { orderCodes } = state.need(orders, externalId);
-  return orderCodes.some((orderCode) => closesOrder(state.need(cardPayments, orderCode)));
+/** The order of a payment. */
+export function orderOf(payment: StoredCardPayment): Order {
+  const { checkoutAttempt, externalId } = payment;
+  return { checkoutAttempt, externalId, tokenId: tokenOf(payment) };
+}
+
+/** Card payments, as the slices of other methods see those of an order. */
+export const cardOrderPayments: OrderPayments = {
+  read: (reader, { checkoutAttempt, externalId, tokenId }) =>
+    Promise.all([
+      checkoutAttempt !== null && readSiblings(reader, attempts, checkoutAttempt),
+      externalId !== null && readOrder(reader, externalId),
+      tokenId !== null &&
+        reader.load(checkoutUses, tokenId).then((use) => use && reader.load(cardPayments, use.orderCode)),
+    ]),
+  paymentsOf(state, { checkoutAttempt, externalId, tokenId }) {
+    const use = tokenId === null ? null : state.get(checkoutUses, tokenId);
+    const orderCodes = [
+      ...(checkoutAttempt === null ? [] : state.need(attempts, checkoutAttempt).orderCodes),
+      ...(externalId === null ? [] : state.need(orders, externalId).orderCodes),
+      ...(use ? [use.orderCode] : []),
+    ];
+    return orderCodes.map((orderCode) => state.need(cardPayments, orderCode));
+  },
+  selectPaid: selectPaidOfOrder,
+};
+
+/** The payments of an order that were paid, or have an open charge. */
+export function paymentsOfOrder(state: State, externalId: string): StoredCardPayment[] {
+  return state.need(orders, externalId).orderCodes.map((orderCode) => state.need(cardPayments, orderCode));
 }
 
 /** Translates a step of a payment into writes. */
@@ -128,7 +153,7 @@ export function writesOf({ previous, payment, transaction, due, announced }: Car
 export const refundableCardPayments = {
   read: (reader: Reader, orderCode: string) => reader.load(cardPayments, orderCode),
 
-  begin(state: State, orderCode: string, request: RefundRequest) {
+  begin(state: State, orderCode: string, request: Parameters<typeof decideRefundBegin>[1]) {
     const payment = state.get(cardPayments, orderCode);
     if (!payment) throw new NotFoundError('Card payment not found');
     const { change, amountCents } = decideRefundBegin(payment, request, state);

@@ -6,6 +6,7 @@ import {
   type LedgerTransaction,
   ledgerTransaction,
 } from '../ledger/postings.ts';
+import { causeOfReturn, closesOrder, type OrderPayment } from '../receiving/model.ts';
 import {
   type AccountSettings,
   type CardPaymentStatus,
@@ -78,21 +79,12 @@ export function decideCreate(
 export const RESOLVE_AFTER_MS = 10_000;
 
 /**
- * Whether the payment keeps each other one of its attempt or order from being paid: it was paid, also if it was refunded
- * since. The money of a canceled payment is returned, and another one can be paid; but a server of the version before knows
- * no cancellation, and keeps it.
- */
-export function closesOrder({ status, paidAt, canceledAt }: StoredCardPayment): boolean {
-  return paidAt !== null && !(canceledAt !== null && status === 'refunded');
-}
-
-/**
  * Opens a charge before the acquirer is called, so that no crash forgets it. Returns a refusal where the payment
  * cannot be paid, another charge is open, or the attempt is paid.
  */
 export function decideCharge(
   payment: StoredCardPayment,
-  { chargeId, siblings, now }: { chargeId: string; siblings: readonly StoredCardPayment[]; now: Date },
+  { chargeId, siblings, now }: { chargeId: string; siblings: readonly OrderPayment[]; now: Date },
 ): CardPaymentChange | ChargeRefusal {
   if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
   if (payment.openChargeId) return 'in_progress';
@@ -104,14 +96,6 @@ export function decideCharge(
     due: [{ kind: 'card_payment.resolve', at: new Date(now.getTime() + RESOLVE_AFTER_MS) }],
     announced: false,
   };
-}
-
-/**
- * Whether the ledger can record the charge once the money is taken; checked before, for afterwards it is too late.
- * Half of what a balance can hold is reserved for charges under way.
- */
-export function fitsBalances({ amountCents }: StoredCardPayment, balances: Balances): boolean {
-  return amountCents - balances.acquirer <= Number.MAX_SAFE_INTEGER / 2;
 }
 
 /**
@@ -139,7 +123,7 @@ export function decideOutcome(
   }: {
     chargeId: string;
     outcome: ChargeOutcome;
-    siblings: readonly StoredCardPayment[];
+    siblings: readonly OrderPayment[];
     account: AccountSettings;
     now: Date;
   },
@@ -183,7 +167,7 @@ export function decideOutcome(
 function paid(
   payment: StoredCardPayment,
   settled: StoredCardPayment,
-  { siblings, account, now }: { siblings: readonly StoredCardPayment[]; account: AccountSettings; now: Date },
+  { siblings, account, now }: { siblings: readonly OrderPayment[]; account: AccountSettings; now: Date },
 ): CardPaymentChange {
   const { orderCode, amountCents } = payment;
   const next: StoredCardPayment = {
@@ -192,7 +176,8 @@ function paid(
     paidAt: now,
     paidLate: now >= payment.expiresAt,
   };
-  if (payment.canceledAt || siblings.some(closesOrder))
+  const isOrderClosed = payment.canceledAt !== null || siblings.some(closesOrder);
+  if (causeOfReturn(payment, { amountCents, isOrderClosed }) !== null)
     return step(payment, { ...next, refundedAt: now, refundingCents: amountCents }, 'refunded', {
       transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [
         { from: 'acquirer', to: 'refunds_in_transit', amount: amountCents },

@@ -3,6 +3,7 @@ import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
+import { taxIdText } from '../kernel/tax-id.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
   idempotencyKeyText,
@@ -12,12 +13,13 @@ import {
   requiredOr,
   webUrl,
 } from '../kernel/text.ts';
+import type { PaymentStatus } from '../receiving/model.ts';
 
 /**
  * The statuses of a card payment (the document's section 3.2; what it leaves open is decided in
  * `server/docs/decisions`).
  */
-export type CardPaymentStatus = 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
+export type CardPaymentStatus = PaymentStatus;
 
 export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
   // Returned by itself, and never shown as paid: another payment of the order was paid before, or it was canceled.
@@ -48,6 +50,8 @@ export interface Customer {
   name?: string | undefined;
   email?: string | undefined;
   externalId?: string | undefined;
+  /** The whole CPF or CNPJ, in its normal form. Each interface shows it through `withMaskedTaxId` or `maskTaxId`. */
+  taxId?: string | undefined;
 }
 
 /**
@@ -125,20 +129,6 @@ export function isFinal(status: CardPaymentStatus | 'unknown'): boolean {
   return NEXT[status as CardPaymentStatus]?.length === 0;
 }
 
-/**
- * The amount that a refund may still take, without refunds under way or done; 0 of a payment that is not paid. Null where
- * the service does not tell.
- */
-export function refundableCents({
-  status,
-  amountCents,
-  refundedCents,
-  refundingCents,
-}: Pick<CardPayment, 'status' | 'amountCents' | 'refundedCents' | 'refundingCents'>): Cents | null {
-  if (refundedCents === null || refundingCents === null) return null;
-  return status === 'paid' ? amountCents - refundedCents - refundingCents : 0;
-}
-
 /** The instant at which the payment reached its status, as far as it is known. */
 export function statusSince(payment: CardPayment): Date {
   const { status, refundedAt, paidAt, canceledAt, createdAt, expiresAt } = payment;
@@ -175,6 +165,7 @@ const customerInput = z.object({
     .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
     .nullish(),
   externalId: plainText({ max: 200 }).nullish(),
+  taxId: taxIdText.nullish().describe('CPF or CNPJ, with its punctuation or without; shown masked'),
 });
 
 /**
@@ -225,8 +216,14 @@ export type KnownAmount =
   | { kind: 'fixed'; cents: Cents }
   | { kind: 'range'; minCents: Cents; maxCents: Cents };
 
+/** The methods by which a checkout token can be paid. */
+export const CHECKOUT_METHODS = ['card', 'pix'] as const;
+export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
+
 /** The payment that a checkout token describes. The text of the token reveals nothing of it. */
 export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
+  /** Left out of a token that is paid by card alone, as all were that an earlier version made. */
+  methods?: readonly CheckoutMethod[];
   amount: CheckoutAmount;
   reusable: boolean;
   /** The first token of the same order, where this is a later one. */

@@ -5,7 +5,7 @@ import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
 /**
  * The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's
- * own, and its `externalId` is not in the document: both stay here.
+ * own; its `externalId` and the customer's `taxId` are not in the document. They stay here.
  */
 export type Wanted = { valueCents: number } & Pick<
   CardPayment,
@@ -27,9 +27,15 @@ export function toWanted({ valueCents, ...details }: Details & { valueCents: num
   };
 }
 
+/** The members of a request that the document has. */
+export function documentedOf({ externalId: _, customer, ...wanted }: Wanted) {
+  const { taxId: __, ...documented } = customer ?? {};
+  return { ...wanted, customer: customerOf(documented) };
+}
+
 /** A key of what the service knows of a request. Requests of two orders with the same key are the same to it. */
-export function traitsOf({ externalId: _, ...wanted }: Wanted): string {
-  return hashInput(wanted);
+export function traitsOf(wanted: Wanted): string {
+  return hashInput(documentedOf(wanted));
 }
 
 /** A created payment: the request is more exact than the response, but the payer is asked for the response's amount. */
@@ -57,7 +63,7 @@ export function isLike(
     same('description') &&
     same('successUrl') &&
     same('cancelUrl') &&
-    (!('customer' in said) || hashInput(item.customer ?? null) === hashInput(wanted.customer))
+    (!('customer' in said) || hashInput(item.customer ?? null) === hashInput(documentedOf(wanted).customer))
   );
 }
 

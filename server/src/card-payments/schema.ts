@@ -18,14 +18,15 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { orderTokenOf } from './checkout.ts';
+import { maskTaxId } from '../kernel/tax-id.ts';
+import { refundableCents } from '../receiving/model.ts';
+import { methodsOf, orderTokenOf } from './checkout/model.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
   type Customer,
   createCardPaymentInput,
   isFinal,
-  refundableCents,
   startCheckoutInput,
 } from './model.ts';
 import { assertNotPaused } from './tokens/model.ts';
@@ -60,11 +61,17 @@ export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
   } as const,
 });
 
-const CustomerRef = builder.objectRef<Customer>('Customer').implement({
+export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
   fields: (t) => ({
     name: t.exposeString('name', { nullable: true }),
     email: t.exposeString('email', { nullable: true }),
     externalId: t.exposeString('externalId', { nullable: true }),
+    taxId: t.string({
+      nullable: true,
+      description:
+        'The CPF or CNPJ, masked: ***.456.789-** or **.***.678/0001-**. In front of another payments service it is that of this server’s own request: the service does not get it.',
+      resolve: ({ taxId }) => (taxId === undefined ? null : maskTaxId(taxId)),
+    }),
   }),
 });
 
@@ -226,7 +233,15 @@ builder.queryFields((t) => ({
 }));
 
 export const CustomerInput = builder.inputType('CustomerInput', {
-  fields: (t) => ({ name: t.string(), email: t.string(), externalId: t.string() }),
+  fields: (t) => ({
+    name: t.string(),
+    email: t.string(),
+    externalId: t.string(),
+    taxId: t.string({
+      description:
+        'A CPF (11 digits) or a CNPJ (14 digits and letters), with its punctuation or without. Every answer shows it masked. In front of another payments service it stays on this server.',
+    }),
+  }),
 });
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
@@ -258,7 +273,7 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   }),
 });
 
-const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
+export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   description:
     'Made in the browser with a checkout token. attemptId: at least 128 random bits, scoped to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
   validate: { schema: startCheckoutInput },
@@ -332,7 +347,9 @@ builder.mutationFields((t) => ({
       );
       return {
         payment,
-        paymentToken: await context.services.access.createPaymentToken(tenant, payment.orderCode),
+        paymentToken: await context.services.access.createPaymentToken(tenant, {
+          orderCode: payment.orderCode,
+        }),
       };
     }),
   }),
@@ -341,5 +358,7 @@ builder.mutationFields((t) => ({
 /** @throws PermissionError */
 function assertCheckoutToken({ credential }: Caller) {
   if (credential.kind !== 'checkout_token') throw new PermissionError('startCheckout needs a checkout token');
+  if (!methodsOf(credential.grant).includes('card'))
+    throw new PermissionError('This checkout token takes no cards');
   return credential;
 }

@@ -1,14 +1,17 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import type { OrderPayments } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { closesOrder } from '../receiving/model.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
 import {
   assertTokenFree,
+  attemptOf,
   checkoutAmount,
   grantAtStart,
   grantOfOpen,
@@ -16,15 +19,14 @@ import {
   joins,
   orderPaid,
   orderTokenOf,
-} from './checkout.ts';
-import { cardPayments, checkoutUses, isOrderPaid, readOrder, writesOf } from './collections.ts';
+} from './checkout/model.ts';
+import { cardPayments, checkoutUses, paymentsOfOrder, readOrder, writesOf } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
   type CardPaymentService,
   type CardTestingGuard,
-  type CheckoutGrant,
   newOrderCode,
   type SoldProduct,
   type StoredCardPayment,
@@ -46,6 +48,7 @@ export function createCardPaymentService({
   accounts,
   products,
   guard,
+  otherMethods,
   clock,
   privateAddresses,
 }: {
@@ -54,6 +57,8 @@ export function createCardPaymentService({
   accounts: AccountCollection;
   products: ProductCollection;
   guard: Pick<CardTestingGuard, 'look'>;
+  /** The payments of an order that other methods pay. */
+  otherMethods: readonly OrderPayments[];
   clock: Clock;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
@@ -109,7 +114,9 @@ export function createCardPaymentService({
       const { attemptId, ...rest } = input;
       const inputHash = hashInput(rest);
       const orderCode = newOrderCode();
-      const { amount, reusable, externalId } = token.grant;
+      const { amount, reusable, externalId = null } = token.grant;
+      const checkoutAttempt = attemptOf(tokenId, token.grant, attemptId);
+      const order = { checkoutAttempt, externalId, tokenId: reusable ? null : tokenId };
       return committer.change({
         tenant,
         read: (reader) =>
@@ -118,7 +125,8 @@ export function createCardPaymentService({
             amount.kind === 'product' && reader.load(products, amount.productId),
             readReplay(reader, operation, attemptId, (made) => reader.load(cardPayments, made)),
             reader.load(checkoutUses, tokenId).then((use) => use && reader.load(cardPayments, use.orderCode)),
-            externalId != null && readOrder(reader, externalId),
+            externalId !== null && readOrder(reader, externalId),
+            ...otherMethods.map((method) => method.read(reader, order)),
           ]),
         decide(state) {
           assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
@@ -135,7 +143,11 @@ export function createCardPaymentService({
                   amount.kind === 'product' ? (state.get(products, amount.productId)?.product ?? null) : null,
                 );
           const valueCents = checkoutAmount(grant, input.valueCents);
-          if (externalId != null && isOrderPaid(state, externalId)) throw orderPaid();
+          const siblings = [
+            ...(externalId === null ? [] : paymentsOfOrder(state, externalId)),
+            ...otherMethods.flatMap((method) => method.paymentsOf(state, order)),
+          ];
+          if (siblings.some(closesOrder)) throw orderPaid();
           const attempt = { operation, key: attemptId, inputHash };
           if (last && joins(last, valueCents))
             return {
@@ -146,7 +158,7 @@ export function createCardPaymentService({
           const { amount: _, ...details } = grant;
           const change = decideCreate(
             { ...details, valueCents, customer: input.customer ?? details.customer },
-            { orderCode, checkoutAttempt: attemptOf(tokenId, token.grant, attemptId), now: state.now },
+            { orderCode, checkoutAttempt, now: state.now },
           );
           const writes = writesOf(change);
           writes.records.push(remember({ ...attempt, resourceId: orderCode }));
@@ -190,12 +202,4 @@ export function createCardPaymentService({
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
   };
-}
-
-/**
- * Names the checkout attempt. A single-use token is one attempt, however often it is started; of a reusable one each
- * visit is, whose later tries append `.2`, `.3`, … to the same id.
- */
-function attemptOf(tokenId: string, { reusable }: CheckoutGrant, attemptId: string): string {
-  return reusable ? `${tokenId}:${attemptId.replace(/\.[0-9]+$/, '')}` : tokenId;
 }

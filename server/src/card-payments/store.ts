@@ -95,27 +95,23 @@ function paidOrCharging(sql: Sql, tenant: Tenant) {
   );
 }
 
-/**
- * Whether another payment of the same attempt or order was paid, so that this open one takes no card any more: the rule
- * of `closesOrder`.
- */
-export async function isPaidElsewhere(
+/** Selects a payment of the same attempt and one of the same order that closes it: the rule of `closesOrder`. */
+export async function selectPaidOfOrder(
   sql: Sql,
   tenant: Tenant,
-  { orderCode, status, checkoutAttempt, externalId }: StoredCardPayment,
-): Promise<boolean> {
-  if (status !== 'pending') return false;
+  { checkoutAttempt, externalId }: { checkoutAttempt: string | null; externalId: string | null },
+): Promise<StoredCardPayment[]> {
   const paid = () =>
     paidOrCharging(sql, tenant)
-      .select('order_code')
+      .selectAll()
       .where('paid_at', 'is not', null)
       .where((row) => row.or([row('canceled_at', 'is', null), row('status', '!=', 'refunded')]))
-      .where('order_code', '!=', orderCode);
+      .limit(1);
   const found = await Promise.all([
-    checkoutAttempt !== null && paid().where('checkout_attempt', '=', checkoutAttempt).executeTakeFirst(),
-    externalId !== null && paid().where('external_id', '=', externalId).executeTakeFirst(),
+    checkoutAttempt !== null && paid().where('checkout_attempt', '=', checkoutAttempt).execute(),
+    externalId !== null && paid().where('external_id', '=', externalId).execute(),
   ]);
-  return found.some(Boolean);
+  return found.flatMap((rows) => (rows ? rows.map(toCardPayment) : []));
 }
 
 /** Lists payments, newest first: `limit` of those older than the number `before`, without the first `offset`. */

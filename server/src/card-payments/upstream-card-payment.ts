@@ -168,6 +168,9 @@ function moreOf(known: Customer | null | undefined, claimed: Customer | null | u
 /** Whether two states are the same to callers and to later claims. */
 function isUnchanged(left: CardPayment, right: CardPayment): boolean {
   const text = (payment: CardPayment) =>
-    JSON.stringify(payment, Object.keys({ ...left, ...right, name: 0, email: 0, externalId: 0 }).sort());
+    JSON.stringify(
+      payment,
+      Object.keys({ ...left, ...right, name: 0, email: 0, externalId: 0, taxId: 0 }).sort(),
+    );
   return text(left) === text(right);
 }

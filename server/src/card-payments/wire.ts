@@ -12,13 +12,14 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
+import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { refundableCents } from '../receiving/model.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
   type Customer,
   isAnyOrderCode,
-  refundableCents,
   type StoredCardPayment,
 } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
@@ -48,7 +49,18 @@ export const cardPaymentWire = z
     status: answeredWord(['pending', 'paid', 'expired', 'refunded', 'failed']),
     amount: centsAsReais,
     description: z.string().nullable(),
-    customer: z.object({ name: z.string(), email: z.string(), externalId: z.string() }).partial().nullable(),
+    customer: z
+      .object({
+        name: z.string(),
+        email: z.string(),
+        externalId: z.string(),
+        taxId: z.string().meta({
+          description: 'CPF or CNPJ, masked',
+          examples: ['***.456.789-**', '**.***.678/0001-**'],
+        }),
+      })
+      .partial()
+      .nullable(),
     metadata: z.string().nullable().meta({ description: 'The string given at creation, byte for byte' }),
     externalId: z
       .string()
@@ -76,6 +88,7 @@ export function cardPaymentToWire(
 ): z.output<typeof cardPaymentWire> {
   return {
     ...payment,
+    customer: withMaskedTaxId(payment.customer),
     currency: 'BRL',
     checkoutUrl: `${publicUrl}/checkout/${payment.orderCode}`,
     amount: payment.amountCents,

@@ -249,11 +249,7 @@ function createOption<Value>(
 
 function addSettings(command: Command): Command {
   command
-    .addOption(
-      createOption('--card-payments <on|off>', 'whether the account takes cards', 'on or off', (text) =>
-        text === 'on' || text === 'off' ? text === 'on' : undefined,
-      ),
-    )
+    .addOption(createSwitch('--card-payments', 'whether the account takes cards'))
     .addOption(
       createOption(
         '--card-release-days <DAYS>',
@@ -261,7 +257,9 @@ function addSettings(command: Command): Command {
         'a number of days from 0 to 365',
         (text) => (/^\d{1,3}$/.test(text) && Number(text) <= 365 ? Number(text) : undefined),
       ),
-    );
+    )
+    .addOption(createSwitch('--pix', 'whether the account takes payments by PIX'))
+    .addOption(createAmount('--pix-fee', 'the fee of a payment by PIX'));
   for (const { option } of createPayoutFeeOptions()) command.addOption(option);
   return command.addOption(
     createAmount('--subaccount-markup', 'what the account keeps of each payout of its subaccounts'),
@@ -279,6 +277,12 @@ function createPayoutFeeOptions(): { method: string; option: Option }[] {
   }));
 }
 
+function createSwitch(flags: string, description: string): Option {
+  return createOption(`${flags} <on|off>`, description, 'on or off', (text) =>
+    text === 'on' || text === 'off' ? text === 'on' : undefined,
+  );
+}
+
 function createAmount(flags: string, description: string): Option {
   return createOption(`${flags} <REAIS>`, description, 'reais from 0.00 to 1000.00, such as 1.00', readCents);
 }
@@ -293,6 +297,8 @@ function toSettings(options: Options): object {
     name: options.name,
     cardPaymentsEnabled: options.cardPayments,
     cardReleaseDays: options.cardReleaseDays,
+    pixEnabled: options.pix,
+    pixFeeCents: options.pixFee,
     payoutFeesCents: Object.keys(fees).length > 0 ? fees : undefined,
     subaccountMarkupCents: options.subaccountMarkup,
   };

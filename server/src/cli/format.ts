@@ -109,6 +109,7 @@ function formatAccounts(accounts: readonly Json<Account>[]): string {
     keys: ({ activeKeys }) => String(activeKeys),
     cards: ({ cardPaymentsEnabled }) => (cardPaymentsEnabled ? 'on' : 'off'),
     'release days': ({ cardReleaseDays }) => String(cardReleaseDays),
+    pix: ({ pixEnabled, pixFeeCents }) => (pixEnabled ? formatReais(pixFeeCents) : 'off'),
     ...feeColumns(),
     markup: ({ subaccountMarkupCents }) => formatReais(subaccountMarkupCents),
     created: ({ createdAt }) => formatInstant(createdAt),

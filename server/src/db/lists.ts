@@ -77,6 +77,59 @@ function combinations(oneOf: NonNullable<ListPage['oneOf']>): { column: string; 
   );
 }
 
+/**
+ * The conditions of a page that lies behind `after` and before `before`, places of the list, and inside a period. Each side
+ * has one condition, because with two PostgreSQL may begin to read at the farther one. Rows are numbered from 1.
+ */
+export function boundsOfPage(
+  { accountId, environment }: Tenant,
+  {
+    table,
+    instant,
+    after,
+    before,
+    period,
+  }: {
+    table: string;
+    /** The column of the period. */
+    instant: string;
+    after?: number | undefined;
+    before?: number | undefined;
+    period: Period;
+  },
+): RawBuilder<boolean>[] {
+  const column = raw.ref(instant);
+  const bound = (side: '<' | '>', number: number | undefined, end: Date | undefined) => {
+    if (number === undefined) return inPeriod(instant, side === '<' ? { before: end } : { from: end });
+    const beyond = raw.raw(side);
+    if (!isOfPeriod(period)) return [raw<boolean>`number ${beyond} ${number}`];
+    const at = raw`(select ${raw.ref(`placed.${instant}`)} from ${raw.table(table)} placed
+      where placed.account_id = ${accountId} and placed.environment = ${environment} and placed.number = ${number})`;
+    if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${number}::bigint)`];
+    // The period begins with an instant, and ends before one.
+    const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
+    const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::timestamptz end`;
+    return [
+      raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
+    ];
+  };
+  return [...bound('<', after, period.before), ...bound('>', before, period.from)];
+}
+
+/** The conditions of rows inside a period. */
+export function inPeriod(instant: string, { from, before }: Period): RawBuilder<boolean>[] {
+  const column = raw.ref(instant);
+  return [
+    ...(from ? [raw<boolean>`${column} >= ${from}`] : []),
+    ...(before ? [raw<boolean>`${column} < ${before}`] : []),
+  ];
+}
+
+/** Whether a period has an end: then a list is read in the order of its instants. */
+export function isOfPeriod({ from, before }: Period): boolean {
+  return from !== undefined || before !== undefined;
+}
+
 // ── Totals ──────────────────────────────────────────────────────────────────────────────────────
 
 /** Tables whose rows `list_count` counts: see migrations/0015_list_counts.sql. */
@@ -89,7 +142,8 @@ export type CountedList =
   | 'product'
   | 'webhook_delivery'
   | 'observed'
-  | 'refund';
+  | 'refund'
+  | 'payment';
 
 export interface ListFilter {
   list: CountedList;

@@ -7,6 +7,9 @@ export interface SimulatedTables {
   simulated_charge: SimulatedChargeTable;
   simulated_refund: SimulatedRefundTable;
   simulated_transfer: SimulatedTransferTable;
+  simulated_pix_code: SimulatedPixCodeTable;
+  simulated_pix_credit: SimulatedPixCreditTable;
+  simulated_pix_return: SimulatedPixReturnTable;
   simulated_clock: SimulatedClockTable;
 }
 
@@ -41,6 +44,31 @@ interface SimulatedTransferTable extends TenantTable {
   outcome: 'complete' | 'deny' | 'refuse';
   reason: string | null;
   end_to_end_id: string | null;
+}
+
+interface SimulatedPixCodeTable extends TenantTable {
+  txid: string;
+  amount_cents: number;
+  br_code: string | null;
+  refusal: string | null;
+  registered_at: Date;
+  expires_at: Date;
+  refuses_returns: Generated<boolean>;
+}
+
+interface SimulatedPixCreditTable {
+  end_to_end_id: string;
+  txid: string;
+  amount_cents: number;
+  arrives_at: Date;
+}
+
+interface SimulatedPixReturnTable {
+  id: string;
+  end_to_end_id: string;
+  amount_cents: number;
+  return_end_to_end_id: string;
+  status: 'completed' | 'failed';
 }
 
 interface SimulatedClockTable {

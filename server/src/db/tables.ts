@@ -24,6 +24,10 @@ export interface Tables extends SimulatedTables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   refund: RefundTable;
+  payment: PaymentTable;
+  pix_credit: PixCreditTable;
+  pix_paid_order: PixPaidOrderTable;
+  pix_checkout_use: PixCheckoutUseTable;
   payout: PayoutTable;
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
@@ -51,6 +55,8 @@ interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
   card_release_days: number;
   created_at: Date;
   subaccount_markup_cents: Generated<number>;
+  pix_enabled: Generated<boolean>;
+  pix_fee_cents: Generated<number>;
 }
 
 interface ApiKeyTable extends TenantTable {
@@ -152,7 +158,7 @@ interface CardPaymentTable extends TenantTable {
   amount_cents: number;
   description: string | null;
   callback_url: string | null;
-  customer: Json<{ name?: string; email?: string; externalId?: string } | null>;
+  customer: Json<{ name?: string; email?: string; externalId?: string; taxId?: string } | null>;
   metadata: string | null;
   success_url: string | null;
   cancel_url: string | null;
@@ -180,7 +186,7 @@ interface RefundTable extends TenantTable {
   refund_id: string;
   version: number;
   status: 'processing' | 'completed' | 'failed';
-  resource: 'card_payment';
+  resource: 'card_payment' | 'payment';
   resource_id: string;
   amount_cents: number;
   reason: string | null;
@@ -190,6 +196,59 @@ interface RefundTable extends TenantTable {
   failure_reason: string | null;
   created_at: Date;
   completed_at: Date | null;
+}
+
+interface PaymentTable extends TenantTable {
+  number: Generated<number>;
+  payment_id: string;
+  version: number;
+  status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
+  method: 'pix';
+  amount_cents: number;
+  fee_cents: number;
+  description: string | null;
+  callback_url: string | null;
+  customer: Json<{ name?: string; email?: string; externalId?: string; taxId?: string } | null>;
+  metadata: string | null;
+  external_id: string | null;
+  product_id: string | null;
+  success_url: string | null;
+  cancel_url: string | null;
+  checkout_attempt: string | null;
+  br_code: string | null;
+  created_at: Date;
+  expires_at: Date;
+  paid_at: Date | null;
+  paid_late: boolean;
+  end_to_end_id: string | null;
+  refunded_at: Date | null;
+  refunded_cents: number;
+  refunding_cents: number;
+  refund_count: number;
+  failure_reason: string | null;
+  returned_credits: Json<unknown[]>;
+}
+
+interface PixCreditTable extends TenantTable {
+  end_to_end_id: string;
+  payment_id: string;
+  amount_cents: number;
+  received_at: Date;
+  cause: 'already_paid' | 'amount_mismatch' | 'not_payable' | 'paid_elsewhere' | null;
+  returned_at: Date | null;
+  failed_returns: number;
+}
+
+interface PixPaidOrderTable extends TenantTable {
+  kind: 'attempt' | 'external_id';
+  name: string;
+  payment_id: string;
+  paid_at: Date;
+}
+
+interface PixCheckoutUseTable {
+  token_id: string;
+  payment_id: string;
 }
 
 interface CheckoutUseTable {

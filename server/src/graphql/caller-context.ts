@@ -193,6 +193,7 @@ const SERVICE_NAMES: Record<keyof PaymentsService, true> = {
   access: true,
   cardPayments: true,
   checkoutTokens: true,
+  payments: true,
   payouts: true,
   products: true,
   refunds: true,

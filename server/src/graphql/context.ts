@@ -8,6 +8,7 @@ import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Payment, PaymentService } from '../payments/model.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { Product, ProductService } from '../products/model.ts';
 import type { Refund, RefundService } from '../refunds/model.ts';
@@ -27,6 +28,7 @@ export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
   checkoutTokens: CheckoutTokenService;
+  payments: PaymentService;
   payouts: PayoutService;
   products: ProductService;
   refunds: RefundService;
@@ -104,6 +106,7 @@ export interface Context {
 /** The batched and deduped reads of one operation. They never outlive it, so no response is stale. */
 export interface Loaders {
   cardPayment: Loader<CardPayment | null>;
+  payment: Loader<Payment | null>;
   /** Finds payouts by withdrawal id or code. */
   payout: Loader<Payout | null>;
   webhookDelivery: Loader<WebhookDelivery | null>;
@@ -112,6 +115,8 @@ export interface Loaders {
   refund: Loader<Refund | null>;
   /** Finds the refunds of card payments by order code. */
   refundsOfCardPayment: Loader<Refund[] | null>;
+  /** Finds the refunds of payments by their id. */
+  refundsOfPayment: Loader<Refund[] | null>;
   subaccount: Loader<Subaccount | null>;
   subaccountPayout: Loader<SubaccountPayout | null>;
 }
@@ -127,12 +132,15 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
 
 const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
   cardPayment: ({ cardPayments }, tenant, orderCodes) => cardPayments.findMany(tenant, orderCodes),
+  payment: ({ payments }, tenant, paymentIds) => payments.findMany(tenant, paymentIds),
   payout: ({ payouts }, tenant, references) => payouts.findMany(tenant, references),
   webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
   webhookAttempts: ({ webhooks }, tenant, webhookIds) => webhooks.attemptsOf(tenant, webhookIds),
   product: ({ products }, tenant, ids) => products.findMany(tenant, ids),
   refund: ({ refunds }, tenant, refundIds) => refunds.findMany(tenant, refundIds),
-  refundsOfCardPayment: ({ refunds }, tenant, orderCodes) => refunds.ofCardPayments(tenant, orderCodes),
+  refundsOfCardPayment: ({ refunds }, tenant, orderCodes) =>
+    refunds.ofResources(tenant, 'card_payment', orderCodes),
+  refundsOfPayment: ({ refunds }, tenant, paymentIds) => refunds.ofResources(tenant, 'payment', paymentIds),
   subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
   subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),
 };

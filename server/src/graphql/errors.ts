@@ -50,6 +50,9 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
       description:
         'UnavailableError: the service behind this server does not offer it, or not in a form that is known. Nothing was asked of it, or nothing was done.',
     },
+    PAYMENTS_NOT_CONFIGURED: {
+      description: 'UnavailableError: this account takes no PIX, or no LTC.',
+    },
     UPSTREAM_UNAVAILABLE: { description: 'UpstreamError.' },
   } as const,
 });
@@ -173,6 +176,7 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   NOT_CANCELABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_REFUNDABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_OFFERED: { code: 'NOT_OFFERED', status: 200 },
+  PAYMENTS_NOT_CONFIGURED: { code: 'FORBIDDEN', status: 200 },
   CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },
   UPSTREAM_UNAVAILABLE: { code: 'UPSTREAM_UNAVAILABLE', status: 200 },
 };

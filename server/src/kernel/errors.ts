@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'NOT_CANCELABLE'
   | 'NOT_REFUNDABLE'
   | 'NOT_OFFERED'
+  | 'PAYMENTS_NOT_CONFIGURED'
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
 
@@ -117,7 +118,8 @@ export class UnavailableError extends PaymentError {
     | 'CHECKOUT_TOKEN_PAUSED'
     | 'NOT_CANCELABLE'
     | 'NOT_REFUNDABLE'
-    | 'NOT_OFFERED';
+    | 'NOT_OFFERED'
+    | 'PAYMENTS_NOT_CONFIGURED';
   constructor(code: UnavailableError['code'], message: string) {
     super(message);
     this.code = code;

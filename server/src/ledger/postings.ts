@@ -23,6 +23,8 @@ const ACCOUNTS = {
   platform_fees: { unit: 'cents', sign: 1 },
   /** The contra account of card sales: minus what the acquirer holds. */
   acquirer: { unit: 'cents', sign: -1 },
+  /** The contra account of PIX payments: minus what payers have sent and refunds have not given back. */
+  pix_received: { unit: 'cents', sign: -1 },
   /** The contra account of money that came in by any other way. */
   received: { unit: 'cents', sign: -1 },
   /** The amount of the balance that disputes hold: a pair of memo accounts, for the money stays where it is. */

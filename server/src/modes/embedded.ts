@@ -8,6 +8,7 @@ import {
 } from '../access/service.ts';
 import { createCharging } from '../card-payments/charging.ts';
 import {
+  cardOrderPayments,
   cardPayments as cardPaymentRecords,
   refundableCardPayments,
   refundDetailsOf,
@@ -18,12 +19,19 @@ import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
 import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
 import type { Writes } from '../commit/commit.ts';
+import type { Sql } from '../db/database.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
 import type { Clock, ShiftableClock } from '../kernel/clock.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
+import { createPixCharging } from '../payments/charging.ts';
+import { pixOrderPayments, refundablePayments } from '../payments/collections.ts';
+import type { PaymentTask } from '../payments/model.ts';
+import { createPaymentRoutes } from '../payments/routes.ts';
+import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
 import { createPayoutSending } from '../payouts/sending.ts';
 import { createPayoutService } from '../payouts/service.ts';
@@ -34,6 +42,7 @@ import type { Bank } from '../rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer.ts';
 import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
+import { createSimulatedPix } from '../rails/simulated/pix.ts';
 import { createRefundRoutes } from '../refunds/routes.ts';
 import { createRefundSending } from '../refunds/sending.ts';
 import { createRefundService, writesOfReturn } from '../refunds/service.ts';
@@ -50,6 +59,7 @@ import { createWalletControls, createWalletService } from '../wallet/service.ts'
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
+import { scheduleTasks } from '../work/store.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
@@ -91,15 +101,29 @@ export async function createEmbeddedRuntime({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: metrics,
   });
-  const sources = { card_payment: refundableCardPayments };
+  const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
+  const sources = { card_payment: refundableCardPayments, payment: refundablePayments };
   const refunds = createRefundService({ database, committer, sources });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
+    otherMethods: [pixOrderPayments],
     returnOf: returnOfCardPayment,
   });
   const cardPayments = createCardPaymentService({
     ...{ database, committer, accounts, products },
     ...{ guard, clock, privateAddresses },
+    otherMethods: [pixOrderPayments],
+  });
+  const pixCharging = createPixCharging({
+    ...{ database, committer, accounts, onFault },
+    rail: pix,
+    otherMethods: [cardOrderPayments],
+    meter: metrics,
+  });
+  const payments = createPaymentService({
+    ...{ database, committer, accounts, products, privateAddresses },
+    otherMethods: [cardOrderPayments],
+    register: pixCharging.register,
   });
   const productService = createProductService({ database, committer });
   const access = createAccessService({ database, committer, clock });
@@ -137,6 +161,7 @@ export async function createEmbeddedRuntime({
     access,
     cardPayments,
     checkoutTokens,
+    payments,
     payouts,
     products: productService,
     refunds,
@@ -159,7 +184,12 @@ export async function createEmbeddedRuntime({
     tasks: {
       ...charging.tasks,
       ...createPayoutSending({ database, committer, bank }).tasks,
-      ...createRefundSending({ database, committer, acquirer, sources, controls: refunds }).tasks,
+      ...pixCharging.tasks,
+      ...createRefundSending({
+        ...{ database, committer, sources },
+        rails: { card_payment: acquirer, payment: pix },
+        controls: refunds,
+      }).tasks,
       ...delivery.tasks,
       ...subaccountSending.tasks,
     },
@@ -169,6 +199,7 @@ export async function createEmbeddedRuntime({
         ...createWalletRoutes({ wallet }),
         ...createPayoutRoutes({ payouts }),
         ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+        ...createPaymentRoutes({ payments, refunds, publicUrl }),
         ...createProductRoutes({ products: productService }),
         ...createRefundRoutes({ refunds }),
         ...createSandboxRoutes({ sandbox }),
@@ -222,9 +253,25 @@ export async function createEmbeddedRuntime({
     upstreamMetrics: null,
     firstKeys,
     cursorKey,
-    embedded: { cardPayments: hostedPayments, controls, subaccounts },
+    embedded: {
+      cardPayments: hostedPayments,
+      payments: { ...payments, ...pixCharging },
+      pix,
+      controls,
+      subaccounts,
+    },
     close: async () => undefined,
   };
+}
+
+/** Schedules the receipt of a credit. The task names the credit too: one that comes later does not postpone it. */
+export function notifyOfCredit(
+  sql: Sql,
+  tenant: Tenant,
+  { txid, endToEndId, at }: { txid: string; endToEndId: string; at: Date },
+): Promise<void> {
+  const kind: PaymentTask = 'payment.receive';
+  return scheduleTasks(sql, tenant, [{ kind, key: `psa_${txid} ${endToEndId}`, at }]);
 }
 
 /** The refund of a card payment that is returned by itself. */

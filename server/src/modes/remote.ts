@@ -9,6 +9,7 @@ import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
+import { createRemotePayments } from '../payments/remote/service.ts';
 import { createRemotePayouts } from '../payouts/remote/service.ts';
 import { createRemoteProducts } from '../products/remote/service.ts';
 import { createRemoteRefunds } from '../refunds/remote/service.ts';
@@ -179,12 +180,14 @@ export async function createRemoteRuntime({
     mint: createTokenMint({ database, clock }),
     prepare: prepareToken,
   });
+  const payments = createRemotePayments();
   const refunds = createRemoteRefunds();
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor: ServicesFor = (requester) => ({
     access,
     cardPayments: cardPayments.serviceFor(requester),
     checkoutTokens,
+    payments,
     payouts: payouts.serviceFor(requester),
     products: products.serviceFor(requester),
     refunds,

@@ -12,6 +12,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { StrangerLimits } from '../limits/strangers.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
+import type { HostedPixCheckout, PaymentService, PixReceiver, StoredPayment } from '../payments/model.ts';
+import type { SimulatedPix } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { OwnSubaccounts } from '../subaccounts/model.ts';
@@ -27,7 +29,7 @@ export interface RuntimeDependencies {
   clock: Clock;
   /** The URL of this server, without a slash at its end. */
   publicUrl: string;
-  metrics: Pick<Metrics, 'onWebhook' | 'onCard' | 'onTokenPaused'>;
+  metrics: Pick<Metrics, 'onWebhook' | 'onCard' | 'onTokenPaused' | 'onPixCode' | 'onPixCredit'>;
   onFault: (fault: unknown) => void;
 }
 
@@ -63,6 +65,9 @@ export interface Runtime {
 
 export interface EmbeddedServices {
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
+  readonly payments: PaymentService<StoredPayment> & PixReceiver & HostedPixCheckout;
+  /** The simulated bank of PIX payments. */
+  readonly pix: SimulatedPix;
   /** Operations that no client has, for the simulator. */
   readonly controls: WalletControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;

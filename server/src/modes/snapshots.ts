@@ -2,6 +2,7 @@ import { accessSnapshots } from '../access/events.ts';
 import { cardPaymentSnapshots } from '../card-payments/events.ts';
 import { tokenSnapshots } from '../card-payments/tokens/events.ts';
 import type { Snapshots } from '../events/event.ts';
+import { paymentSnapshots } from '../payments/events.ts';
 import { payoutSnapshots } from '../payouts/events.ts';
 import { refundSnapshots } from '../refunds/events.ts';
 import { subaccountSnapshots } from '../subaccounts/events.ts';
@@ -11,6 +12,7 @@ import { walletSnapshots } from '../wallet/events.ts';
 export const snapshots: Snapshots = {
   ...accessSnapshots,
   ...cardPaymentSnapshots,
+  ...paymentSnapshots,
   ...payoutSnapshots,
   ...refundSnapshots,
   ...subaccountSnapshots,

@@ -16,6 +16,7 @@ const SECRET_MEMBERS = [
   'pixKey',
   'destination',
   'walletAddress',
+  'taxId',
   // Holds, in a PostgreSQL error, the whole row that violated a constraint.
   'detail',
 ];

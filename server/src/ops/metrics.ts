@@ -81,6 +81,10 @@ export interface Metrics {
   onCard(outcome: 'approved' | 'declined' | 'held_back'): void;
   /** Counts a checkout token that was paused for its declined cards. */
   onTokenPaused(): void;
+  /** Counts the answer of the bank to a request for a PIX code. */
+  onPixCode(outcome: 'registered' | 'pending' | 'refused'): void;
+  /** Counts a PIX that came: accepted, or the cause for which it is sent back. */
+  onPixCredit(outcome: string): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
   watch(watched: {
     info: { mode: string; engine: string };
@@ -228,6 +232,19 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
+  const pixCodes = new Counter({
+    name: 'psa_pix_codes_total',
+    help: 'Answers of the bank to requests for PIX codes: registered, refused; pending: asked again later',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const pixCredits = new Counter({
+    name: 'psa_pix_credits_total',
+    help: 'PIX that came: accepted, or the cause for which it is sent back',
+    labelNames: ['outcome'],
+    registers,
+  });
+
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();
   function onLeaveOf(transport: Transport, topic: string): (wasSlow: boolean) => void {
@@ -279,6 +296,8 @@ export function createMetrics(clock: Clock): Metrics {
       webhookSeconds.observe(ms / 1_000);
     },
     onCard: (outcome) => cards.inc({ outcome }),
+    onPixCode: (outcome) => pixCodes.inc({ outcome }),
+    onPixCredit: (outcome) => pixCredits.inc({ outcome }),
     onTokenPaused: () => tokenPauses.inc(),
     watch({ info, connections, backlog }) {
       new Gauge({

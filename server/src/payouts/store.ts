@@ -1,6 +1,6 @@
-import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
+import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList, countListInPeriod, type Period, selectPage } from '../db/lists.ts';
+import { boundsOfPage, countList, countListInPeriod, inPeriod, isOfPeriod, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
@@ -102,31 +102,13 @@ export async function listPayouts(
     requestedBefore,
   }: PayoutRange & { offset?: number },
 ): Promise<{ place: number; payout: OwnPayout }[]> {
-  const isOfPeriod = requestedAfter !== undefined || requestedBefore !== undefined;
-  /**
-   * The bound of a page on one side: a place of the list, or an end of the period, or the nearer of both. It is one
-   * condition, because with two PostgreSQL may begin to read at the farther one. Rows are numbered from 1.
-   */
-  const bound = (side: '<' | '>', number: number | undefined, instant: Date | undefined) => {
-    if (number === undefined) return inPeriod(side === '<' ? { before: instant } : { from: instant });
-    const beyond = raw.raw(side);
-    if (!isOfPeriod) return [raw<boolean>`number ${beyond} ${number}`];
-    const at = raw`(select placed.requested_at from payout placed where placed.account_id = ${tenant.accountId}
-      and placed.environment = ${tenant.environment} and placed.number = ${number})`;
-    if (!instant) return [raw<boolean>`(requested_at, number) ${beyond} (${at}, ${number}::bigint)`];
-    // The period begins with an instant, and ends before one.
-    const isNearer = side === '<' ? raw`${at} < ${instant}` : raw`${at} >= ${instant}`;
-    const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${instant}::timestamptz end`;
-    return [
-      raw<boolean>`(requested_at, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
-    ];
-  };
+  const period = { from: requestedAfter, before: requestedBefore };
   const rows = await selectPage<Selectable<Tables['payout']>>(sql, tenant, {
     table: 'payout',
-    where: [...bound('<', after, requestedBefore), ...bound('>', before, requestedAfter)],
+    where: boundsOfPage(tenant, { table: 'payout', instant: 'requested_at', after, before, period }),
     // The indexes have a list for each method and status.
     oneOf: status || method ? { method: method ?? PAYOUT_METHODS, status: status ?? PAYOUT_STATUSES } : {},
-    order: isOfPeriod ? ['requested_at', 'number'] : ['number'],
+    order: isOfPeriod(period) ? ['requested_at', 'number'] : ['number'],
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
     offset,
@@ -145,20 +127,13 @@ export function countPayouts(
   const period = { from: requestedAfter, before: requestedBefore };
   return countListInPeriod(sql, tenant, filter, period, (part) => {
     const conditions = [
-      ...inPeriod(part),
+      ...inPeriod('requested_at', part),
       ...(status ? [raw`status = any(${[...status]}::text[])`] : []),
       ...(method ? [raw`method = any(${[...method]}::text[])`] : []),
     ];
     return raw<number>`(select count(*) from payout where account_id = ${tenant.accountId}
       and environment = ${tenant.environment} and ${raw.join(conditions, raw` and `)})`;
   });
-}
-
-function inPeriod({ from, before }: Period): RawBuilder<boolean>[] {
-  return [
-    ...(from ? [raw<boolean>`requested_at >= ${from}`] : []),
-    ...(before ? [raw<boolean>`requested_at < ${before}`] : []),
-  ];
 }
 
 export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly OwnPayout[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Cents } from '../kernel/money.ts';
+import type { RefundRail } from './refund.ts';
 
 /** A card as the payer typed it: in memory during the call to the acquirer, never stored, never logged. */
 export interface Card {
@@ -20,19 +21,11 @@ export type ChargeStatus =
   /** The acquirer never received this charge, and would refuse it now: no money was taken and none will be. */
   | { status: 'void' };
 
-/** The status of a refund at the acquirer. */
-export type RefundStatus =
-  | { status: 'completed' }
-  /** Not decided yet; looked up again at `settlesAt`, or soon where it is null. */
-  | { status: 'pending'; settlesAt: Date | null }
-  /** Refused for good, for this id: the payer gets nothing. */
-  | { status: 'failed'; reason: string };
-
 /**
  * The acquirer, which takes the money from a card. Every call names a charge or a refund by an id of this server, so a call that
  * is repeated after a crash or a lost answer has one effect.
  */
-export interface Acquirer {
+export interface Acquirer extends RefundRail {
   /**
    * Explains to the payer why this acquirer does not accept the card; null where it does. It reads the number alone.
    */
@@ -43,9 +36,4 @@ export interface Acquirer {
    * money.
    */
   resolve(chargeId: string): Promise<ChargeStatus>;
-  /**
-   * Gives an amount of a charge back to the payer, or returns the status of a refund that was requested before: called
-   * again under its id after a crash or a lost answer.
-   */
-  refund(refund: { id: string; chargeId: string; amountCents: Cents }): Promise<RefundStatus>;
 }

@@ -36,7 +36,7 @@ export function writesOf(
   };
 }
 
-/** The next call of the acquirer for a refund. */
+/** The next call of the rail for a refund. */
 export function sendTask(refundId: string, at: Date) {
   return { kind: 'refund.send' satisfies RefundTask, key: refundId, at };
 }

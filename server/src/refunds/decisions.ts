@@ -2,18 +2,18 @@ import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isFinal, type RefundedResource, type StoredRefund } from './model.ts';
 
-/** Milliseconds after which a refund without an answer is looked up at the acquirer. */
+/** Milliseconds after which a refund without an answer is looked up at its rail. */
 const LOOK_UP_AFTER_MS = 10_000;
 /** Milliseconds after which a refund that the payer must get is requested again, under a new id. */
 const REPEAT_AFTER_MS = DAY_MS;
 
 /** The outcome of a refund at the rail that sends it. */
 export type RefundOutcome =
-  | { status: 'completed' }
+  | { status: 'completed'; endToEndId: string | null }
   | { status: 'pending'; settlesAt: Date | null }
   | { status: 'failed'; reason: string };
 
-/** A new refund, before the acquirer is called. */
+/** A new refund, before its rail is called. */
 export function newRefund({
   now,
   ...refund
@@ -37,7 +37,7 @@ export function newRefund({
   };
 }
 
-/** Decides when the acquirer is looked at again; null: the outcome is final. */
+/** Decides when the rail is looked at again; null: the outcome is final. */
 export function nextLookAt(outcome: RefundOutcome, now: Date): Date | null {
   if (outcome.status !== 'pending') return null;
   const { settlesAt } = outcome;
@@ -56,6 +56,7 @@ export function decideEnd(
     ...refund,
     version: refund.version + 1,
     status: outcome.status,
+    endToEndId: outcome.status === 'completed' ? outcome.endToEndId : null,
     failureReason: outcome.status === 'failed' ? outcome.reason : null,
     completedAt: outcome.status === 'completed' ? now : null,
   };

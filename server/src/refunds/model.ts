@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
+import { paymentIdText } from '../payments/model.ts';
 
 /** The statuses of a refund. */
 export const REFUND_STATUSES = ['processing', 'completed', 'failed'] as const;
@@ -15,9 +16,13 @@ const NEXT: Record<RefundStatus, readonly RefundStatus[]> = {
 
 /** A resource whose money can be given back. */
 export interface RefundedResource {
-  type: 'card_payment';
+  type: RefundedType;
   id: string;
 }
+
+/** The types of resources that can be refunded. */
+export const REFUNDED_TYPES = ['card_payment', 'payment'] as const;
+export type RefundedType = (typeof REFUNDED_TYPES)[number];
 
 /** Money given back to a payer. All instants are in UTC. */
 export interface Refund {
@@ -32,7 +37,7 @@ export interface Refund {
   reason: string | null;
   /** The bank's identifier of the return; null for a card. */
   endToEndId: string | null;
-  /** The acquirer's reason; null unless it failed. */
+  /** The rail's reason; null unless it failed. */
   failureReason: string | null;
   createdAt: Date;
   /** The instant at which the payer had the money; null unless it is completed. */
@@ -43,7 +48,7 @@ export interface Refund {
 export interface StoredRefund extends Refund {
   /** Begun by the service and not by the merchant. */
   isAutomatic: boolean;
-  /** The charge at the acquirer that it gives back. */
+  /** The rail's name of what it gives back: the charge of a card, or the end-to-end id of a PIX. */
   chargeId: string;
 }
 
@@ -99,10 +104,13 @@ export const refundInput = z.object({
 export type RefundInput = z.infer<typeof refundInput>;
 
 export const refundCardPaymentInput = refundInput.extend({ orderCode: z.string() });
+export const refundPaymentInput = refundInput.extend({ paymentId: paymentIdText });
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface RefundFilter {
+  /** The types of the refunded resources; undefined: any. */
+  types?: readonly RefundedType[] | undefined;
   status?: readonly RefundStatus[] | undefined;
 }
 
@@ -118,7 +126,7 @@ export interface RefundService {
   /**
    * Gives a payer money back: from what can be withdrawn, or from what still waits for its release. With an
    * idempotency key, the same key and input give the same refund, `replayed`.
-   * @throws NotFoundError (the payment), ValidationError (more than is refundable), UnavailableError (NOT_REFUNDABLE, or
+   * @throws NotFoundError (the resource), ValidationError (more than is refundable), UnavailableError (NOT_REFUNDABLE, or
    *   NOT_OFFERED in front of another service), InsufficientFundsError, IdempotencyError
    */
   request(
@@ -134,8 +142,8 @@ export interface RefundService {
   find(tenant: Tenant, reference: string): Promise<Refund | null>;
   /** Finds refunds, in the order of the ids; null where not found. */
   findMany(tenant: Tenant, refundIds: readonly string[]): Promise<(Refund | null)[]>;
-  /** Lists the refunds of card payments, oldest first, in the order of the codes; null where the service does not tell. */
-  ofCardPayments(tenant: Tenant, orderCodes: readonly string[]): Promise<(Refund[] | null)[]>;
+  /** Lists the refunds of resources, oldest first, in the order of the ids; null where the service does not tell. */
+  ofResources(tenant: Tenant, type: RefundedType, ids: readonly string[]): Promise<(Refund[] | null)[]>;
   /** @throws UnavailableError (NOT_OFFERED) */
   list(
     tenant: Tenant,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError } from '../kernel/errors.ts';
+import { paymentIdText } from '../payments/model.ts';
 import { isRefundId, keyInReference, type RefundService, refundInput } from './model.ts';
 import { refundToWire, refundWire } from './wire.ts';
 
@@ -10,6 +11,12 @@ const TAG = 'Refunds';
 const body = refundInput.extend({
   amount: z.never('must be left out: the amount is amountCents, in cents').optional(),
 });
+
+const REFUND_ERRORS = {
+  400: 'More than is refundable, or more than can be withdrawn',
+  404: 'No such payment of this account in this environment',
+  409: 'Not paid, refunded already or too old; or the idempotency key was used with another input',
+};
 
 /** Refunds in the REST interface: extensions of the document, which shows no operation for them. */
 export function createRefundRoutes({ refunds }: { refunds: RefundService }): RestOperation[] {
@@ -27,13 +34,29 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       body,
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
-      errors: {
-        400: 'More than is refundable, or more than can be withdrawn',
-        404: 'No such payment of this account in this environment',
-        409: 'Not paid, refunded already or too old; or the idempotency key was used with another input',
-      },
+      errors: REFUND_ERRORS,
       async handle({ caller, params, body: { amount: _, ...input } }) {
         const resource = { type: 'card_payment', id: params.orderCode } as const;
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
+        return { status: 201, body: refundToWire(refund), replayed };
+      },
+    }),
+    restOperation({
+      method: 'POST',
+      path: '/v1/payments/{id}/refunds',
+      operationId: 'refundPayment',
+      summary: 'Refund a PIX payment, whole or in part',
+      description:
+        'From what can be withdrawn; up to 90 days after the payment, at most 20 times. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: paymentIdText }),
+      body,
+      example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
+      answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
+      errors: REFUND_ERRORS,
+      async handle({ caller, params, body: { amount: _, ...input } }) {
+        const resource = { type: 'payment', id: params.id } as const;
         const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
         return { status: 201, body: refundToWire(refund), replayed };
       },

@@ -1,4 +1,4 @@
-import { assertMay, assertUnrestrictedKey, seesCustomer } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
@@ -14,13 +14,17 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { PaymentRef } from '../payments/schema.ts';
 import {
   isFinal,
   isRefundId,
   keyInReference,
+  REFUNDED_TYPES,
   type Refund,
+  type RefundedType,
   type RefundStatus,
   refundCardPaymentInput,
+  refundPaymentInput,
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -31,7 +35,7 @@ const RefundStatusEnum = builder.enumType('RefundStatus', {
     COMPLETED: { value: 'completed', description: 'The payer has it.' },
     FAILED: {
       value: 'failed',
-      description: 'Refused by the acquirer; the amount is back where it was taken.',
+      description: 'Refused by the acquirer or the bank; the amount is back where it was taken.',
     },
     UNKNOWN: {
       value: 'unknown',
@@ -42,13 +46,17 @@ const RefundStatusEnum = builder.enumType('RefundStatus', {
 
 const RefundRef = builder.objectRef<Refund>('Refund');
 
-const RefundedResource = builder.unionType('RefundedResource', { types: [CardPaymentRef] });
+const RefundedResource = builder.unionType('RefundedResource', {
+  description:
+    'What they share has one type in all of them; only `status` needs an alias, for CardPaymentStatus and PaymentStatus are two enums of the same words.',
+  types: [CardPaymentRef, PaymentRef],
+});
 
 builder.node(RefundRef, {
   id: { resolve: ({ refundId }) => refundId },
-  loadOne: (refundId, context) => {
-    assertMay(callerOf(context), 'card_payments.read');
-    return context.loaders.refund.load(refundId);
+  loadOne: async (refundId, context) => {
+    const { types } = assertReader(context);
+    return ofTypes(await context.loaders.refund.load(refundId), types);
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'refundId' in value,
   description: 'Money given back to a payer.',
@@ -60,7 +68,10 @@ builder.node(RefundRef, {
       type: RefundedResource,
       nullable: true,
       description: 'What was refunded.',
-      resolve: ({ resource }, _, context) => context.loaders.cardPayment.load(resource.id),
+      resolve: ({ resource }, _, { loaders }) =>
+        resource.type === 'payment'
+          ? loaders.payment.load(resource.id)
+          : loaders.cardPayment.load(resource.id),
     }),
     reason: t.exposeString('reason', {
       nullable: true,
@@ -72,7 +83,7 @@ builder.node(RefundRef, {
     }),
     failureReason: t.exposeString('failureReason', {
       nullable: true,
-      description: 'In the acquirer’s words; null unless FAILED.',
+      description: 'In the words of the acquirer or the bank; null unless FAILED.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
     completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true }),
@@ -94,6 +105,17 @@ builder.objectField(CardPaymentRef, 'refunds', (t) =>
       'Oldest first. Null to a browser’s checkout or payment token, and where the service does not tell.',
     resolve: ({ orderCode }, _, context) =>
       seesCustomer(callerOf(context)) ? context.loaders.refundsOfCardPayment.load(orderCode) : null,
+  }),
+);
+
+builder.objectField(PaymentRef, 'refunds', (t) =>
+  t.field({
+    type: [RefundRef],
+    nullable: true,
+    description:
+      'Oldest first, at most 20. Null to a browser’s checkout or payment token, and where the service does not tell.',
+    resolve: ({ paymentId }, _, context) =>
+      seesCustomer(callerOf(context)) ? context.loaders.refundsOfPayment.load(paymentId) : null,
   }),
 );
 
@@ -134,8 +156,8 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'By its refundId; after a timeout by `ref_idem_` and the idempotencyKey of its request.',
     args: { refundId: t.arg.string({ required: true }) },
-    resolve: (_, { refundId }, context) => {
-      const { tenant } = assertReader(context);
+    resolve: async (_, { refundId }, context) => {
+      const { tenant, types } = assertReader(context);
       if (!isRefundId(refundId) && keyInReference(refundId) === null)
         throw new ValidationError([
           {
@@ -143,7 +165,7 @@ builder.queryFields((t) => ({
             message: 'must be ref_ and 24 hex digits, or ref_idem_ and an idempotency key',
           },
         ]);
-      return context.services.refunds.find(tenant, refundId);
+      return ofTypes(await context.services.refunds.find(tenant, refundId), types);
     },
   }),
   refunds: t.field({
@@ -158,24 +180,40 @@ builder.queryFields((t) => ({
       status: t.arg({ type: [RefundStatusEnum] }),
     },
     resolve: async (_, args, context) => {
-      const { tenant } = assertReader(context);
+      const { tenant, types } = assertReader(context);
       const status = args.status?.map((each) => knownValue<RefundStatus>(each, 'status'));
       const cursors = context.listCursors('refunds');
       const range = rangeOf(cursors, args);
-      const { items, more } = await context.services.refunds.list(tenant, { ...range, status });
+      const { items, more } = await context.services.refunds.list(tenant, { ...range, status, types });
       const nodes = items.map(({ place, refund }) => ({ place, node: refund }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
-        total: () => context.services.refunds.count(tenant, { status }),
+        total: () => context.services.refunds.count(tenant, { status, types }),
       });
     },
   }),
 }));
 
+const READ: Readonly<Record<RefundedType, Right>> = {
+  card_payment: 'card_payments.read',
+  payment: 'payments.read',
+};
+
+/**
+ * Refuses a caller that may read no refund at all. `types`: those of the resources whose refunds it may read; undefined for
+ * all of them.
+ * @throws PermissionError
+ */
 function assertReader(context: Parameters<typeof callerOf>[0]) {
   const caller = callerOf(context);
-  assertMay(caller, 'card_payments.read');
-  return caller;
+  const types = REFUNDED_TYPES.filter((type) => may(caller, READ[type]));
+  if (types.length === 0) assertMay(caller, READ.card_payment);
+  return { tenant: caller.tenant, types: types.length === REFUNDED_TYPES.length ? undefined : types };
+}
+
+/** The refund, if it is of one of the types; null otherwise. */
+function ofTypes(refund: Refund | null, types: readonly RefundedType[] | undefined): Refund | null {
+  return refund && (!types || types.includes(refund.resource.type)) ? refund : null;
 }
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
@@ -192,32 +230,58 @@ const RefundCardPaymentInput = builder.inputType('RefundCardPaymentInput', {
   }),
 });
 
+const RefundPaymentInput = builder.inputType('RefundPaymentInput', {
+  validate: { schema: refundPaymentInput },
+  fields: (t) => ({
+    paymentId: t.string({ required: true }),
+    amountCents: t.field({ type: 'Cents', description: 'All that is refundable where left out.' }),
+    reason: t.string({ description: 'At most 140 characters.' }),
+    idempotencyKey: t.string({
+      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same refund.',
+    }),
+  }),
+});
+
 const RefundSuccess = replayableSuccessType<{ refund: Refund }>('RefundSuccess', (t) => ({
   refund: t.expose('refund', { type: RefundRef }),
 }));
 
+const RefundResult = builder.errorUnion('RefundResult', {
+  // The errors are resolved before.
+  resolveType: () => 'RefundSuccess',
+  types: [
+    RefundSuccess,
+    ValidationError,
+    NotFoundError,
+    RateLimitError,
+    InsufficientFundsError,
+    UnavailableError,
+    IdempotencyError,
+    UpstreamError,
+  ],
+});
+
 builder.mutationFields((t) => ({
   refundCardPayment: t.field({
-    type: RefundSuccess,
+    type: RefundResult,
     description:
       'From what can be withdrawn, or from what still waits for its release; never more than refundableCents, at most 180 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundCardPaymentInput, required: true }) },
-    errors: {
-      union: { name: 'RefundResult' },
-      types: [
-        ValidationError,
-        NotFoundError,
-        RateLimitError,
-        InsufficientFundsError,
-        UnavailableError,
-        IdempotencyError,
-        UpstreamError,
-      ],
-    },
     resolve: authorized(
       assertUnrestrictedKey,
       ({ tenant }, { input: { orderCode, ...input } }, { services }) =>
         services.refunds.request(tenant, { type: 'card_payment', id: orderCode }, input),
+    ),
+  }),
+  refundPayment: t.field({
+    type: RefundResult,
+    description:
+      'PIX: from what can be withdrawn; never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+    args: { input: t.arg({ type: RefundPaymentInput, required: true }) },
+    resolve: authorized(
+      assertUnrestrictedKey,
+      ({ tenant }, { input: { paymentId, ...input } }, { services }) =>
+        services.refunds.request(tenant, { type: 'payment', id: paymentId }, input),
     ),
   }),
 }));
@@ -230,11 +294,14 @@ builder.subscriptionField('allRefundUpdates', (t) =>
     description: 'Every refund of the account; no first state, only changes.',
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
-      assertReader(context);
+      const { types } = assertReader(context);
       context.services.refunds.assertAnnounced();
       return context.subscribe({
         topic: { resource: 'refund' },
         after,
+        ...(types && {
+          matches: (event) => event.resource === 'refund' && types.includes(event.snapshot.resource.type),
+        }),
         toItem: eventUpdate,
         isLast: () => false,
       });

@@ -1,28 +1,29 @@
 import { type Committer, joined } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
-import type { Acquirer } from '../rails/acquirer.ts';
+import type { RefundRail } from '../rails/refund.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { refunds, sendTask, writesOf } from './collections.ts';
 import { decideEnd, decideRepeat, nextLookAt } from './decisions.ts';
-import { isFinal, type RefundControls, type RefundTask } from './model.ts';
+import { isFinal, type RefundControls, type RefundedType, type RefundTask } from './model.ts';
 import { newRefundId, type RefundSources } from './service.ts';
 import { selectRefunds } from './store.ts';
 
 /**
- * Sends refunds. The acquirer is called between two commits, never inside one: the first has taken the amount and made
- * this task due, the second records the answer. The acquirer knows a refund by its id, so a retry after a crash gives
- * nothing back twice. An acquirer that throws has given no answer: the queue retries, and no refund fails for it.
+ * Sends refunds. The rail is called between two commits, never inside one: the first has taken the amount and made this
+ * task due, the second records the answer. The rail knows a refund by its id, so a retry after a crash gives nothing back
+ * twice. A rail that throws has given no answer: the queue retries, and no refund fails for it.
  */
 export function createRefundSending({
   database,
   committer,
-  acquirer,
+  rails,
   sources,
   controls,
 }: {
   database: Database;
   committer: Committer;
-  acquirer: Pick<Acquirer, 'refund'>;
+  /** The rail that gives back what each type of resource was paid with. */
+  rails: Readonly<Record<RefundedType, RefundRail>>;
   sources: RefundSources;
   controls: RefundControls;
 }): { tasks: Record<RefundTask | 'card_payment.refund', TaskHandler> } {
@@ -32,7 +33,7 @@ export function createRefundSending({
         const [found] = await selectRefunds(database.sql, task, [task.key]);
         if (!found || isFinal(found.status)) return;
         const { refundId, chargeId, amountCents, resource } = found;
-        const outcome = await acquirer.refund({ id: refundId, chargeId, amountCents });
+        const outcome = await rails[resource.type].refund({ id: refundId, chargeId, amountCents });
         const source = sources[resource.type];
         await committer.change({
           tenant: task,

@@ -122,9 +122,9 @@ export function createRefundService({
       return made ? ((await findMany(tenant, [made.resourceId]))[0] ?? null) : null;
     },
     findMany,
-    async ofCardPayments(tenant, orderCodes) {
-      const rows = await selectRefundsOf(database.sql, tenant, { type: 'card_payment', ids: orderCodes });
-      return orderCodes.map((orderCode) => rows.filter(({ resource }) => resource.id === orderCode));
+    async ofResources(tenant, type, ids) {
+      const rows = await selectRefundsOf(database.sql, tenant, { type, ids });
+      return ids.map((id) => rows.filter(({ resource }) => resource.id === id));
     },
     async list(tenant, range) {
       const { end, limit } = range;

@@ -5,6 +5,8 @@ import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   isRefundId,
+  REFUND_STATUSES,
+  REFUNDED_TYPES,
   type RefundedResource,
   type RefundFilter,
   type RefundRange,
@@ -43,7 +45,7 @@ export async function selectRefundsOf(
 export async function listRefunds(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, after, before, status }: RefundRange,
+  { end, limit, after, before, status, types }: RefundRange,
 ): Promise<{ place: number; refund: StoredRefund }[]> {
   const rows = await selectPage<Selectable<Tables['refund']>>(sql, tenant, {
     table: 'refund',
@@ -51,7 +53,8 @@ export async function listRefunds(
       ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
       ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
     ],
-    oneOf: { status },
+    // The indexes have a list for each type and status.
+    oneOf: status || types ? { resource: types ?? REFUNDED_TYPES, status: status ?? REFUND_STATUSES } : {},
     order: ['number'],
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
@@ -60,8 +63,8 @@ export async function listRefunds(
   return end === 'first' ? items : items.reverse();
 }
 
-export function countRefunds(sql: Sql, tenant: Tenant, { status }: RefundFilter): Promise<number> {
-  return countList(sql, tenant, { list: 'refund', status });
+export function countRefunds(sql: Sql, tenant: Tenant, { status, types }: RefundFilter): Promise<number> {
+  return countList(sql, tenant, { list: 'refund', kind: types, status });
 }
 
 export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly StoredRefund[]): Promise<void> {

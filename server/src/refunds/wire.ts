@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
 import { cents } from '../kernel/money.ts';
+import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
-import { REFUND_STATUSES, type Refund, type RefundSnapshot } from './model.ts';
+import { REFUND_STATUSES, type Refund, type RefundedType, type RefundSnapshot } from './model.ts';
 
 /** A refund in the REST interface. The document has none: it is an extension of this service. */
 export const refundWire = z
@@ -15,7 +16,14 @@ export const refundWire = z
         'processing: the money may have left; completed; failed: the amount is back where it was taken',
     }),
     amountCents: cents,
-    orderCode: z.string().meta({ description: 'The refunded card payment' }),
+    orderCode: z
+      .string()
+      .optional()
+      .meta({ description: 'The refunded card payment; left out of any other' }),
+    paymentId: z
+      .string()
+      .optional()
+      .meta({ description: 'The refunded payment by PIX; left out of any other' }),
     reason: z.string().nullable(),
     endToEndId: z.string().nullable().meta({ description: 'Of the return, at the bank; null for a card' }),
     failureReason: z.string().nullable(),
@@ -25,26 +33,36 @@ export const refundWire = z
   .meta({ id: 'Refund' });
 
 export function refundToWire(refund: Refund): z.output<typeof refundWire> {
-  return { ...refund, orderCode: refund.resource.id };
+  return { ...refund, [REFERENCES[refund.resource.type]]: refund.resource.id };
 }
 
+/** The member that names the refunded resource. */
+const REFERENCES = { card_payment: 'orderCode', payment: 'paymentId' } as const satisfies Record<
+  RefundedType,
+  string
+>;
+
 /**
- * Encodes `refund.completed` and `refund.failed`; null for a refund that has not ended. It has no `orderCode` at its top: by
- * that name receivers know the event of a paid card payment.
+ * Encodes `refund.completed` and `refund.failed`; null for a refund that has not ended. It has neither `orderCode`
+ * nor `paymentId` at its top: by these names receivers know the event of a paid payment.
  */
-export function refundWebhook({
-  refundId,
-  status,
-  resource: { type, id },
-  amountCents,
-  reason,
-  failureReason,
-  completedAt,
-  metadata,
-}: RefundSnapshot) {
+export function refundWebhook(
+  {
+    refundId,
+    status,
+    resource: { type, id },
+    amountCents,
+    reason,
+    failureReason,
+    completedAt,
+    metadata,
+  }: RefundSnapshot,
+  environment: Environment,
+) {
   if (status === 'processing') return null;
+  const isTest = environment === 'sandbox';
   return {
-    event: `refund.${status}`,
+    event: `refund.${isTest ? 'test.' : ''}${status}`,
     refundId,
     resource: { type, id },
     amountCents,
@@ -53,5 +71,6 @@ export function refundWebhook({
     failureReason,
     completedAt: completedAt?.toISOString() ?? null,
     metadata,
+    ...(isTest && { sandbox: true }),
   };
 }

@@ -39,6 +39,9 @@ export const OPTIONAL_WEBHOOK_EVENTS = [
   'card_payment.expired',
   'card_payment.failed',
   'card_payment.refunded',
+  'payment.expired',
+  'payment.failed',
+  'payment.refunded',
   'withdrawal.processing',
   'dispute.opened',
   'dispute.closed',
@@ -218,7 +221,7 @@ export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDe
 /** Whether an event is sent: each that the document names, others where the tenant has opted into them. */
 export function isSent(name: string, endpoint: WebhookEndpoint | null): boolean {
   // A name of the sandbox stands for the same event.
-  const event = name.replace('withdrawal.test.', 'withdrawal.') as OptionalWebhookEvent;
+  const event = name.replace('.test.', '.') as OptionalWebhookEvent;
   return !OPTIONAL_WEBHOOK_EVENTS.includes(event) || endpoint?.optionalEvents.includes(event) === true;
 }
 

@@ -3,6 +3,7 @@ import { cardPaymentWebhook } from '../card-payments/wire.ts';
 import type { Sql } from '../db/database.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { paymentWebhook } from '../payments/wire.ts';
 import { payoutWebhook } from '../payouts/wire.ts';
 import { refundWebhook } from '../refunds/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
@@ -87,6 +88,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
       const payload = cardPaymentWebhook(event.snapshot);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
     }
+    case 'payment': {
+      const payload = paymentWebhook(event.snapshot, event.previousStatus, environment);
+      return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
     case 'payout': {
       const payload = payoutWebhook(event.snapshot, environment);
       return payload && { name: payload.event, payload };
@@ -100,7 +105,7 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
       return payload && { name: payload.event, payload };
     }
     case 'refund': {
-      const payload = refundWebhook(event.snapshot);
+      const payload = refundWebhook(event.snapshot, environment);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'dispute': {

@@ -229,7 +229,7 @@ export class DashboardData implements ReactiveController {
       cursor,
       ({ refund: { status, failureReason, of: payment } }) => {
         // Read when the update arrived, and not as the payment was at its change.
-        if (payment) {
+        if (payment?.__typename === 'CardPayment') {
           mergeRead(this.cardPayments.items, [payment], (each) => each.orderCode);
           if (status === 'FAILED') this.failedRefunds.set(payment.orderCode, failureReason ?? 'sem motivo');
           else this.failedRefunds.delete(payment.orderCode);

@@ -69,7 +69,7 @@ export interface CardPayment {
 export interface Refund {
   status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'UNKNOWN';
   failureReason: string | null;
-  of: CardPayment | null;
+  of: ({ __typename: 'CardPayment' } & CardPayment) | { __typename: 'Payment' } | null;
 }
 
 export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED';
@@ -131,7 +131,7 @@ export const CARD_PAYMENT_UPDATES =
 
 /** A refund of a part changes its payment's amounts without an update of the payment. */
 export const REFUND_UPDATES =
-  `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{status failureReason of{...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
+  `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{status failureReason of{__typename ...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
 
 export interface StartData {
   updatesCursor: string;

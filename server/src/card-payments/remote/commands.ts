@@ -21,7 +21,7 @@ import {
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
-import { checkoutAmount, grantAtStart, orderTokenOf } from '../checkout.ts';
+import { checkoutAmount, grantAtStart, orderTokenOf } from '../checkout/model.ts';
 import {
   assertNotSandbox,
   type CardPayment,
@@ -32,7 +32,15 @@ import {
   type SoldProduct,
   type StartCheckoutInput,
 } from '../model.ts';
-import { beganAt, createdClaim, isLike, toWanted, traitsOf, type Wanted } from '../requested-payment.ts';
+import {
+  beganAt,
+  createdClaim,
+  documentedOf,
+  isLike,
+  toWanted,
+  traitsOf,
+  type Wanted,
+} from '../requested-payment.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
 import { createTokenUse, type LookedUpBy, reserveToken } from './token-commands.ts';
@@ -290,8 +298,8 @@ async function wantedOf(
 }
 
 /** The body of the request, without absent values (the document's 4.2). */
-function bodyOf({ externalId: _, ...documented }: Wanted): object {
-  return Object.fromEntries(Object.entries(documented).filter(([, value]) => value !== null));
+function bodyOf(wanted: Wanted): object {
+  return Object.fromEntries(Object.entries(documentedOf(wanted)).filter(([, value]) => value !== null));
 }
 
 /**

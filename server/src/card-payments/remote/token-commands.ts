@@ -18,7 +18,7 @@ import {
   joins,
   orderPaid,
   tokenUsed,
-} from '../checkout.ts';
+} from '../checkout/model.ts';
 import {
   type CardPayment,
   CHECKOUT_SESSION_MS,

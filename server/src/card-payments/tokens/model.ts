@@ -6,6 +6,7 @@ import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { productIdText } from '../../products/model.ts';
 import {
+  CHECKOUT_METHODS,
   type CheckoutAmount,
   type CheckoutGrant,
   cardAmount,
@@ -77,6 +78,11 @@ const checkoutAmountInput = z
 export const createCheckoutTokenInput = checkoutDetails
   .extend({
     amount: checkoutAmountInput,
+    methods: z
+      .array(z.enum(CHECKOUT_METHODS, `must be of ${CHECKOUT_METHODS.join(', ')}`))
+      .min(1, 'must name at least one method')
+      .refine((methods) => new Set(methods).size === methods.length, 'must not name a method twice')
+      .nullish(),
     allowedOrigins,
     reusable: z.boolean().nullish(),
     expiresInSeconds: z
@@ -158,9 +164,17 @@ export function grantOf({
   reusable,
   allowedOrigins: _,
   expiresInSeconds: __,
+  methods,
   ...details
 }: CreateCheckoutTokenInput): CheckoutGrant {
-  return { ...details, reusable: reusable ?? false, amount: amountOf(amount) };
+  const paysBy = CHECKOUT_METHODS.filter((method) => (methods ?? ['card']).includes(method));
+  return {
+    ...details,
+    reusable: reusable ?? false,
+    amount: amountOf(amount),
+    // As an earlier version has hashed it: an order's later token is compared with its first.
+    ...(paysBy.includes('pix') && { methods: paysBy }),
+  };
 }
 
 /** Hashes what all tokens of one order have in common: everything but their lives. */

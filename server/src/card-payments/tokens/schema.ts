@@ -1,4 +1,5 @@
 import { assertMay, assertUnrestrictedKey } from '../../access/model.ts';
+import { Viewer } from '../../access/schema.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
@@ -10,6 +11,7 @@ import {
   UnavailableError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import { methodsOf } from '../checkout/model.ts';
 import { CustomerInput, EXTERNAL_ID } from '../schema.ts';
 import { createCheckoutTokenInput, type PausedToken } from './model.ts';
 
@@ -33,6 +35,13 @@ const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
   }),
 });
 
+const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
+  values: {
+    CARD: { value: 'card', description: 'startCheckout: on the hosted page.' },
+    PIX: { value: 'pix', description: 'startPixCheckout: in the page itself.' },
+  } as const,
+});
+
 const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
   fields: (t) => ({
     amount: t.field({ type: CheckoutAmountInput, required: true }),
@@ -52,6 +61,12 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
       type: ['Url'],
       description:
         'Origins of the pages that may use it, such as https://loja.example; at most 20, empty for any.',
+    }),
+    methods: t.field({
+      type: [CheckoutMethodEnum],
+      defaultValue: ['card'],
+      description:
+        'Each once. A token made before there were methods pays by card. Cards need a live key, and PIX takes a test key as well.',
     }),
     reusable: t.boolean({
       defaultValue: false,
@@ -134,6 +149,16 @@ const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate'
   }),
 });
 
+builder.objectField(Viewer, 'checkoutMethods', (t) =>
+  t.field({
+    type: [CheckoutMethodEnum],
+    nullable: true,
+    description: 'What the checkout token lets its payer pay with; null to every other credential.',
+    resolve: ({ credential }) =>
+      credential.kind === 'checkout_token' ? [...methodsOf(credential.grant)] : null,
+  }),
+);
+
 // ── Queries and subscriptions ───────────────────────────────────────────────────────────────────
 
 builder.queryField('pausedTokens', (t) =>
@@ -196,7 +221,7 @@ builder.mutationFields((t) => ({
   pauseToken: t.field({
     type: PauseTokenSuccess,
     description:
-      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way goes on.',
+      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way goes on, and a PIX code that was given can still be paid.',
     args: {
       token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
       seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),

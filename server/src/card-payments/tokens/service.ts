@@ -5,8 +5,10 @@ import type { Database, Sql } from '../../db/database.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { IdempotencyError, NotFoundError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { assertMethodAvailable, type AccountSettings as PixSettings } from '../../payments/model.ts';
 import { assertFound, type ProductService } from '../../products/model.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
+import { methodsOf } from '../checkout/model.ts';
 import { type AccountSettings, assertCardsAvailable, type CheckoutGrant } from '../model.ts';
 import { tokenPauses } from './collections.ts';
 import {
@@ -48,7 +50,7 @@ export function createCheckoutTokenService({
   privateAddresses,
   ...dependencies
 }: PauseDependencies & {
-  accounts: Collection<AccountSettings & { id: string }>;
+  accounts: Collection<AccountSettings & PixSettings & { id: string }>;
   products: Pick<ProductService, 'find'>;
   mint: MintToken;
   prepare: PrepareToken;
@@ -94,14 +96,17 @@ export function createCheckoutTokenService({
   return {
     async create(tenant, keyId, input) {
       const [account] = await accounts.load(sql, tenant, [tenant.accountId]);
-      assertCardsAvailable(tenant.environment, account!);
+      const grant = grantOf(input);
+      const methods = methodsOf(grant);
+      if (methods.includes('card')) assertCardsAvailable(tenant.environment, account!);
+      if (methods.includes('pix')) assertMethodAvailable('pix', tenant.environment, account!);
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input.amount;
       if (productId != null) assertFound(await products.find(tenant, productId));
       const expiresAt = expiryOf(input, clock.now());
       const token = {
         kind: 'checkout' as const,
-        grant: grantOf(input),
+        grant,
         mintedBy: keyId,
         allowedOrigins: normalizeOrigins(input.allowedOrigins),
         expiresAt,

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
-import type { Acquirer, ChargeStatus, RefundStatus } from '../acquirer.ts';
+import type { Acquirer, ChargeStatus } from '../acquirer.ts';
+import type { RefundStatus } from '../refund.ts';
 
 type Behaviour =
   /** `refunds`: of this card, they are completed after a while, or never; left out: at once. */
@@ -54,7 +55,9 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     if (status === 'failed') return { status, reason: 'O banco emissor recusou o estorno' };
-    return settlesAt && settlesAt > clock.now() ? { status: 'pending', settlesAt } : { status: 'completed' };
+    return settlesAt && settlesAt > clock.now()
+      ? { status: 'pending', settlesAt }
+      : { status: 'completed', endToEndId: null };
   }
 
   return {

@@ -16,7 +16,7 @@ export function createRemoteRefunds(): RefundService {
     request: async () => refuse('Refunding'),
     find: async () => refuse('Looking a refund up'),
     findMany: async (_, refundIds) => refundIds.map(() => null),
-    ofCardPayments: async (_, orderCodes) => orderCodes.map(() => null),
+    ofResources: async (_, __, ids) => ids.map(() => null),
     list: async () => refuse('Listing refunds'),
     count: async () => refuse('Listing refunds'),
     assertAnnounced: () => refuse('Following refunds'),

@@ -1,6 +1,18 @@
-import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
-import type { Cents } from '../kernel/money.ts';
-import type { CardPayment, CheckoutGrant, KnownAmount, SoldProduct, StoredCardPayment } from './model.ts';
+import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
+import type { Cents } from '../../kernel/money.ts';
+import type {
+  CardPayment,
+  CheckoutGrant,
+  CheckoutMethod,
+  KnownAmount,
+  SoldProduct,
+  StoredCardPayment,
+} from '../model.ts';
+
+/** The methods by which a checkout token can be paid. */
+export function methodsOf({ methods = ['card'] }: Pick<CheckoutGrant, 'methods'>): readonly CheckoutMethod[] {
+  return methods;
+}
 
 /** Reads the token that started a payment; null for a payment that an API key created. */
 export function tokenOf({ checkoutAttempt }: Pick<StoredCardPayment, 'checkoutAttempt'>): string | null {
@@ -94,4 +106,12 @@ export function tokenUsed(): UnavailableError {
 /** The refusal of a checkout whose order is already paid. */
 export function orderPaid(): UnavailableError {
   return new UnavailableError('CHECKOUT_TOKEN_USED', 'This order has already been paid');
+}
+
+/**
+ * Names the checkout attempt. A single-use token is one attempt, however often it is started; of a reusable one each
+ * visit is, whose later tries append `.2`, `.3`, … to the same id.
+ */
+export function attemptOf(tokenId: string, { reusable }: CheckoutGrant, attemptId: string): string {
+  return reusable ? `${tokenId}:${attemptId.replace(/\.[0-9]+$/, '')}` : tokenId;
 }

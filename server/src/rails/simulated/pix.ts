@@ -1,0 +1,216 @@
+import type { Selectable } from 'kysely';
+import type { Database, Sql } from '../../db/database.ts';
+import type { Tables } from '../../db/tables.ts';
+import { brCode, parseBrCode } from '../../kernel/br-code.ts';
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+import type { Cents } from '../../kernel/money.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { PixCode, PixCredit, PixRail } from '../pix.ts';
+import { endToEndId } from './bank.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** A credit that comes by itself: after a time, behind the registration or behind the expiry of its code. */
+interface OwnCredit {
+  afterMs: number;
+  behindExpiry?: true;
+  /** Added to the amount that was asked for. */
+  moreCents?: Cents;
+}
+
+/** The payers that do something by themselves, by the customer's e-mail, in the simulation alone. */
+export const MAGIC_PAYERS: Readonly<
+  Record<
+    string,
+    { credits?: readonly OwnCredit[]; refusal?: string; registersAfterMs?: number; refusesReturns?: true }
+  >
+> = {
+  'paga@psa.example': { credits: [{ afterMs: 3 * SECOND_MS }] },
+  'paga-tarde@psa.example': { credits: [{ afterMs: MINUTE_MS, behindExpiry: true }] },
+  'paga-duas@psa.example': { credits: [{ afterMs: 3 * SECOND_MS }, { afterMs: 4 * SECOND_MS }] },
+  'paga-outro@psa.example': { credits: [{ afterMs: 3 * SECOND_MS, moreCents: 1 }] },
+  'sem-codigo@psa.example': { refusal: 'O banco recusou a cobrança' },
+  'demora-codigo@psa.example': { registersAfterMs: 15 * SECOND_MS },
+  'devolve-falha@psa.example': { refusesReturns: true },
+};
+
+/** The host of the codes, under a top-level domain that no resolver has: such a code moves no real money. */
+const CODE_HOST = 'pix.psa.invalid/v2/';
+const CITY = 'SAO PAULO';
+
+/** A payer's order to its bank. */
+export interface PixOrder {
+  txid: string;
+  /** The amount of the code where it is left out. */
+  amountCents?: Cents | undefined;
+  /** An order that is repeated under its id has one effect. */
+  endToEndId?: string | undefined;
+}
+
+/** The simulated bank, with the payer's side of it. */
+export interface SimulatedPix extends PixRail {
+  /** Sends the money of an order. Returns the PIX, also where it was sent before; null where there is no such code. */
+  pay(order: PixOrder): Promise<PixCredit | null>;
+}
+
+/** Reads the bank's identifier out of a code of this bank; null where it is another's, or none. */
+export function txidOfCode(text: string): string | null {
+  const url = parseBrCode(text)?.url;
+  return url?.startsWith(CODE_HOST) ? url.slice(CODE_HOST.length) : null;
+}
+
+/**
+ * A bank that moves no money. Its books are tables of its own, written before it answers, so that they survive a crash of
+ * this server, as a real bank's would. `notify` is called inside the transaction that books a credit, so that no credit is
+ * without its notification.
+ */
+export function createSimulatedPix({
+  database,
+  clock,
+  notify,
+}: {
+  database: Database;
+  clock: Clock;
+  notify: (sql: Sql, tenant: Tenant, credit: { txid: string; endToEndId: string; at: Date }) => Promise<void>;
+}): SimulatedPix {
+  async function book(sql: Sql, code: CodeRow, credit: PixCredit): Promise<PixCredit> {
+    const { numInsertedOrUpdatedRows: inserted } = await sql
+      .insertInto('simulated_pix_credit')
+      .values({
+        end_to_end_id: credit.endToEndId,
+        txid: code.txid,
+        amount_cents: credit.amountCents,
+        arrives_at: credit.at,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    if (inserted !== 0n)
+      await notify(
+        sql,
+        { accountId: code.account_id, environment: code.environment },
+        { txid: code.txid, ...credit },
+      );
+    const row = await sql
+      .selectFrom('simulated_pix_credit')
+      .selectAll()
+      .where('end_to_end_id', '=', credit.endToEndId)
+      .executeTakeFirstOrThrow();
+    return { endToEndId: row.end_to_end_id, amountCents: row.amount_cents, at: row.arrives_at };
+  }
+
+  /** Books a code once, with the credits that its payer sends by itself. */
+  async function bookCode({
+    tenant,
+    txid,
+    amountCents,
+    expiresAt,
+    merchantName,
+    payer,
+  }: PixCode): Promise<void> {
+    const now = clock.now();
+    const behaviour = MAGIC_PAYERS[payer?.email ?? ''] ?? {};
+    await database.transaction(async (sql) => {
+      const code = await sql
+        .insertInto('simulated_pix_code')
+        .values({
+          txid,
+          account_id: tenant.accountId,
+          environment: tenant.environment,
+          amount_cents: amountCents,
+          br_code: behaviour.refusal
+            ? null
+            : brCode({ url: `${CODE_HOST}${txid}`, amountCents, merchantName, merchantCity: CITY }),
+          refusal: behaviour.refusal ?? null,
+          registered_at: plusMs(now, behaviour.registersAfterMs ?? 0),
+          expires_at: expiresAt,
+          refuses_returns: behaviour.refusesReturns ?? false,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      for (const { afterMs, behindExpiry, moreCents = 0 } of (code && behaviour.credits) ?? []) {
+        const at = plusMs(behindExpiry ? expiresAt : now, afterMs);
+        await book(sql, code!, { endToEndId: endToEndId(at), amountCents: amountCents + moreCents, at });
+      }
+    });
+  }
+
+  function selectCode(sql: Sql, txid: string): Promise<CodeRow | undefined> {
+    return sql.selectFrom('simulated_pix_code').selectAll().where('txid', '=', txid).executeTakeFirst();
+  }
+
+  return {
+    async register(code) {
+      await bookCode(code);
+      const row = (await selectCode(database.sql, code.txid))!;
+      if (row.br_code === null) return { status: 'refused', reason: row.refusal! };
+      if (row.registered_at > clock.now()) return { status: 'pending' };
+      return { status: 'registered', brCode: row.br_code };
+    },
+
+    async creditsOf(txid) {
+      const rows = await database.sql
+        .selectFrom('simulated_pix_credit')
+        .selectAll()
+        .where('txid', '=', txid)
+        .where('arrives_at', '<=', clock.now())
+        .orderBy('arrives_at')
+        .orderBy('end_to_end_id')
+        .execute();
+      return rows.map((row) => ({
+        endToEndId: row.end_to_end_id,
+        amountCents: row.amount_cents,
+        at: row.arrives_at,
+      }));
+    },
+
+    async refund({ id, chargeId, amountCents }) {
+      return database.transaction(async (sql) => {
+        const credit = await sql
+          .selectFrom('simulated_pix_credit')
+          .innerJoin('simulated_pix_code', 'simulated_pix_code.txid', 'simulated_pix_credit.txid')
+          .select(['simulated_pix_credit.amount_cents', 'refuses_returns'])
+          .where('end_to_end_id', '=', chargeId)
+          .forUpdate('simulated_pix_credit')
+          .executeTakeFirstOrThrow();
+        const returns = await sql
+          .selectFrom('simulated_pix_return')
+          .selectAll()
+          .where('end_to_end_id', '=', chargeId)
+          .execute();
+        const known = returns.find((each) => each.id === id);
+        const returned = returns.reduce(
+          (sum, each) => sum + (each.status === 'completed' ? each.amount_cents : 0),
+          0,
+        );
+        const isRefused = credit.refuses_returns || returned + amountCents > credit.amount_cents;
+        const row = known ?? {
+          id,
+          end_to_end_id: chargeId,
+          amount_cents: amountCents,
+          return_end_to_end_id: `D${endToEndId(clock.now()).slice(1)}`,
+          status: isRefused ? ('failed' as const) : ('completed' as const),
+        };
+        if (!known) await sql.insertInto('simulated_pix_return').values(row).execute();
+        return row.status === 'completed'
+          ? { status: 'completed', endToEndId: row.return_end_to_end_id }
+          : { status: 'failed', reason: 'O banco do pagador recusou a devolução' };
+      });
+    },
+
+    async pay({ txid, amountCents, endToEndId: given }) {
+      return database.transaction(async (sql) => {
+        const code = await selectCode(sql, txid);
+        if (!code || code.br_code === null) return null;
+        return book(sql, code, {
+          endToEndId: given ?? endToEndId(clock.now()),
+          amountCents: amountCents ?? code.amount_cents,
+          at: clock.now(),
+        });
+      });
+    },
+  };
+}
+
+type CodeRow = Selectable<Tables['simulated_pix_code']>;

@@ -1,0 +1,223 @@
+import { DAY_MS, plusMs } from '../kernel/clock.ts';
+import { UnavailableError, ValidationError } from '../kernel/errors.ts';
+import { type Cents, reaisText } from '../kernel/money.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerAccountName,
+  type LedgerTransaction,
+  ledgerTransaction,
+  type Move,
+} from '../ledger/postings.ts';
+import { assertWithdrawable } from '../wallet/model.ts';
+
+// The rules that are the same for every way to be paid: what a credit does to a payment, and what a refund takes from it.
+
+/** The statuses of a payment (the document's section 3.2), whichever method pays it. */
+export const PAYMENT_STATUSES = ['pending', 'paid', 'expired', 'refunded', 'failed'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** The members of a payment that a credit is compared with. */
+export interface Payable {
+  status: PaymentStatus;
+  amountCents: Cents;
+}
+
+/** The members of a payment that tell whether it was paid for its order. */
+export interface OrderPayment {
+  status: string;
+  paidAt: Date | null;
+  canceledAt: Date | null;
+}
+
+/**
+ * Whether a payment keeps each other one of its attempt or order from being paid: it was paid, also if it was refunded
+ * since. The money of a canceled payment is returned, and another one can be paid; but a server of an earlier version knows
+ * no cancellation, and keeps it.
+ */
+export function closesOrder({ status, paidAt, canceledAt }: OrderPayment): boolean {
+  return paidAt !== null && !(canceledAt !== null && status === 'refunded');
+}
+
+// ── Credits ─────────────────────────────────────────────────────────────────────────────────────
+
+/** The reasons for which a credit is sent back. */
+export const RETURN_CAUSES = ['already_paid', 'amount_mismatch', 'not_payable', 'paid_elsewhere'] as const;
+export type ReturnCause = (typeof RETURN_CAUSES)[number];
+
+/**
+ * Decides about money that the bank or the acquirer holds for a payment: null to accept it, else the cause for which it is
+ * returned. A payment that has expired accepts it too: the bank holds the money, and the clock does not.
+ */
+export function causeOfReturn(
+  payment: Payable,
+  { amountCents, isOrderClosed }: { amountCents: Cents; isOrderClosed: boolean },
+): ReturnCause | null {
+  if (payment.status === 'paid' || payment.status === 'refunded') return 'already_paid';
+  if (payment.status === 'failed') return 'not_payable';
+  if (amountCents !== payment.amountCents) return 'amount_mismatch';
+  return isOrderClosed ? 'paid_elsewhere' : null;
+}
+
+/**
+ * Whether the ledger can record an amount beside what an account holds already. It is checked before the money is taken, for
+ * afterwards it is too late. Half of what a balance can hold is reserved for payments under way.
+ */
+export function fitsBalance(amountCents: Cents, held: number): boolean {
+  return amountCents + Math.abs(held) <= Number.MAX_SAFE_INTEGER / 2;
+}
+
+// ── Refunds ─────────────────────────────────────────────────────────────────────────────────────
+
+/** The number of refunds that a merchant can request of one payment. */
+export const MAX_REFUNDS = 20;
+
+/** The members of a payment that a refund reads and changes. */
+export interface Refundable extends Payable {
+  paidAt: Date | null;
+  /** When its money got into the balance; null while it waits in `merchant_pending`. */
+  releasedAt: Date | null;
+  refundedCents: Cents;
+  /** Held by refunds whose end is not known yet. */
+  refundingCents: Cents;
+  /** The number of refunds that the merchant has requested. */
+  refundCount: number;
+}
+
+/** The differences between the refunds of two methods. */
+export interface RefundRules {
+  /** The resource in the words of an error, as `card payment`. */
+  name: string;
+  /** The days after its payment in which a merchant can refund it. */
+  days: number;
+  /** The contra account of the rail that sends the money back. */
+  rail: LedgerAccountName;
+}
+
+/** A refund to begin. */
+export interface RefundRequest {
+  refundId: string;
+  /** Null: all that is refundable. */
+  amountCents: Cents | null;
+  /**
+   * Begun by the service and not by the merchant: at any time, however often, and with a debt of the merchant where the
+   * balance no longer covers it.
+   */
+  isAutomatic: boolean;
+}
+
+/** The changes that a step of a refund makes to its payment, with their postings. */
+export interface RefundStep {
+  amounts: Pick<Refundable, 'refundedCents' | 'refundingCents' | 'refundCount'>;
+  transaction: LedgerTransaction;
+}
+
+/**
+ * The amount that a refund may still take, without refunds under way or done; 0 of a payment that is not paid. Null where
+ * the service does not tell.
+ */
+export function refundableCents({
+  status,
+  amountCents,
+  refundedCents,
+  refundingCents,
+}: {
+  status: PaymentStatus | 'unknown';
+  amountCents: Cents;
+  refundedCents: Cents | null;
+  refundingCents: Cents | null;
+}): Cents | null {
+  if (refundedCents === null || refundingCents === null) return null;
+  return status === 'paid' ? amountCents - refundedCents - refundingCents : 0;
+}
+
+/**
+ * Takes the amount of a refund from the account that holds the money: `merchant_pending` before its release, the balance
+ * after it. Returns the amount.
+ * @throws UnavailableError, ValidationError, InsufficientFundsError
+ */
+export function beginRefund(
+  payment: Refundable,
+  { name, days }: RefundRules,
+  { refundId, amountCents: requested, isAutomatic }: RefundRequest,
+  { balances, now }: { balances: Balances; now: Date },
+): RefundStep & { amountCents: Cents } {
+  const notRefundable = (reason: string) => new UnavailableError('NOT_REFUNDABLE', `This ${name} ${reason}`);
+  const refundable = refundableCents(payment)!;
+  if (payment.status !== 'paid' || refundable === 0) throw notRefundable(reasonAgainst(payment));
+  if (!isAutomatic) {
+    if (now > plusMs(payment.paidAt!, days * DAY_MS))
+      throw notRefundable(`was paid more than ${days} days ago`);
+    if (payment.refundCount >= MAX_REFUNDS) throw notRefundable(`has had ${MAX_REFUNDS} refunds`);
+  }
+  const amountCents = requested ?? refundable;
+  if (amountCents > refundable)
+    throw new ValidationError([
+      {
+        path: 'input.amountCents',
+        message: `must be at most ${refundable} (${reaisText(refundable)}), which is what can still be refunded`,
+      },
+    ]);
+  if (payment.releasedAt && !isAutomatic) assertWithdrawable(balances, amountCents);
+  return {
+    amountCents,
+    amounts: {
+      refundedCents: payment.refundedCents,
+      refundingCents: payment.refundingCents + amountCents,
+      refundCount: payment.refundCount + (isAutomatic ? 0 : 1),
+    },
+    transaction: ledgerTransaction(`refund.begun:${refundId}`, takeFrom(payment, amountCents, balances)),
+  };
+}
+
+/** Records that the payer has the amount of a refund. */
+export function completeRefund(
+  { refundedCents, refundingCents, refundCount }: Refundable,
+  { rail }: RefundRules,
+  { refundId, amountCents }: { refundId: string; amountCents: Cents },
+): RefundStep {
+  return {
+    amounts: {
+      refundedCents: refundedCents + amountCents,
+      refundingCents: refundingCents - amountCents,
+      refundCount,
+    },
+    transaction: ledgerTransaction(`refund.completed:${refundId}`, [
+      { from: 'refunds_in_transit', to: rail, amount: amountCents },
+    ]),
+  };
+}
+
+/** Puts the amount of a refused refund back to where the money is now. */
+export function failRefund(
+  { refundedCents, refundingCents, refundCount, releasedAt }: Refundable,
+  { refundId, amountCents }: { refundId: string; amountCents: Cents },
+  balances: Balances,
+): RefundStep {
+  return {
+    amounts: { refundedCents, refundingCents: refundingCents - amountCents, refundCount },
+    transaction: ledgerTransaction(
+      `refund.failed:${refundId}`,
+      releasedAt
+        ? creditWithRecovery('refunds_in_transit', amountCents, balances)
+        : [{ from: 'refunds_in_transit', to: 'merchant_pending', amount: amountCents }],
+    ),
+  };
+}
+
+/** The moves that take a refund; beyond the balance it becomes a debt of the merchant. */
+function takeFrom({ releasedAt }: Refundable, amount: Cents, balances: Balances): Move[] {
+  if (!releasedAt) return [{ from: 'merchant_pending', to: 'refunds_in_transit', amount }];
+  const fromBalance = Math.min(amount, balances.merchant_balance);
+  return [
+    { from: 'merchant_balance', to: 'refunds_in_transit', amount: fromBalance },
+    { from: 'merchant_receivable', to: 'refunds_in_transit', amount: amount - fromBalance },
+  ];
+}
+
+function reasonAgainst({ paidAt, refundingCents }: Refundable): string {
+  if (!paidAt) return 'has not been paid';
+  return refundingCents > 0
+    ? 'has nothing left to refund: a refund is under way'
+    : 'has been refunded already';
+}

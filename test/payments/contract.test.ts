@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { parseBrCode } from '../../server/src/kernel/br-code.ts';
+import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
+import { approved } from '../support/cards.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const SESSION = 30 * MINUTE;
+
+describeOnDatabase('PIX payments', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('A payment is created with a code, paid once, and its money is in the balance at once', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, { description: 'Caneca' });
+    expect(payment).toMatchObject({ status: 'pending', method: 'pix', amountCents: 4990, version: 2 });
+    expect(parseBrCode(payment.brCode!)).toMatchObject({ amountCents: 4990, merchantName: 'Padaria da Ana' });
+    await pay(core, payment.paymentId);
+    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
+      ...{ status: 'paid', paidLate: false, paidAt: core.clock.now(), version: 3 },
+      endToEndId: expect.stringMatching(/^E\d{20}[0-9A-Z]{11}$/),
+    });
+    expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_balance: 4990, pix_received: -4990 });
+    const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
+    expect(
+      events
+        .filter(({ resource }) => resource === 'payment')
+        .map(({ kind, previousStatus }) => [kind, previousStatus]),
+    ).toEqual([
+      ['payment.pending', null],
+      ['payment.paid', 'pending'],
+    ]);
+    await core.pass(SESSION);
+    expect((await core.payments.find(core.tenant, payment.paymentId))?.status).toBe('paid');
+    expect(core.faults).toEqual([]);
+  });
+
+  test('A second PIX, another amount, and money for a paid order are sent back', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, { externalId: '1042' });
+    const { payment: other } = await create(core, { externalId: '1042' });
+    await pay(core, payment.paymentId, { amountCents: 4991 });
+    await pay(core, payment.paymentId);
+    await pay(core, payment.paymentId);
+    await pay(core, other.paymentId);
+    await core.work.settled();
+    const causes = async (paymentId: string) =>
+      (await core.payments.find(core.tenant, paymentId))!.returnedCredits.map(({ cause, returnedAt }) => [
+        cause,
+        returnedAt !== null,
+      ]);
+    expect(await causes(payment.paymentId)).toEqual([
+      ['amount_mismatch', true],
+      ['already_paid', true],
+    ]);
+    expect(await causes(other.paymentId)).toEqual([['paid_elsewhere', true]]);
+    expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_balance: 4990, pix_received: -4990 });
+    const card = await core.cardPayments.create(core.tenant, { valueCents: 4990, externalId: '1042' });
+    expect(await core.cardPayments.pay(card.payment.orderCode, approved())).toMatchObject({
+      kind: 'paid_elsewhere',
+    });
+  });
+
+  test('A payment expires, and a late PIX pays it', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, { customer: { email: 'paga-tarde@psa.example' } });
+    await core.pass(SESSION);
+    expect((await core.payments.find(core.tenant, payment.paymentId))?.status).toBe('expired');
+    await core.pass(MINUTE);
+    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
+      ...{ status: 'paid', paidLate: true },
+    });
+  });
+
+  test('A refund goes back from the balance, and the payment is refunded with the last of it', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, {});
+    await pay(core, payment.paymentId);
+    const resource = { type: 'payment', id: payment.paymentId } as const;
+    await core.refunds.request(core.tenant, resource, { amountCents: 990 });
+    await core.work.settled();
+    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
+      ...{ status: 'paid', refundedCents: 990 },
+    });
+    await core.refunds.request(core.tenant, resource, {});
+    await core.work.settled();
+    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({ status: 'refunded' });
+    expect(await core.balances()).toEqual(NO_BALANCES);
+  });
+
+  describe('in sandbox', () => {
+    test('A pending payment is pendingRelease until it is paid or has expired', async () => {
+      const core = await startCore({ database });
+      const sandbox = { ...core, tenant: { ...core.tenant, environment: 'sandbox' as const } };
+      const { payment } = await create(sandbox, {});
+      await create(sandbox, {});
+      const { wallet } = core;
+      expect(await wallet.read(sandbox.tenant)).toMatchObject({ balanceCents: 0, pendingReleaseCents: 9980 });
+      await pay(sandbox, payment.paymentId);
+      expect(await wallet.read(sandbox.tenant)).toMatchObject({
+        balanceCents: 4990,
+        pendingReleaseCents: 4990,
+      });
+      await core.pass(SESSION);
+      expect(await wallet.read(sandbox.tenant)).toMatchObject({ balanceCents: 4990, pendingReleaseCents: 0 });
+    });
+  });
+});
+
+async function create({ payments, tenant }: Core, input: object) {
+  return payments.create(tenant, { valueCents: 4990, ...input });
+}
+
+async function pay({ pix, payments, tenant }: Core, paymentId: string, order: object = {}): Promise<void> {
+  await pix.pay({ txid: txidOf(paymentId), ...order });
+  await payments.receive(tenant, paymentId);
+}
