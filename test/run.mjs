@@ -8,6 +8,7 @@ import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../serv
 import { writeStamp } from '../server/scripts/stamp.mjs';
 import { findChanges } from './support/changes.mjs';
 import { ensureChromium } from './support/chromium.mjs';
+import { ensureProxies } from './support/debian.mjs';
 import { scanOutput } from './support/secrets.mjs';
 import { findTestFiles, isInSample } from './support/test-files.mjs';
 
@@ -88,6 +89,11 @@ const NOTHING = {
   ...{ runnerCpuMs: 0, postgresCpuMs: 0 },
 };
 
+/** The parts that are programs of others, with what finds or installs them. */
+const PROGRAMS = { chromium: ensureChromium, proxies: ensureProxies };
+/** The parts that are built. */
+const BUILT = /** @type {const} */ (['server', 'pgdata', 'widget', 'package']);
+
 /**
  * Builds and installs what these files need, and nothing else.
  * @param {TestFile[]} files
@@ -97,12 +103,17 @@ async function prepare(files) {
   const started = performance.now();
   const needs = (/** @type {import('./support/test-files.mjs').Part} */ part) =>
     files.some(({ parts }) => parts.has(part));
-  const chromium = needs('chromium') ? await ensureChromium() : null;
-  if (chromium && 'problem' in chromium) fail(chromium.problem);
-  const built = [...new Set(files.flatMap(({ parts }) => [...parts]))].filter((part) => part !== 'chromium');
-  await ensureParts(built);
+  /** @type {Record<string, string>} */
+  const variables = {};
+  for (const [part, ensure] of Object.entries(PROGRAMS)) {
+    if (!needs(/** @type {keyof typeof PROGRAMS} */ (part))) continue;
+    const found = await ensure();
+    if ('problem' in found) fail(found.problem);
+    Object.assign(variables, found.variables);
+  }
+  await ensureParts(BUILT.filter(needs));
   if (files.some(({ parts }) => parts.size > 0)) console.log(`✓ prepared in ${since(started)}\n`);
-  return chromium ? chromium.variables : {};
+  return variables;
 }
 
 /** @param {string[]} options @param {Record<string, string>} env @returns {Promise<Report>} */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,9 +26,6 @@ let environment: Record<string, string>;
 let urls: Record<'nginx' | 'Caddy', string>;
 
 beforeAll(async () => {
-  for (const program of ['nginx', 'caddy'])
-    if (spawnSync(program, [program === 'nginx' ? '-v' : 'version']).error)
-      throw new Error(`${program} is not there: apt-get install --no-install-recommends nginx-light caddy`);
   environment = {
     NODE_ENV: 'production',
     DATABASE_URL: await createPostgresDatabase(),

@@ -39,6 +39,7 @@ export class ScriptsHouse implements Disposable {
       'test/run.mjs',
       'test/support/changes.mjs',
       'test/support/chromium.mjs',
+      'test/support/debian.mjs',
       'test/support/secrets.mjs',
       'test/support/test-files.mjs',
     ]) {

@@ -14,7 +14,7 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  *
  * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component'} Project
  *
- * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium'} Part something that is built or installed before a test runs
+ * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'proxies'} Part something that is built or installed before a test runs
  *
  * @typedef {object} TestFile
  * @property {string} path relative to `test/`, with slashes
@@ -70,6 +70,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/bundle.test.ts': ['server', 'pgdata'],
   'test/cluster/cluster.test.ts': ['server', 'pgdata'],
   'test/cluster/command.test.ts': ['server', 'pgdata', 'widget'],
+  'test/cluster/proxies.test.ts': ['proxies'],
   // A document may build everything.
   'test/documents-run.test.ts': ['widget', 'package'],
   // These files request pages of servers.
