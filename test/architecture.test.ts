@@ -68,6 +68,7 @@ const FILES = [
   'card-payments/tokens/wire.ts',
   'card-payments/tokens/schema.ts',
   'requests/model.ts',
+  'receiving/model.ts',
 
   'demo/routes.ts',
   'demo/dashboard.ts',

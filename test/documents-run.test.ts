@@ -84,6 +84,9 @@ async function resources(url: string): Promise<[string, string][]> {
     createCardPayment(input: { valueCents: 4990 }) {
       ... on CardPaymentSuccess { cardPayment { orderCode } }
     }
+    createPayment(input: { valueCents: 4990 }) {
+      ... on PaymentSuccess { payment { paymentId } }
+    }
     createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
       ... on CheckoutTokenSuccess { token }
     }
@@ -97,6 +100,7 @@ async function resources(url: string): Promise<[string, string][]> {
   return [
     ['sacc_…', data.createSubaccount.subaccount.subaccountId],
     ['PSC-…', data.createCardPayment.cardPayment.orderCode],
+    ['psa_…', data.createPayment.payment.paymentId],
     ['tok_…', data.createCheckoutToken.token],
     ['acc_…', account.id],
     ['key_…', key.id],

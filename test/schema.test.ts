@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  astFromValue,
   buildSchema,
   type GraphQLArgument,
   type GraphQLNamedType,
@@ -12,6 +13,7 @@ import {
   isUnionType,
   lexicographicSortSchema,
   parse,
+  print,
   printSchema,
   validate,
 } from 'graphql';
@@ -112,7 +114,9 @@ function membersOf(type: GraphQLNamedType): Part[] {
 }
 
 function inputSignature({ type, defaultValue }: Pick<GraphQLArgument, 'type' | 'defaultValue'>): string {
-  return defaultValue === undefined ? String(type) : `${type} = ${JSON.stringify(defaultValue)}`;
+  // As SDL writes it: inside, the design's enums have other values than ours.
+  const literal = astFromValue(defaultValue, type);
+  return literal ? `${type} = ${print(literal)}` : String(type);
 }
 
 describe('the widget’s documents', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
-import { DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
+import { type AccountSettings, DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
 import { decideCreate } from '../server/src/card-payments/decisions.ts';
 import {
   type CardPayment,
@@ -12,6 +12,7 @@ import {
   canFollow,
   MAX_DECLINED_CHARGES,
 } from '../server/src/card-payments/model.ts';
+import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/card-payments/refunding.ts';
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
 import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../server/src/card-payments/wire.ts';
@@ -20,7 +21,13 @@ import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/graphql/paging.ts';
 import { describeOperations } from '../server/src/http/openapi.ts';
 import { type RestOperation, STATUS } from '../server/src/http/rest.ts';
 import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
+import { NO_BALANCES } from '../server/src/ledger/postings.ts';
 import { REQUESTS_A_MINUTE } from '../server/src/limits/requests.ts';
+import { decideCreate as decideCreatePayment } from '../server/src/payments/decisions.ts';
+import { NEXT as NEXT_OF_PAYMENT, type StoredPayment } from '../server/src/payments/model.ts';
+import { REFUND_DAYS as PIX_REFUND_DAYS } from '../server/src/payments/refunding.ts';
+import { createPaymentRoutes } from '../server/src/payments/routes.ts';
+import { paymentWebhook } from '../server/src/payments/wire.ts';
 import { PAYOUTS_AN_HOUR } from '../server/src/payouts/limits.ts';
 import {
   methodOf,
@@ -34,7 +41,9 @@ import { createPayoutRoutes } from '../server/src/payouts/routes.ts';
 import { payoutWebhook } from '../server/src/payouts/wire.ts';
 import { MAX_PRODUCTS } from '../server/src/products/model.ts';
 import { createProductRoutes } from '../server/src/products/routes.ts';
+import { MAX_REFUNDS } from '../server/src/receiving/model.ts';
 import { createRefundRoutes } from '../server/src/refunds/routes.ts';
+import { refundWebhook } from '../server/src/refunds/wire.ts';
 import { createSandboxRoutes } from '../server/src/sandbox/routes.ts';
 import { guidanceOf, type SubaccountPayout } from '../server/src/subaccounts/model.ts';
 import { referenceKind } from '../server/src/subaccounts/names.ts';
@@ -116,6 +125,7 @@ interface Schema {
 const unused = {} as never;
 const operations: RestOperation[] = [
   ...createCardPaymentRoutes({ cardPayments: unused, publicUrl: 'http://localhost' }),
+  ...createPaymentRoutes({ payments: unused, refunds: unused, publicUrl: 'http://localhost' }),
   ...createPayoutRoutes({ payouts: unused }),
   ...createProductRoutes({ products: unused }),
   ...createRefundRoutes({ refunds: unused }),
@@ -151,6 +161,17 @@ const created = decideCreate(
   { orderCode: 'PSC-0', checkoutAttempt: null, now },
 ).payment;
 const paid: CardPayment = { ...created, status: 'paid', paidAt: now };
+
+const pending = decideCreatePayment(
+  { customer: { name: 'Ana', email: 'ana@example.com' } },
+  { amountCents: 80, description: null },
+  {
+    ...{ paymentId: 'psa_0', checkoutAttempt: null, environment: 'live', now },
+    ...{ account: { pixEnabled: true, pixFeeCents: 0 }, balances: NO_BALANCES },
+  },
+).payment;
+const payment = (change: Partial<StoredPayment>): StoredPayment => ({ ...pending, ...change });
+const paymentEvent = (change: Partial<StoredPayment>) => paymentWebhook(payment(change), 'pending', 'live')!;
 
 const payout = (change: Partial<Payout>): Payout => ({ ...PAYOUT, ...change });
 
@@ -269,6 +290,7 @@ describe('the fields in the service document', () => {
       subaccount: fieldsOf('Subaccount'),
       'statement entry': fieldsOf('StatementEntry'),
       product: fieldsOf('Product'),
+      payment: fieldsOf('Payment'),
       payout: fieldsOf('Payout'),
       'test payment': fieldsOf('TestPayment'),
     });
@@ -282,6 +304,13 @@ describe('the fields in the service document', () => {
     expect(body.required).toEqual(['valueCents']);
   });
 
+  test('The service document has the fields of the request for a payment by PIX', () => {
+    const body = bodyOf('post', '/v1/payments');
+    const fields = column(rowsIn('4.5', 'field of a payment'), 'field of a payment');
+    expect([...fields].sort()).toEqual(Object.keys(body.properties!).sort());
+    expect(body.required ?? []).toEqual([]);
+  });
+
   test('The service document has the fields of each webhook', () => {
     const requested = Object.keys(payoutWebhook(payout({}), 'live')!);
     const processed = Object.keys(payoutWebhook(payout({ status: 'completed', processedAt: now }), 'live')!);
@@ -293,6 +322,14 @@ describe('the fields in the service document', () => {
     expect(Object.keys(subaccountPayoutWebhook(completed)!)).toEqual(
       expect.arrayContaining(['event', ...fieldsOf('SubaccountPayout')]),
     );
+    const ofPayment = Object.keys(paymentEvent({ status: 'paid', paidAt: now }));
+    expect(column(rowsIn('6.3', 'field of a payment'), 'field of a payment')).toEqual(ofPayment);
+    const refund = { refundId: 'ref_0', resource: { type: 'payment', id: 'psa_0' } } as const;
+    const ended = { status: 'completed', amountCents: 1, completedAt: now, metadata: null } as const;
+    const of = { reason: null, failureReason: null, endToEndId: null, createdAt: now };
+    const snapshot = { ...refund, ...ended, ...of, version: 2, callbackUrl: null };
+    for (const field of Object.keys(refundWebhook(snapshot, 'live')!))
+      if (field !== 'event') expect(codeIn(sections.get('6.3'))).toContain(field);
     const pause = { reason: 'declines', pausedAt: now, pausedUntil: null } as const;
     for (const field of Object.keys(tokenWebhook({ tokenId: 'tok_0', pause })!))
       if (field !== 'event') expect(codeIn(sections.get('6.3'))).toContain(field);
@@ -304,6 +341,9 @@ describe('the fields in the service document', () => {
       cardPaymentWebhook({ ...created, status: 'expired', canceledAt: now })!,
       cardPaymentWebhook({ ...created, status: 'failed', failureReason: 'no' })!,
       cardPaymentWebhook({ ...paid, status: 'refunded', refundedAt: now })!,
+      paymentEvent({ status: 'expired' }),
+      paymentEvent({ status: 'failed', failureReason: 'no' }),
+      paymentWebhook(payment({ status: 'refunded', paidAt: now, refundedAt: now }), 'paid', 'live')!,
       payoutWebhook(payout({ status: 'processing' }), 'live')!,
       disputeWebhook({ ...dispute, status: 'open' }),
       disputeWebhook({ ...dispute, status: 'won', closedAt: now }),
@@ -345,6 +385,11 @@ describe('the statuses in the service document', () => {
       ]);
   });
 
+  test('The service document has the statuses of a payment by PIX, and the steps between them', () => {
+    const steps = rowsIn('3.4', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next)]);
+    expect(Object.fromEntries(steps)).toEqual(NEXT_OF_PAYMENT);
+  });
+
   test('The service document has the statuses of a payout of the main account, and the steps of each method', () => {
     const rows = rowsIn('3.3', 'status');
     const words = memberOf(schemas.Payout!, 'status').enum!;
@@ -373,12 +418,20 @@ describe('the statuses in the service document', () => {
   });
 });
 
+/** The settings of 8.1 that are not the fee of a payout. */
+const SETTINGS: Readonly<Record<string, keyof AccountSettings>> = {
+  'fee of a payment by PIX': 'pixFeeCents',
+  'markup of a subaccount': 'subaccountMarkupCents',
+  'release of a card sale': 'cardReleaseDays',
+};
+
 describe('the numbers in the service document', () => {
   test('Every limit in the service document is that of the code', () => {
     const listed = tablesIn('8')
       .flat()
       .map(({ limit, value }) => [limit, Number(value)]);
     const card = bodyOf('post', '/v1/card-payments');
+    const pix = bodyOf('post', '/v1/payments');
     const test = bodyOf('post', '/v1/sandbox/payments');
     const subaccount = bodyOf('post', '/v1/subaccounts');
     const product = bodyOf('post', '/v1/products');
@@ -391,7 +444,8 @@ describe('the numbers in the service document', () => {
     });
     expect(facade.upstream?.requestsPerMinute).toBe(REQUESTS_A_MINUTE);
     for (const url of ['callbackUrl', 'successUrl', 'cancelUrl'])
-      expect(memberOf(card, url).maxLength).toBe(memberOf(card, 'callbackUrl').maxLength);
+      for (const body of [card, pix])
+        expect(memberOf(body, url).maxLength).toBe(memberOf(card, 'callbackUrl').maxLength);
     expect(Object.fromEntries(listed)).toEqual({
       requests: REQUESTS_A_MINUTE,
       'payouts of the main account': PAYOUTS_AN_HOUR,
@@ -414,6 +468,11 @@ describe('the numbers in the service document', () => {
       'card payment, largest': memberOf(card, 'valueCents').maximum,
       'test payment, largest': memberOf(test, 'valueCents').maximum,
       'test payment, smallest': memberOf(test, 'valueCents').minimum,
+      'payment by PIX, smallest': memberOf(pix, 'valueCents').minimum,
+      'payment by PIX, largest': memberOf(pix, 'valueCents').maximum,
+      'refunds of a payment': MAX_REFUNDS,
+      'refund of a card payment': CARD_REFUND_DAYS,
+      'refund of a payment by PIX': PIX_REFUND_DAYS,
       'declined cards': MAX_DECLINED_CHARGES,
       'idempotency key': Number(/\{1,(\d+)\}/.exec(memberOf(card, 'idempotencyKey').pattern!)?.[1]),
       'name of a subaccount': memberOf(subaccount, 'name').maxLength,
@@ -426,9 +485,7 @@ describe('the numbers in the service document', () => {
     const settings = rowsIn('8.1', 'setting').map(({ setting, value, largest }) => {
       const [method] = codeIn(setting) as PayoutMethod[];
       const change = (figure: number) =>
-        method
-          ? { payoutFeesCents: { [method]: figure } }
-          : { [setting!.startsWith('markup') ? 'subaccountMarkupCents' : 'cardReleaseDays']: figure };
+        method ? { payoutFeesCents: { [method]: figure } } : { [SETTINGS[setting!]!]: figure };
       const isTaken = (figure: number) =>
         createAccountInput.safeParse({ name: 'Ana', ...change(figure) }).success;
       expect([setting, isTaken(Number(largest)), isTaken(Number(largest) + 1)]).toEqual([
@@ -438,7 +495,8 @@ describe('the numbers in the service document', () => {
       ]);
       return change(Number(value));
     });
-    const { cardPaymentsEnabled: _, ...expected } = DEFAULT_SETTINGS;
+    const { cardPaymentsEnabled, pixEnabled, ...expected } = DEFAULT_SETTINGS;
+    expect({ cardPaymentsEnabled, pixEnabled }).toEqual({ cardPaymentsEnabled: true, pixEnabled: true });
     const fees = Object.assign({}, ...settings.map(({ payoutFeesCents }) => payoutFeesCents));
     expect(Object.assign({}, ...settings, { payoutFeesCents: fees })).toEqual(expected);
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DashboardScope } from '../../server/src/access/model.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -13,18 +14,24 @@ const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardTok
   ... on DashboardTokenSuccess { token expiresAt }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename } }`;
-/** The scope that each field of `Query` needs; null: any dashboard token. Every field of the schema has its line here. */
-const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> = {
+/** The scopes of which a field needs one; null: any dashboard token. */
+type Scopes = DashboardScope | readonly DashboardScope[] | null;
+/** Refunds are of card payments and of payments: a token sees those of what it may read. */
+const REFUND_SCOPES = ['card_payments', 'payments'] as const;
+/** The scope that each field of `Query` needs. Every field of the schema has its line here. */
+const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
   node: { scope: 'products', query: '{ node(id: $product) { id } }' },
-  nodes: { scope: 'card_payments', query: '{ nodes(ids: [$payment]) { id } }' },
+  nodes: { scope: 'card_payments', query: '{ nodes(ids: [$cardPayment]) { id } }' },
   wallet: { scope: 'wallet', query: '{ wallet { balanceCents } }' },
   cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
   cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
   pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
-  refund: { scope: 'card_payments', query: '{ refund(refundId: $refundId) { status } }' },
-  refunds: { scope: 'card_payments', query: '{ refunds { totalCount nodes { status } } }' },
+  payment: { scope: 'payments', query: '{ payment(paymentId: $paymentId) { status } }' },
+  payments: { scope: 'payments', query: '{ payments { totalCount nodes { status } } }' },
+  refund: { scope: REFUND_SCOPES, query: '{ refund(refundId: $refundId) { status } }' },
+  refunds: { scope: REFUND_SCOPES, query: '{ refunds { totalCount nodes { status } } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
   payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
@@ -40,7 +47,7 @@ const QUERIES: Record<string, { scope: DashboardScope | null; query: string }> =
 };
 
 /** The same for `Subscription`; each has something to give at once. */
-const SUBSCRIPTIONS: Record<string, { scope: DashboardScope; query: string }> = {
+const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
   cardPaymentUpdates: {
     scope: 'card_payments',
     query: '{ cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status } } }',
@@ -49,8 +56,16 @@ const SUBSCRIPTIONS: Record<string, { scope: DashboardScope; query: string }> = 
     scope: 'card_payments',
     query: '{ allCardPaymentUpdates(after: $before) { cardPayment { status } } }',
   },
+  paymentUpdates: {
+    scope: 'payments',
+    query: '{ paymentUpdates(paymentId: $paymentId) { payment { status } } }',
+  },
+  allPaymentUpdates: {
+    scope: 'payments',
+    query: '{ allPaymentUpdates(after: $before) { payment { status } } }',
+  },
   allRefundUpdates: {
-    scope: 'card_payments',
+    scope: REFUND_SCOPES,
     query: '{ allRefundUpdates(after: $before) { refund { status } } }',
   },
   allCheckoutTokenUpdates: {
@@ -77,6 +92,7 @@ const SUBSCRIPTIONS: Record<string, { scope: DashboardScope; query: string }> = 
 /** Each field of `Mutation`, with what an unrestricted key could do. */
 const MUTATIONS: Record<string, string> = {
   createCardPayment: '(input: { valueCents: 500 })',
+  createPayment: '(input: { valueCents: 500 })',
   createCheckoutToken: '(input: { amount: { fixedCents: 500 } })',
   createDashboardToken: '(input: { scopes: [WALLET] })',
   createProduct: '(input: { name: "x", priceCents: 500 })',
@@ -89,11 +105,13 @@ const MUTATIONS: Record<string, string> = {
   createSubaccount: '(input: { name: "Bia" })',
   cancelCardPayment: '(orderCode: $orderCode)',
   refundCardPayment: '(input: { orderCode: $orderCode })',
+  refundPayment: '(input: { paymentId: $paymentId })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
   requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
   requestSubaccountPayout:
     '(input: { subaccountId: $subaccountId, amountCents: 500, pixKey: "maria@example.com" })',
   transferToSubaccount: '(input: { subaccountId: $subaccountId, amountCents: 500 })',
+  startPixCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
   startCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
 };
 const SCOPES: readonly DashboardScope[] = [
@@ -101,6 +119,7 @@ const SCOPES: readonly DashboardScope[] = [
   'payouts',
   'subaccounts',
   'card_payments',
+  'payments',
   'products',
   'webhooks',
 ];
@@ -114,7 +133,7 @@ beforeAll(async () => {
     createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { id orderCode } } }
     createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { id productId } } }
   }`);
-  const { id: payment, orderCode } = createCardPayment.cardPayment;
+  const { id: cardPayment, orderCode } = createCardPayment.cardPayment;
   const { id: product, productId } = createProduct.product;
   const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
   await app.controls.credit({ accountId: account.id, environment: 'live' }, 100_000);
@@ -148,11 +167,19 @@ beforeAll(async () => {
     { code: sold.cardPayment.orderCode },
   );
   const { refundId } = refundCardPayment.refund;
+  const tenant = { accountId: account.id, environment: 'live' } as const;
+  const { payment } = await app.payments.create(tenant, { valueCents: 4990 });
+  const { paymentId } = payment;
+  await app.pix.pay({ txid: txidOf(paymentId) });
+  await app.payments.receive(tenant, paymentId);
+  const refundPayment = `mutation { refundPayment(input: { paymentId: "${paymentId}", amountCents: 10 }) { __typename } }`;
+  expect(await app.live.request(refundPayment)).toEqual({ refundPayment: { __typename: 'RefundSuccess' } });
   const reference = requestSubaccountPayout.subaccountPayout.payoutId;
   given = {
     before,
-    payment,
+    cardPayment,
     orderCode,
+    paymentId,
     product,
     productId,
     refundId,
@@ -359,18 +386,27 @@ function later(seconds: number): string {
 }
 
 /** Tries each field with a token of this scope alone. */
-function expected(fields: Record<string, { scope: DashboardScope | null }>, scope: DashboardScope) {
+function expected(fields: Record<string, { scope: Scopes }>, scope: DashboardScope) {
   return Object.fromEntries(
     Object.entries(fields).map(([field, needed]) => [
       field,
-      needed.scope === null || needed.scope === scope ? 'open' : 'FORBIDDEN',
+      needed.scope === null || [needed.scope].flat().includes(scope) ? 'open' : 'FORBIDDEN',
     ]),
   );
 }
 
 /** Whatever a mutation could have changed. */
 async function everything() {
-  const tables = ['card_payment', 'product', 'event', 'token', 'test_payment', 'subaccount'] as const;
+  const tables = [
+    'card_payment',
+    'payment',
+    'refund',
+    'product',
+    'event',
+    'token',
+    'test_payment',
+    'subaccount',
+  ] as const;
   return Promise.all(
     tables.map((table) =>
       app.database.sql

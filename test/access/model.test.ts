@@ -315,6 +315,8 @@ describe('what is asked about keys and accounts', () => {
         cardReleaseDays: 0,
         payoutFeesCents: { pix: 0, pix_turbo: 100_000, ltc: 5, usd: 5 },
         subaccountMarkupCents: 100_000,
+        pixEnabled: false,
+        pixFeeCents: 100_000,
       },
     ],
     [null, createAccountInput, { name: 'Padaria', cardReleaseDays: 365 }],
@@ -327,6 +329,9 @@ describe('what is asked about keys and accounts', () => {
     [['subaccountMarkupCents'], createAccountInput, { name: 'Padaria', subaccountMarkupCents: -1 }],
     [['subaccountMarkupCents'], createAccountInput, { name: 'Padaria', subaccountMarkupCents: 0.5 }],
     [['subaccountMarkupCents'], createAccountInput, { name: 'Padaria', subaccountMarkupCents: 100_001 }],
+    [['pixFeeCents'], createAccountInput, { name: 'Padaria', pixFeeCents: 100_001 }],
+    [['pixFeeCents'], createAccountInput, { name: 'Padaria', pixFeeCents: 0.5 }],
+    [['pixEnabled'], createAccountInput, { name: 'Padaria', pixEnabled: 'no' }],
     [['payoutFeesCents.pix'], createAccountInput, { name: 'Padaria', payoutFeesCents: { pix: 100_001 } }],
     [['payoutFeesCents'], createAccountInput, { name: 'Padaria', payoutFeesCents: {} }],
     [['payoutFeesCents'], createAccountInput, { name: 'Padaria', payoutFeesCents: { pix: undefined } }],
@@ -350,6 +355,8 @@ describe('what is asked about keys and accounts', () => {
       cardReleaseDays: 3,
       payoutFeesCents: { pix: 1, pix_turbo: 2, ltc: 3, usd: 4 },
       subaccountMarkupCents: 5,
+      pixEnabled: false,
+      pixFeeCents: 6,
     };
     expect(createAccountInput.parse(settings)).toEqual(settings);
     expect(updateAccountInput.parse({ id: 'acc_1', ...settings })).toEqual({ id: 'acc_1', ...settings });
@@ -362,6 +369,8 @@ describe('what is asked about keys and accounts', () => {
     expect(DEFAULT_SETTINGS).toEqual({
       cardPaymentsEnabled: true,
       cardReleaseDays: 14,
+      pixEnabled: true,
+      pixFeeCents: 0,
       payoutFeesCents: expect.objectContaining({ pix: 100, pix_turbo: 200, ltc: 500, usd: 500 }),
       subaccountMarkupCents: 50,
     });

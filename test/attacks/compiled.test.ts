@@ -15,6 +15,7 @@ import type { Context } from '../../server/src/graphql/context.ts';
 import { execute } from '../../server/src/graphql/execution.ts';
 import { compileOperation } from '../../server/src/graphql/fast/compile.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { createRandom, type Random, shuffled } from '../faults/random.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
@@ -162,6 +163,7 @@ interface Captured {
 const FOLLOWED = [
   'allCardPaymentUpdates',
   'allCheckoutTokenUpdates',
+  'allPaymentUpdates',
   'allPayoutUpdates',
   'allRefundUpdates',
   'allSubaccountPayoutUpdates',
@@ -228,7 +230,8 @@ async function compareUpdates(
   if (!run) return 0;
   const name = rootFieldOf(document, operation.selectionSet);
   // Of one resource and of all, the updates are of one type.
-  const followed = FOLLOWED.find((each) => each.toLowerCase().endsWith(name.toLowerCase()))!;
+  const ofAll = `all${name[0]!.toUpperCase()}${name.slice(1)}`;
+  const followed = FOLLOWED.find((each) => each === name || each === ofAll)!;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], fitting);
   for (const { item, context } of updates.get(followed)!) {
     const executed = await execute({
@@ -301,7 +304,8 @@ async function populate(app: TestApp): Promise<World> {
     .executeTakeFirstOrThrow();
   await app.controls.credit({ accountId, environment: 'live' }, 10_000_000);
 
-  const names: Record<string, string[]> = { orderCode: [], productId: [], subaccountId: [] };
+  const tenant = { accountId, environment: 'live' } as const;
+  const names: Record<string, string[]> = { orderCode: [], paymentId: [], productId: [], subaccountId: [] };
   const change = async (client: keyof typeof clients, mutation: string) => {
     const data = await clients[client].request(`mutation { made: ${mutation} }`);
     return data.made;
@@ -313,6 +317,13 @@ async function populate(app: TestApp): Promise<World> {
         'createCardPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana" }, metadata: "{}" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } }',
       );
       return cardPayment.orderCode as string;
+    },
+    pix: async (client: keyof typeof clients) => {
+      const { payment } = await change(
+        client,
+        'createPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana", taxId: "12345678909" }, metadata: "{}" }) { ... on PaymentSuccess { payment { paymentId } } }',
+      );
+      return payment.paymentId as string;
     },
     product: async (client: keyof typeof clients) => {
       const { product } = await change(
@@ -332,6 +343,7 @@ async function populate(app: TestApp): Promise<World> {
   await change('live', 'configureWebhook(input: { url: "https://loja.example/avisos" }) { __typename }');
   for (const client of ['live', 'live', 'other'] as const) {
     names.orderCode!.push(await makes.payment(client));
+    names.paymentId!.push(await makes.pix(client));
     names.productId!.push(await makes.product(client));
     names.subaccountId!.push(await makes.subaccount(client));
   }
@@ -357,28 +369,46 @@ async function populate(app: TestApp): Promise<World> {
   const refunded = await makes.payment('live');
   await app.cardPayments.pay(refunded, approved());
   const { refundId } = (await refund(refunded)).refund;
+  // A PIX payment that is paid twice, the second time with another amount, and refunded in part.
+  const payByPix = async (paymentId: string) => {
+    for (const amountCents of [1000, 1001]) await app.pix.pay({ txid: txidOf(paymentId), amountCents });
+    await app.payments.receive(tenant, paymentId);
+    await change(
+      'live',
+      `refundPayment(input: { paymentId: "${paymentId}", amountCents: 10 }) { __typename }`,
+    );
+  };
+  await payByPix(names.paymentId![0]!);
   await app.work.settled();
 
   const ids = Object.values(
     await app.live.request(
-      '{ wallet { id } a: payouts { nodes { id } } b: cardPayments { nodes { id } } c: refunds { nodes { id } } }',
+      '{ wallet { id } a: payouts { nodes { id } } b: cardPayments { nodes { id } } c: refunds { nodes { id } } d: payments { nodes { id } } }',
     ),
   ).flatMap(
     (each) => (each as { id?: string }).id ?? (each as { nodes: { id: string }[] }).nodes.map(({ id }) => id),
   );
   const cursors: Record<string, string> = {};
-  for (const list of ['payouts', 'cardPayments', 'refunds', 'products', 'subaccounts', 'webhookDeliveries']) {
+  const lists = ['payouts', 'cardPayments', 'payments', 'refunds', 'products', 'subaccounts'];
+  for (const list of [...lists, 'webhookDeliveries']) {
     const data = await app.live.request(`{ ${list}(first: 1) { pageInfo { endCursor } } }`);
     cursors[`Query.${list}`] = data[list].pageInfo.endCursor;
   }
 
   const bearer = (credential: string): Headers => ({ authorization: `Bearer ${credential}` });
-  const dashboards = [['wallet'], ['payouts', 'webhooks'], ['subaccounts'], ['card_payments', 'products']];
+  const dashboards = [
+    ['wallet'],
+    ['payouts', 'webhooks'],
+    ['subaccounts'],
+    ['card_payments', 'products'],
+    ['payments'],
+  ];
   const credentials: Headers[] = [
     ...[LIVE_KEY, LIVE_KEY, LIVE_KEY, TEST_KEY, other, await addKey(app)].map(bearer),
     bearer(await addKey(app, { permissions: ['subcontas.gerenciar'] })),
     bearer(await addKey(app, { permissions: ['subcontas.sacar'] })),
     bearer(await addToken(app, { kind: 'payment', grant: { orderCode: names.orderCode![0]! } })),
+    bearer(await addToken(app, { kind: 'payment', grant: { paymentId: names.paymentId![0]! } })),
     bearer(await addToken(app, { kind: 'dashboard', grant: { scopes: ['wallet'] }, expiresAt: new Date(0) })),
     {
       ...bearer(
@@ -397,13 +427,14 @@ async function populate(app: TestApp): Promise<World> {
     credentials.push(bearer(await addToken(app, { kind: 'dashboard', grant: { scopes } })));
   const { token } = await change(
     'live',
-    'createCheckoutToken(input: { amount: { fixedCents: 100 } }) { ... on CheckoutTokenSuccess { token } }',
+    'createCheckoutToken(input: { methods: [PIX, CARD], amount: { fixedCents: 100 } }) { ... on CheckoutTokenSuccess { token } }',
   );
   credentials.push(bearer(token));
 
   const wrongTexts = ['', 'x', 'PSC-0123456789ABCDEFGHJKMNPQ', '\u0000', 'ü'.repeat(300), 7];
   const known: Record<string, Values> = {
     orderCode: { fitting: names.orderCode!, others: wrongTexts },
+    paymentId: { fitting: names.paymentId!, others: [`psa_${'0'.repeat(32)}`, ...wrongTexts] },
     productId: { fitting: names.productId!, others: wrongTexts },
     subaccountId: { fitting: names.subaccountId!, others: wrongTexts },
     reference: { fitting: ['saq_idem_b', 'saq_idem_none'], others: wrongTexts },
@@ -416,8 +447,11 @@ async function populate(app: TestApp): Promise<World> {
     last: { fitting: [null], others: [1, 2, 0, 101] },
     before: { fitting: [null], others: ['x', '', ...Object.values(cursors)] },
     filter: {
-      fitting: [null, {}, { status: ['PENDING', 'COMPLETED'], method: ['PIX'] }],
+      // Payouts and payments both have these words.
+      fitting: [null, {}, { status: ['PENDING', 'UNKNOWN'], method: ['PIX'] }, { status: ['PENDING'] }],
       others: [
+        { status: ['COMPLETED'] },
+        { status: ['PAID'], createdAfter: '2026-01-01T00:00:00Z', createdBefore: null },
         { requestedAfter: '2026-01-01T00:00:00Z', requestedBefore: null },
         { requestedAfter: 'x' },
         { x: 1 },
@@ -441,13 +475,14 @@ async function populate(app: TestApp): Promise<World> {
       LIVE_KEY,
       await addToken(app, {
         ...{ kind: 'dashboard' },
-        grant: { scopes: ['wallet', 'payouts', 'subaccounts', 'card_payments'] },
+        grant: { scopes: ['wallet', 'payouts', 'subaccounts', 'card_payments', 'payments'] },
       }),
     ],
     async writeAll() {
       const orderCode = await makes.payment('live');
       await app.cardPayments.pay(orderCode, approved());
       await refund(orderCode);
+      await payByPix(await makes.pix('live'));
       await payOut('followed');
       const mint =
         'mutation { createCheckoutToken(input: { amount: { fixedCents: 500 } }) { ... on CheckoutTokenSuccess { token } } }';
@@ -468,6 +503,7 @@ async function populate(app: TestApp): Promise<World> {
     async write(random) {
       await random.pick([
         () => makes.payment('live'),
+        () => makes.pix('live'),
         () => makes.product(random.pick(['live', 'other'] as const)),
         () => change('sandbox', 'createTestPayment(input: { valueCents: 100000 }) { __typename }'),
         () =>

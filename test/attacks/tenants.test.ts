@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
@@ -35,12 +36,24 @@ const KINDS = [
     'payoutNode',
     'subaccountId',
     'reference',
+    'paymentId',
     'productId',
     'refundId',
     'webhookId',
     'node',
   ],
-  ...['token', 'key', 'externalId', 'attemptId', 'updates', 'cardPayments', 'payouts', 'products', 'refunds'],
+  ...[
+    'token',
+    'key',
+    'externalId',
+    'attemptId',
+    'updates',
+    'cardPayments',
+    'payments',
+    'payouts',
+    'products',
+    'refunds',
+  ],
   ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts'],
 ] as const;
 type Kind = (typeof KINDS)[number];
@@ -53,6 +66,8 @@ interface Side {
   tenant: Tenant;
   key: string;
   ids: Ids;
+  /** Browsers' tokens of the tenant, by what they are. */
+  tokens: Record<string, string>;
   databases: readonly { database: Database; tenant: Tenant }[];
 }
 
@@ -74,6 +89,9 @@ const PLACES: Record<string, Attack> = {
   'Query.cardPayments(after)': each('cardPayments', 'after'),
   'Query.node(id)': each('node', 'id'),
   'Query.nodes(ids)': (other, own) => [{ ids: [own.node[0], ...other.node] }],
+  'Query.payment(paymentId)': each('paymentId', 'paymentId'),
+  'Query.payments(after)': each('payments', 'after'),
+  'Query.payments(before)': withOwn('payments', 'before', () => ({ last: 2 })),
   'Query.payout(code)': each('payoutCode', 'code'),
   'Query.payout(withdrawalId)': each('withdrawalId', 'withdrawalId'),
   'Query.payouts(after)': each('payouts', 'after'),
@@ -99,10 +117,14 @@ const PLACES: Record<string, Attack> = {
   'Mutation.cancelCardPayment(orderCode)': each('orderCode', 'orderCode'),
   'Mutation.createCheckoutToken(input.amount.productId)': (other) =>
     other.productId.map((productId) => ({ input: { amount: { productId } } })),
+  'Mutation.createPayment(input.productId)': (other) =>
+    other.productId.map((productId) => ({ input: { productId } })),
   'Mutation.deleteProduct(productId)': each('productId', 'productId'),
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
   'Mutation.refundCardPayment(input.orderCode)': (other) =>
     other.orderCode.map((orderCode) => ({ input: { orderCode, amountCents: 10 } })),
+  'Mutation.refundPayment(input.paymentId)': (other) =>
+    other.paymentId.map((paymentId) => ({ input: { paymentId, amountCents: 10 } })),
   'Mutation.requestSubaccountPayout(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, ...SUBACCOUNT_PAYOUT } })),
   'Mutation.pauseToken(token)': each('token', 'token'),
@@ -112,6 +134,7 @@ const PLACES: Record<string, Attack> = {
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
   'Subscription.allCardPaymentUpdates(after)': each('updates', 'after'),
   'Subscription.allCheckoutTokenUpdates(after)': each('updates', 'after'),
+  'Subscription.allPaymentUpdates(after)': each('updates', 'after'),
   'Subscription.allPayoutUpdates(after)': each('updates', 'after'),
   'Subscription.allRefundUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(after)': each('updates', 'after'),
@@ -123,6 +146,11 @@ const PLACES: Record<string, Attack> = {
       other.updates.map((after) => ({ orderCode, after })),
     ),
   'Subscription.cardPaymentUpdates(orderCode)': each('orderCode', 'orderCode'),
+  'Subscription.paymentUpdates(after)': (other, own) =>
+    [...own.paymentId, ...other.paymentId].flatMap((paymentId) =>
+      other.updates.map((after) => ({ paymentId, after })),
+    ),
+  'Subscription.paymentUpdates(paymentId)': each('paymentId', 'paymentId'),
   'Subscription.payoutUpdates(after)': withOwn('updates', 'after', (own) => ({
     withdrawalId: own.withdrawalId[0],
   })),
@@ -145,7 +173,9 @@ const PLACES: Record<string, Attack> = {
 /** Reads that a facade refuses whatever is named. */
 const NOT_OFFERED: ReadonlySet<string> = new Set([
   ...['Query.refund(refundId)', 'Query.refunds(after)', 'Query.refunds(before)'],
-  'Subscription.allRefundUpdates(after)',
+  ...['Query.payment(paymentId)', 'Query.payments(after)', 'Query.payments(before)'],
+  ...['Subscription.paymentUpdates(paymentId)', 'Subscription.paymentUpdates(after)'],
+  ...['Subscription.allPaymentUpdates(after)', 'Subscription.allRefundUpdates(after)'],
 ]);
 
 const DESTINATION = 'maria@example.com';
@@ -162,6 +192,13 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
     values: () => [{ input: { url: `${receiver.url}/own`, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } }],
   },
   createCardPayment: {
+    names: ['input.idempotencyKey', 'input.externalId'],
+    values: ({ key, externalId }) => [
+      ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
+      ...externalId.map((id) => ({ input: { valueCents: 4990, externalId: id } })),
+    ],
+  },
+  createPayment: {
     names: ['input.idempotencyKey', 'input.externalId'],
     values: ({ key, externalId }) => [
       ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
@@ -192,6 +229,14 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
         input: { orderCode: orderCode[0] ?? 'PSC-NONE', amountCents: 10, idempotencyKey },
       })),
   },
+  // One key is one refund, whatever it refunds: that of a card payment has taken the name itself.
+  refundPayment: {
+    names: ['input.idempotencyKey'],
+    values: ({ key }, { paymentId }) =>
+      key.map((each) => ({
+        input: { paymentId: paymentId[0] ?? 'psa_none', amountCents: 10, idempotencyKey: `${each}-pix` },
+      })),
+  },
   requestPayout: {
     names: ['input.idempotencyKey'],
     values: ({ key }) => key.map((idempotencyKey) => ({ input: { ...PAYOUT, idempotencyKey } })),
@@ -209,6 +254,10 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
     names: ['input.attemptId'],
     values: ({ attemptId }) => attemptId.map((id) => ({ input: { attemptId: id } })),
   },
+  startPixCheckout: {
+    names: ['input.attemptId'],
+    values: ({ attemptId }) => attemptId.map((id) => ({ input: { attemptId: id } })),
+  },
   transferToSubaccount: {
     names: ['input.idempotencyKey'],
     values: ({ key }, { subaccountId }) =>
@@ -217,6 +266,9 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       })),
   },
 };
+
+/** The token with which a payer's mutations are asked for. */
+const STARTED_BY: Record<string, string> = { startCheckout: 'checkout', startPixCheckout: 'pixCheckout' };
 
 /** Texts that are stored as given and lead nowhere. */
 const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason/;
@@ -228,6 +280,11 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
     orderCode.map((code) => ({ path: `/card-payments/${code}` })),
   'POST /v1/card-payments/{orderCode}/refunds (orderCode)': ({ orderCode }) =>
     orderCode.map((code) => ({ path: `/card-payments/${code}/refunds`, body: { amountCents: 10 } })),
+  'GET /v1/payments/{id} (id)': ({ paymentId }) => paymentId.map((id) => ({ path: `/payments/${id}` })),
+  'POST /v1/payments (productId)': ({ productId }) =>
+    productId.map((id) => ({ path: '/payments', body: { productId: id } })),
+  'POST /v1/payments/{id}/refunds (id)': ({ paymentId }) =>
+    paymentId.map((id) => ({ path: `/payments/${id}/refunds`, body: { amountCents: 10 } })),
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
@@ -274,6 +331,15 @@ const REST_CHANGES: Record<string, RestChange> = {
     })),
   'POST /v1/card-payments (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/card-payments', body: { valueCents: 4990, externalId: id } })),
+  'POST /v1/payments (idempotencyKey)': ({ key }) =>
+    key.map((idempotencyKey) => ({ path: '/payments', body: { valueCents: 4990, idempotencyKey } })),
+  'POST /v1/payments (externalId)': ({ externalId }) =>
+    externalId.map((id) => ({ path: '/payments', body: { valueCents: 4990, externalId: id } })),
+  'POST /v1/payments/{id}/refunds (idempotencyKey)': ({ key }, { paymentId }) =>
+    key.map((each) => ({
+      path: `/payments/${paymentId[0]}/refunds`,
+      body: { amountCents: 10, idempotencyKey: `${each}-pix` },
+    })),
   'POST /v1/subaccounts (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/subaccounts', body: { name: 'Ana', externalId: id } })),
   'POST /v1/subaccounts/{id}/transfers (idempotencyKey)': ({ key }, { subaccountId }) =>
@@ -310,7 +376,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.shut());
 
-const SCOPES = ['WALLET', 'PAYOUTS', 'SUBACCOUNTS', 'CARD_PAYMENTS', 'PRODUCTS', 'WEBHOOKS'];
+const SCOPES = ['WALLET', 'PAYOUTS', 'SUBACCOUNTS', 'CARD_PAYMENTS', 'PAYMENTS', 'PRODUCTS', 'WEBHOOKS'];
 const MINUTE = 60_000;
 
 /** Makes two of everything that a key can make, with names of its own. */
@@ -331,15 +397,18 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
     );
     const { subaccountId } = createSubaccount.subaccount;
     await client.request(
-      `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!) {
+      `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!) {
         transferToSubaccount(input: $transfer) { __typename }
         requestSubaccountPayout(input: $payout) { __typename }
         createCardPayment(input: $card) { __typename }
+        createPayment(input: $pix) { __typename }
       }`,
       {
         transfer: { subaccountId, amountCents: 50_000, idempotencyKey },
         payout: { subaccountId, ...SUBACCOUNT_PAYOUT, idempotencyKey },
         card: { valueCents: 4990, idempotencyKey, externalId: externalId[index] },
+        // Of an order of its own: that of the card is paid by card.
+        pix: { valueCents: 4990, idempotencyKey, externalId: `pix-${externalId[index]}` },
       },
     );
     await settled();
@@ -363,7 +432,7 @@ async function idsOf(
   client: GraphQLClient,
   filled: Awaited<ReturnType<typeof fill>>,
   withToken: (token: string) => GraphQLClient,
-): Promise<Ids> {
+): Promise<Pick<Side, 'ids' | 'tokens'>> {
   const listed = await client.request(LISTED);
   type Edge = { cursor: string; node: Record<string, never> };
   const edges = (name: string): Edge[] => listed[name].edges;
@@ -372,16 +441,23 @@ async function idsOf(
   const [subaccount] = listed.subaccounts.edges.map((edge: Edge) => edge.node);
   const ofSubaccount = subaccount.payouts.edges.map((edge: Edge) => edge.node);
   // A facade offers none, and answers with an error.
-  const { body } = await client.send('{ refunds(first: 10) { edges { cursor node { id refundId } } } }');
-  const refunds: Edge[] = body.data?.refunds.edges ?? [];
-  const token: string[] = [];
-  const attemptId: string[] = [];
+  const offered = async (query: string): Promise<Edge[]> => {
+    const { data } = (await client.send(`{ list: ${query} }`)).body;
+    return data?.list.edges ?? [];
+  };
+  const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
+  const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId } } }');
+  const tokens: Record<string, string> = {};
+  const paymentId = payments.map(({ node }) => String(node.paymentId));
+  const attemptId = [`tentativa-2026-03-02-${filled.key[0]}`];
   const cards = nodes('cardPayments');
   const minted = await client.request(
     `mutation ($scopes: [DashboardScope!]!, $first: String!, $second: String!) {
       checkout: createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
         ... on CheckoutTokenSuccess { token } }
       spare: createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
+        ... on CheckoutTokenSuccess { token } }
+      pix: createCheckoutToken(input: { methods: [PIX], amount: { fixedCents: 4990 }, reusable: true }) {
         ... on CheckoutTokenSuccess { token } }
       first: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $first }) { __typename }
       second: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $second }) { __typename }
@@ -391,16 +467,27 @@ async function idsOf(
     { scopes: SCOPES, first: filled.externalId[0], second: filled.externalId[1] },
   );
   if (minted.checkout.token) {
-    attemptId.push(`tentativa-2026-03-02-${filled.key[0]}`);
     const { startCheckout } = await withToken(minted.checkout.token).request(
       `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) {
         ... on StartCheckoutSuccess { paymentToken cardPayment { id orderCode } } } }`,
       { input: { attemptId: attemptId[0] } },
     );
     cards.push(startCheckout.cardPayment);
-    token.push(minted.checkout.token, startCheckout.paymentToken);
+    tokens.checkout = minted.checkout.token;
+    tokens.payment = startCheckout.paymentToken;
   }
-  token.push(minted.dashboard.token);
+  if (minted.pix.token) {
+    const { startPixCheckout } = await withToken(minted.pix.token).request(
+      `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) {
+        ... on StartPixCheckoutSuccess { paymentToken payment { paymentId } } } }`,
+      { input: { attemptId: attemptId[0] } },
+    );
+    paymentId.push(startPixCheckout.payment.paymentId);
+    tokens.pixCheckout = minted.pix.token;
+    tokens.pixPayment = startPixCheckout.paymentToken;
+  }
+  tokens.dashboard = minted.dashboard.token;
+  const token = Object.values(tokens);
   if (minted.spare.token) {
     token.push(minted.spare.token);
     await client.request(
@@ -408,7 +495,7 @@ async function idsOf(
       { token: minted.spare.token },
     );
   }
-  return {
+  const ids = {
     orderCode: cards.map(({ orderCode }) => orderCode!),
     withdrawalId: nodes('payouts').map(({ withdrawalId }) => withdrawalId!),
     payoutCode: nodes('payouts').map(({ code }) => code!),
@@ -420,6 +507,7 @@ async function idsOf(
       payout.payoutId,
     ]),
     productId: nodes('products').map(({ productId }) => productId!),
+    paymentId,
     refundId: refunds.map(({ node }) => String(node.refundId)),
     webhookId: nodes('webhookDeliveries')
       .slice(0, 2)
@@ -429,7 +517,7 @@ async function idsOf(
       cards[0],
       ...['payouts', 'products', 'webhookDeliveries'].map((list) => nodes(list)[0]),
     ]
-      .concat(subaccount, ofSubaccount[0], refunds[0]?.node)
+      .concat(subaccount, ofSubaccount[0], refunds[0]?.node, payments[0]?.node)
       .flatMap((node) => (node ? [node.id] : [])),
     token,
     key: filled.key,
@@ -437,6 +525,7 @@ async function idsOf(
     attemptId,
     updates: [filled.before],
     cardPayments: first(edges('cardPayments')),
+    payments: first(payments),
     payouts: first(edges('payouts')),
     products: first(edges('products')),
     refunds: first(refunds),
@@ -445,6 +534,7 @@ async function idsOf(
     statement: first(subaccount.statement.edges),
     subaccountPayouts: first(subaccount.payouts.edges),
   };
+  return { ids, tokens };
 }
 
 const READABLE = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -630,15 +720,6 @@ interface Setting {
 
 const ENVIRONMENT = { PSA_GRAPHQL_LIMIT: '1000000', PSA_TRUSTED_PROXIES: '127.0.0.1' };
 
-const tokensOf = ({ ids }: Side) => {
-  const [checkout, payment, dashboard] = ids.attemptId.length > 0 ? ids.token : [null, null, ids.token[0]];
-  return {
-    dashboard: dashboard!,
-    ...(checkout && { checkout }),
-    ...(payment && { payment }),
-  };
-};
-
 async function sideOf(
   { name, tenant, key }: Pick<Side, 'name' | 'tenant' | 'key'>,
   {
@@ -670,11 +751,21 @@ async function sideOf(
       'mutation ($input: RefundCardPaymentInput!) { refundCardPayment(input: $input) { __typename } }',
       { input: { orderCode, amountCents: 10, idempotencyKey: `devolucao-${orderCode}` } },
     );
+  // A facade has made none.
+  const { items } = await app.payments.listPage(service.tenant, { limit: 10, offset: 0 });
+  for (const { paymentId } of items) {
+    await app.pix.pay({ txid: txidOf(paymentId) });
+    await app.payments.receive(service.tenant, paymentId);
+    await client.request(
+      'mutation ($input: RefundPaymentInput!) { refundPayment(input: $input) { __typename } }',
+      { input: { paymentId, amountCents: 10, idempotencyKey: `devolucao-${paymentId}` } },
+    );
+  }
   await settled();
   await pass(61 * MINUTE);
   await beforeListing();
-  const ids = await idsOf(client, filled, (token) => createClient(`${url}/graphql`, token));
-  return { name, tenant, key, ids };
+  const named = await idsOf(client, filled, (token) => createClient(`${url}/graphql`, token));
+  return { name, tenant, key, ...named };
 }
 
 async function startEmbedded(): Promise<Setting> {
@@ -705,7 +796,7 @@ async function startEmbedded(): Promise<Setting> {
   }
   return {
     ...{ url: app.url, hasRest: true, askers: sides, sides, pass: wait.pass, faults: app.faults },
-    credentialsOf: async (side) => ({ key: side.key, ...restricted.get(side), ...tokensOf(side) }),
+    credentialsOf: async (side) => ({ key: side.key, ...restricted.get(side), ...side.tokens }),
     close: () => app.close(),
   };
 }
@@ -754,7 +845,7 @@ async function startRemote(): Promise<Setting> {
     get faults() {
       return [...app.faults, ...facade.faults];
     },
-    credentialsOf: async (side) => ({ key: side.key, ...tokensOf(side) }),
+    credentialsOf: async (side) => ({ key: side.key, ...side.tokens }),
     async close() {
       await pair.close();
       await app.close();
@@ -987,7 +1078,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
         const nobodys = unknown(other.ids);
         for (const [name, { names, values }] of Object.entries(CHANGES)) {
           if (!names && other !== attacked[0]) continue;
-          const credential = (name === 'startCheckout' && credentials.checkout) || credentials.key!;
+          const credential = (STARTED_BY[name] && credentials[STARTED_BY[name]]) || credentials.key!;
           const ask = (ids: Ids) =>
             values(firstOf(ids), side.ids).map((each) =>
               askGraphQL(setting.url, credential, operationOn(schema, `Mutation.${name}`, each, 1)),
@@ -1038,6 +1129,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
           'allCardPaymentUpdates',
           'allCheckoutTokenUpdates',
           'allSubaccountPayoutUpdates',
+          ...(setting.hasRest ? ['allPaymentUpdates', 'allRefundUpdates'] : []),
           'walletUpdates',
         ])
           socket.send({
@@ -1063,6 +1155,14 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       do message = await socket.next();
       while (message.id !== 'allPayoutUpdates');
       expect(JSON.stringify(message)).toContain(withdrawalId);
+      if (setting.hasRest) {
+        const { createPayment } = await client.request(
+          'mutation { createPayment(input: { valueCents: 100 }) { ... on PaymentSuccess { payment { paymentId } } } }',
+        );
+        do message = await socket.next();
+        while (message.id !== 'allPaymentUpdates');
+        expect(JSON.stringify(message)).toContain(createPayment.payment.paymentId);
+      }
       await setting.pass(MINUTE);
       for (const other of follows) {
         other.socket.send({ type: 'ping' });

@@ -23,6 +23,8 @@ async function everything(): Promise<Scraped> {
   metrics.onWebhook(true, 1);
   metrics.onCard('declined');
   metrics.onTokenPaused();
+  metrics.onPixCode('registered');
+  metrics.onPixCredit('accepted');
   metrics.watch({
     info: { mode: 'embedded', engine: 'pglite' },
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),

@@ -136,7 +136,12 @@ describe('over GraphQL', () => {
     );
     expect((await dashboard.request(LIST)).refunds.totalCount).toBe(1);
     expect(await refund(dashboard, { orderCode })).toMatchObject({ __typename: 'PermissionError' });
-    const others = DASHBOARD_SCOPES.filter((scope) => scope !== 'card_payments');
+    const ofPayments = app.client(
+      await addToken(app, { accountId, kind: 'dashboard', grant: { scopes: ['payments'] } }),
+    );
+    expect((await ofPayments.request(LIST)).refunds).toMatchObject({ totalCount: 0, nodes: [] });
+    expect(await ofPayments.request(ONE, { refundId: made.refundId })).toEqual({ refund: null });
+    const others = DASHBOARD_SCOPES.filter((scope) => scope !== 'card_payments' && scope !== 'payments');
     const blind = app.client(
       await addToken(app, { accountId, kind: 'dashboard', grant: { scopes: others } }),
     );

@@ -172,7 +172,8 @@ describeOnDatabase('optional webhook events', (open) => {
       const { core, receiver } = await configured(optionalEvents as OptionalWebhookEvent[] | undefined);
       await happenAll(core);
       expect(names(receiver).sort()).toEqual([
-        ...['card_payment.paid', 'refund.completed', 'withdrawal.completed', 'withdrawal.requested'],
+        ...['card_payment.paid', 'payment.paid', 'refund.completed', 'refund.completed'],
+        ...['withdrawal.completed', 'withdrawal.requested'],
       ]);
     });
 
@@ -182,7 +183,8 @@ describeOnDatabase('optional webhook events', (open) => {
       expect(names(receiver).sort()).toEqual(
         [
           ...['card_payment.expired', 'card_payment.failed', 'card_payment.paid', 'card_payment.refunded'],
-          ...['dispute.closed', 'dispute.opened', 'dispute.opened', 'refund.completed'],
+          ...['dispute.closed', 'dispute.opened', 'dispute.opened', 'refund.completed', 'refund.completed'],
+          ...['payment.expired', 'payment.failed', 'payment.paid', 'payment.refunded'],
           ...['withdrawal.completed', 'withdrawal.processing', 'withdrawal.requested'],
         ].sort(),
       );
