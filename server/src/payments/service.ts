@@ -207,7 +207,11 @@ export function createPaymentService({
           };
         assertTokenFree(last && { ...last, canceledAt: null });
         const change = decideCreate(
-          { ...grant, customer: input.customer ?? grant.customer },
+          {
+            ...grant,
+            customer: input.customer ?? grant.customer,
+            productId: amount.kind === 'product' ? amount.productId : null,
+          },
           { amountCents: valueCents, description: grant.description ?? null },
           {
             ...{ paymentId, account, checkoutAttempt },
