@@ -14,7 +14,7 @@ const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardTok
   ... on DashboardTokenSuccess { token expiresAt }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename } }`;
-/** The scopes of which a field needs one; null: any dashboard token. */
+/** A field needs one of these scopes; null: any dashboard token. */
 type Scopes = DashboardScope | readonly DashboardScope[] | null;
 /** Refunds are of card payments and of payments: a token sees those of what it may read. */
 const REFUND_SCOPES = ['card_payments', 'payments'] as const;
