@@ -77,7 +77,9 @@ export function createPaymentService({
   }
 
   return {
-    async create(tenant, { idempotencyKey, ...input }) {
+    async create(tenant, { idempotencyKey, ...given }) {
+      // GraphQL has the default in its schema, and REST here: both give one input to a key.
+      const input = { ...given, method: given.method ?? 'pix' };
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const inputHash = hashInput(input);
       const paymentId = newPaymentId(
@@ -96,7 +98,7 @@ export function createPaymentService({
           ]),
         decide(state) {
           const account = state.need(accounts, tenant.accountId);
-          assertMethodAvailable(input.method ?? 'pix', tenant.environment, account);
+          assertMethodAvailable(input.method, tenant.environment, account);
           const before = idempotencyKey == null ? null : replayed(state, CREATE, idempotencyKey, inputHash);
           if (before !== null) return { outcome: { payment: state.need(payments, before), replayed: true } };
 
