@@ -422,7 +422,7 @@ describe('a payer’s page', () => {
     const shop = await merchant();
     const page = app.client((await mint(shop.client)).token);
     const both = await Promise.all([start(page), start(page)]);
-    const [{ payment }] = both as [{ payment: { paymentId: string } }];
+    const { payment } = both[0]!;
     const other = await start(page, { attemptId: 'tentativa-000000000000009' });
     for (const each of [...both, other]) expect(each.payment.paymentId).toBe(payment.paymentId);
     await pay(shop, payment.paymentId);

@@ -7,6 +7,7 @@ import { paymentWebhook } from '../../server/src/payments/wire.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
+import { createClient } from '../support/graphql.ts';
 import type { RestClient } from '../support/rest.ts';
 
 const MINUTE = 60_000;
@@ -15,6 +16,7 @@ const ABSENT = `psa_${'0'.repeat(32)}`;
 let app: TestApp;
 /** Each test's own account, so that none counts another's requests or lists another's payments. */
 let tenant: Tenant;
+let key: string;
 beforeAll(async () => {
   app = await startApp({ environment: { PUBLIC_URL: 'https://pay.example/psa' } });
 });
@@ -28,9 +30,11 @@ async function merchant(
   environment: Tenant['environment'] = 'live',
 ): Promise<RestClient> {
   tenant = { accountId: await addAccount(app, settings), environment };
-  return rest(await addKey(app, tenant));
+  key = await addKey(app, tenant);
+  return rest(key);
 }
-const rest = (key: string) => app.rest(key, `http://127.0.0.1:${app.port}`);
+const graphql = () => createClient(`http://127.0.0.1:${app.port}/graphql`, key);
+const rest = (credential: string) => app.rest(credential, `http://127.0.0.1:${app.port}`);
 
 /** Sends the money of a code, and lets the server look at it. */
 async function pay(paymentId: string, order: object = {}): Promise<string> {
@@ -93,6 +97,13 @@ describe('creating a payment by PIX', () => {
       ...{ productId, amountCents: 4990, description: 'Caneca' },
     });
     expect((await shop.post('/payments', { productId, description: 'Azul' })).body.description).toBe('Azul');
+    // A product's id is read in either case, and written in one.
+    const upper = productId.toUpperCase();
+    expect((await shop.post('/payments', { productId: upper })).body.productId).toBe(productId);
+    const overGraphQL = await graphql().request(
+      `mutation { createPayment(input: { productId: "${upper}" }) { ... on PaymentSuccess { payment { productId } } } }`,
+    );
+    expect(overGraphQL.createPayment).toEqual({ payment: { productId } });
     await shop.delete(`/products/${productId}`);
     expect(await shop.post('/payments', { productId })).toMatchObject({
       ...{ status: 404, body: { error: 'Product not found' } },
@@ -108,6 +119,15 @@ describe('creating a payment by PIX', () => {
     const again = await shop.post('/payments', { ...body, description: null });
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
     expect(again.body).toMatchObject({ paymentId: first.body.paymentId, status: 'paid', pixCopyPaste: null });
+    // The method that is taken where none is named is no other input, over GraphQL neither.
+    expect((await shop.post('/payments', { ...body, method: 'pix' })).status).toBe(201);
+    const overGraphQL = await graphql().request(
+      `mutation { createPayment(input: { valueCents: 100, idempotencyKey: "order-1" }) {
+        ... on PaymentSuccess { replayed payment { paymentId } } } }`,
+    );
+    expect(overGraphQL.createPayment).toEqual({
+      ...{ replayed: true, payment: { paymentId: first.body.paymentId } },
+    });
     expect(await shop.post('/payments', { ...body, valueCents: 101 })).toMatchObject({
       ...{ status: 409, body: { error: 'This idempotency key was used before with another input' } },
     });

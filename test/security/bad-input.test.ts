@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { type Bad, badInput, type Field } from '../support/bad-input.ts';
@@ -83,14 +85,15 @@ async function digest(): Promise<unknown> {
       (select count(*) from token) as tokens, (select count(*) from idempotency) as keys,
       (select count(*) from product) as products, (select count(*) from subaccount) as subaccounts,
       (select count(*) from payout) as payouts, (select count(*) from subaccount_payout) as subaccount_payouts,
-      (select count(*) from webhook_endpoint) as endpoints, (select count(*) from webhook_delivery) as deliveries
+      (select count(*) from payment) as payments, (select count(*) from refund) as refunds,
+      (select count(*) from simulated_pix_code) as codes, (select count(*) from webhook_endpoint) as endpoints, (select count(*) from webhook_delivery) as deliveries
   `.execute(app.database.sql);
   return rows;
 }
 
 // ── What there is ───────────────────────────────────────────────────────────────────────────────
 
-type Name = 'subaccount' | 'payout' | 'subaccountPayout' | 'card' | 'product';
+type Name = 'subaccount' | 'payout' | 'subaccountPayout' | 'card' | 'payment' | 'product';
 type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>>;
 
 /** Ids of each kind: one of our own, one of another account, and one of our sandbox where there is any. */
@@ -100,22 +103,31 @@ async function idsOf(): Promise<Ids> {
   const [first] = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute();
   for (const id of [first!.id, accountId])
     await app.controls.credit({ accountId: id, environment: 'live' }, 100_000_000);
-  const own = await make(createRestClient(app.url, LIVE_KEY));
+  const own = await make(createRestClient(app.url, LIVE_KEY), first!.id);
   const sandbox = createRestClient(app.url, TEST_KEY);
   await sandbox.post('/sandbox/payments', { valueCents: 1_000_000 });
-  const { subaccount, payout, product } = {
+  const { subaccount, payout, payment, product } = {
     subaccount: (await sandbox.post('/subaccounts', { name: 'Teste' })).body.id,
     payout: (await sandbox.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
+    payment: await paid(sandbox, { accountId: first!.id, environment: 'sandbox' }),
     product: (await sandbox.post('/products', { name: 'Teste', priceCents: 990 })).body.id,
   };
-  const theirs = await make(foreign);
+  const theirs = await make(foreign, accountId);
   await app.work.settled();
   app.clock.advance(3_600_000);
   await app.work.settled();
-  return { own, foreign: theirs, sandbox: { ...theirs, subaccount, payout, product } };
+  return { own, foreign: theirs, sandbox: { ...theirs, subaccount, payout, payment, product } };
 }
 
-async function make(client: RestClient): Promise<Record<Name, string>> {
+/** A payment by PIX that is paid, and can be refunded. */
+async function paid(client: RestClient, tenant: Tenant): Promise<string> {
+  const { paymentId } = (await client.post('/payments', { valueCents: 1_000_000 })).body;
+  await app.pix.pay({ txid: txidOf(paymentId) });
+  await app.payments.receive(tenant, paymentId);
+  return paymentId;
+}
+
+async function make(client: RestClient, accountId: string): Promise<Record<Name, string>> {
   const subaccount = (await client.post('/subaccounts', { name: 'Ana' })).body.id;
   await client.post(`/subaccounts/${subaccount}/transfers`, { amountCents: 10_000_000 });
   const requested = await client.post(`/subaccounts/${subaccount}/payout`, {
@@ -127,6 +139,7 @@ async function make(client: RestClient): Promise<Record<Name, string>> {
     subaccountPayout: requested.body.code,
     payout: (await client.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
     card: (await client.post('/card-payments', { valueCents: 4990 })).body.orderCode,
+    payment: await paid(client, { accountId, environment: 'live' }),
     product: (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id,
   };
 }
@@ -136,6 +149,10 @@ const MALFORMED: Record<Name, string[]> = {
   payout: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
   subaccountPayout: ['x', 'TURBO', 'saq_idem_', 'SUB', `saq_idem_${'k'.repeat(129)}`],
   card: ['x', 'PSC-', 'psc-000000000000000000000000', 'PSC-00000000000000000000000!'],
+  payment: [
+    ...['x', 'psa_', `psa_${HEX}0123456`, `psa_${HEX}012345678`, `psa_${HEX}0123456g`, `PSA_${HEX}01234567`],
+    ...[`psa_${HEX}0123456A`, `psa_sub_${HEX}01234567`, `psc_${HEX}01234567`],
+  ],
   product: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
 };
 
@@ -170,6 +187,15 @@ const PRODUCT = {
   priceCents: { field: { kind: 'cents', valid: 990 }, required: true },
 } satisfies Operation['fields'];
 const KEY = { field: { kind: 'key', valid: 'chave-1' } } as const;
+const PIX_VALUE = {
+  field: { kind: 'cents', valid: 4990, min: 1, max: 10_000_000_000 },
+  required: true,
+} as const;
+/** No amount above that of the payment, of which the valid case refunds a part. */
+const REFUND = {
+  amountCents: { field: { kind: 'cents', valid: 100, min: 1, max: 1_000_000 } },
+  reason: { field: { kind: 'text', valid: 'Um item', max: 140 } },
+} satisfies Operation['fields'];
 
 // ── REST ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -217,6 +243,18 @@ function rest(ids: Ids): Operation[] {
 
   return [
     post('/card-payments', { valueCents: VALUE, ...CARD_DETAILS, idempotencyKey: KEY }),
+    post('/payments', {
+      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, idempotencyKey: KEY },
+      method: { field: { kind: 'choice', valid: 'pix' } },
+    }),
+    post('/payments', {
+      productId: { field: idOf(ids, 'product'), required: true },
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-produto-rest' } },
+    }),
+    post('/payments/{id}/refunds', {
+      ...{ id: { field: idOf(ids, 'payment') }, ...REFUND },
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno' } },
+    }),
     post('/payouts', {
       amount: { field: { kind: 'reais', valid: 10 }, required: true },
       method: { field: { kind: 'choice', valid: 'pix' }, required: true },
@@ -242,12 +280,13 @@ function rest(ids: Ids): Operation[] {
       sandbox,
     ),
     get('/card-payments/{orderCode}', 'card', 'orderCode'),
+    get('/payments/{id}', 'payment', 'id'),
     get('/payouts/{id}', 'payout', 'id'),
     get('/subaccounts/{id}', 'subaccount', 'id'),
     get('/subaccounts/{id}/statement', 'subaccount', 'id'),
     get('/subaccounts/{id}/payouts/{payoutId}', 'subaccountPayout', 'payoutId'),
     get('/products/{id}', 'product', 'id'),
-    ...['/card-payments', '/payouts', '/subaccounts', '/products'].flatMap((path) => list(path)),
+    ...['/card-payments', '/payments', '/payouts', '/subaccounts', '/products'].flatMap((path) => list(path)),
   ];
 }
 
@@ -264,7 +303,7 @@ async function sent(
   if (Number(headers.get('ratelimit-remaining') ?? 120) < 2) app.clock.advance(60_000);
   if (status < 300) return { refusal: null, fault: false };
   return {
-    refusal: status === 404 ? `id orderCode payoutId 404 ${body.error}` : `${body.error}`,
+    refusal: status === 404 ? `id orderCode payoutId productId 404 ${body.error}` : `${body.error}`,
     fault: status >= 500 || status === 429,
   };
 }
@@ -295,6 +334,18 @@ function graphql(ids: Ids): Operation[] {
 
   return [
     mutation('createCardPayment', { valueCents: VALUE, ...CARD_DETAILS, idempotencyKey: KEY }),
+    mutation('createPayment', {
+      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, idempotencyKey: KEY },
+      method: { field: { kind: 'choice', valid: 'PIX' } },
+    }),
+    mutation('createPayment', {
+      productId: { field: idOf(ids, 'product'), required: true },
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-produto' } },
+    }),
+    mutation('refundPayment', {
+      paymentId: { field: idOf(ids, 'payment'), required: true },
+      ...{ ...REFUND, idempotencyKey: KEY },
+    }),
     mutation('requestPayout', {
       method: { field: { kind: 'choice', valid: 'PIX' }, required: true },
       amountCents: AMOUNT,
@@ -342,8 +393,9 @@ function graphql(ids: Ids): Operation[] {
       'withdrawalId',
     ),
     lookup('query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { id } }', 'card', 'orderCode'),
+    lookup('query ($paymentId: String!) { payment(paymentId: $paymentId) { id } }', 'payment', 'paymentId'),
     lookup('query ($productId: String!) { product(productId: $productId) { id } }', 'product', 'productId'),
-    ...['payouts', 'subaccounts', 'cardPayments', 'products', 'webhookDeliveries'].map(
+    ...['payouts', 'subaccounts', 'cardPayments', 'payments', 'products', 'webhookDeliveries'].map(
       (list): Operation => ({
         name: list,
         fields: { first: { field: cents(7, { max: 100 }) } },
