@@ -93,22 +93,29 @@ const SUBACCOUNTS = `
 const MADE_WITH_A_KEY = `
   select coalesce('startCheckout:' || token_id, 'createCardPayment') as operation, order_code as resource_id
     from card_payment left join checkout_use using (order_code)
+  union all select coalesce('startPixCheckout:' || token_id, 'createPayment'), payment_id
+    from payment left join pix_checkout_use using (payment_id)
   union all select 'refund', refund_id from refund where not automatic
   union all select 'requestPayout', withdrawal_id from payout
   union all select 'requestSubaccountPayout', id from subaccount_payout
   union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'`;
 
-/** Everything whose states are events, with the kind of the newest. */
+/**
+ * Everything whose states are events, with the kind of the newest. The first version of a payment by PIX has no code yet,
+ * and no event.
+ */
 const RESOURCES = `
-  select 'card_payment' as resource, order_code as id, version, 'card_payment.' || status as kind from card_payment
-  union all select 'refund', refund_id, version, 'refund.' || status from refund
-  union all select 'payout', withdrawal_id, version, 'payout.' || status from payout
-  union all select 'subaccount_payout', id, version,
+  select 'card_payment' as resource, order_code as id, version, version as events, 'card_payment.' || status as kind
+    from card_payment
+  union all select 'payment', payment_id, version, version - 1, 'payment.' || status from payment
+  union all select 'refund', refund_id, version, version, 'refund.' || status from refund
+  union all select 'payout', withdrawal_id, version, version, 'payout.' || status from payout
+  union all select 'subaccount_payout', id, version, version,
     'subaccount_payout.' || case when reversed_at is null then status else 'reversed' end from subaccount_payout`;
 
 /** Each finds the rows that break it. `instant`: the service's, as SQL. */
 export function lawsOfTheBooks(instant: string): Record<string, string> {
-  return { ...rules(instant), ...rulesOfPayouts(instant), ...rulesOfSubaccounts(), ...rulesOfTotals() };
+  return { ...rules(instant), ...rulesOfPix(instant), ...rulesOfPayouts(instant), ...rulesOfSubaccounts(), ...rulesOfTotals() };
 }
 
 /** Where everybody who makes anything does it with a key of their own. */
@@ -147,8 +154,8 @@ function rules(instant: string): Record<string, string> {
     'whatever has versions has one event for each, and no other': `
       select r.resource, r.id, r.version, count(e.version), count(distinct e.snapshot ->> 'version')
       from (${RESOURCES}) r left join event e on e.resource = r.resource and e.resource_id = r.id
-      group by r.resource, r.id, r.version
-      having count(e.version) <> r.version or count(distinct e.snapshot ->> 'version') <> r.version`,
+      group by r.resource, r.id, r.version, r.events
+      having count(e.version) <> r.events or count(distinct e.snapshot ->> 'version') <> r.events`,
 
     'its newest event shows its state': `
       select r.resource, r.id, r.kind, e.kind as reported from (${RESOURCES}) r join event e
@@ -160,10 +167,13 @@ function rules(instant: string): Record<string, string> {
         full join (select *, event_version as version from webhook_delivery) delivery
           using (account_id, environment, version)
         left join webhook_endpoint endpoint using (account_id, environment)
-      group by account_id, environment, event.kind, version, snapshot, endpoint.url, endpoint.optional_events
+      group by account_id, environment, event.kind, event.previous_status, version, snapshot, endpoint.url,
+        endpoint.optional_events
       having count(webhook_id) <> case
         when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
-        when event.kind in ('card_payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
+        -- A refund, or a credit that is sent back, tells nobody once more that it was paid.
+        when starts_with(event.kind, 'payment.') and event.kind = 'payment.' || event.previous_status then 0
+        when event.kind in ('card_payment.paid', 'payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
           or event.kind in ('refund.completed', 'refund.failed')
           or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
         when case event.kind
@@ -201,7 +211,7 @@ function rules(instant: string): Record<string, string> {
       select s.id, s.amount_cents, r.refund_id, r.status from
         (select * from simulated_refund
           where status = 'completed' or (status = 'pending' and settles_at <= ${instant})) s
-        full join refund r on r.refund_id = s.id
+        full join (select * from refund where resource = 'card_payment') r on r.refund_id = s.id
       where (r.refund_id is null or s.amount_cents <> r.amount_cents or s.charge_id <> r.charge_id
           or (s.id is not null) <> (r.status = 'completed'))
         and not exists (select from task t where t.kind = 'refund.send' and t.key = coalesce(r.refund_id, s.id))`,
@@ -251,6 +261,115 @@ function rules(instant: string): Record<string, string> {
         and not exists (
           select from task t where t.kind = 'card_payment.' || wanted.kind and t.key = p.order_code
         )`,
+  };
+}
+
+function rulesOfPix(instant: string): Record<string, string> {
+  return {
+    'each credit that the bank holds is accepted or returned, once, and no other is': `
+      select coalesce(s.end_to_end_id, c.end_to_end_id) as id, s.amount_cents as sent, c.amount_cents as recorded, c.cause
+      from (select * from simulated_pix_credit where arrives_at <= ${instant}) s
+      full join pix_credit c using (end_to_end_id)
+      where (s.end_to_end_id is null or c.end_to_end_id is null or s.amount_cents <> c.amount_cents
+          or c.payment_id <> 'psa_' || s.txid)
+        and not (c.end_to_end_id is null and exists (
+          select from task t where t.kind = 'payment.receive' and t.key = 'psa_' || s.txid || ' ' || s.end_to_end_id
+        ))`,
+
+    'a payment was paid by exactly one accepted credit of exactly its amount': `
+      select payment_id, p.status, p.amount_cents, accepted, a.amount_cents as came from payment p
+      full join (
+        select payment_id, count(*) as accepted, sum(amount_cents) as amount_cents, min(end_to_end_id) as end_to_end_id
+        from pix_credit where cause is null group by 1
+      ) a using (payment_id)
+      where p.payment_id is null or (p.paid_at is null) <> (a.accepted is null)
+        or (p.paid_at is not null) <> (p.status in ('paid', 'refunded'))
+        or a.accepted <> 1 or a.amount_cents <> p.amount_cents or a.end_to_end_id <> p.end_to_end_id`,
+
+    'an order that a PIX payment has closed names it': `
+      select account_id, environment, kind, name, payment_id, p.id from pix_paid_order
+      full join (
+        select account_id, environment, payment_id as id, named.kind, named.name from payment
+          cross join lateral (values ('attempt', checkout_attempt), ('external_id', external_id)) named (kind, name)
+        where paid_at is not null and named.name is not null
+      ) p using (account_id, environment, kind, name)
+      where payment_id is distinct from p.id`,
+
+    'the postings of payments by PIX are what their states call for, each once': linesMatch(
+      'payment.',
+      `select account_id, environment, 'payment.' || line.step || ':' || payment_id as transaction_id,
+        line.name, line.amount, null as subaccount_id
+      from (
+        select *, environment = 'sandbox' as is_test, status = 'failed' or exists (
+          select from event e where e.account_id = payment.account_id and e.environment = payment.environment
+            and e.resource = 'payment' and e.resource_id = payment_id and e.kind = 'payment.expired'
+        ) as had_ended from payment
+      ) p cross join lateral (values
+        ('created', is_test, 'pix_received', -amount_cents), ('created', is_test, 'merchant_pending', amount_cents),
+        ('ended', is_test and had_ended, 'merchant_pending', -amount_cents),
+        ('ended', is_test and had_ended, 'pix_received', amount_cents),
+        ('paid', paid_at is not null, case when is_test and not had_ended then 'merchant_pending' else 'pix_received' end,
+          -amount_cents),
+        ('paid', paid_at is not null, 'platform_fees', fee_cents),
+        ('paid', paid_at is not null, 'merchant_balance', amount_cents - fee_cents)
+      ) line (step, is_posted, name, amount)
+      where line.is_posted and line.amount <> 0`,
+    ),
+
+    'the postings of credits that are sent back are what their states call for, each once': linesMatch(
+      'pix_credit.',
+      `select account_id, environment, 'pix_credit.' || line.step || ':' || end_to_end_id as transaction_id,
+        line.name, line.amount, null as subaccount_id
+      from pix_credit cross join lateral (values
+        ('returned', 'pix_received', -amount_cents), ('returned', 'refunds_in_transit', amount_cents),
+        ('sent_back', 'refunds_in_transit', -amount_cents), ('sent_back', 'pix_received', amount_cents)
+      ) line (step, name, amount)
+      where cause is not null and (line.step = 'returned' or returned_at is not null)`,
+    ),
+
+    'what the bank has sent back of PIX is what was refunded or returned': `
+      select s.id, s.amount_cents, r.id as recorded, r.is_done from
+        (select * from simulated_pix_return where status = 'completed') s
+        full join (
+          select refund_id as id, charge_id as end_to_end_id, amount_cents, status = 'completed' as is_done,
+            'refund.send' as task, refund_id as key
+          from refund where resource = 'payment'
+          union all
+          select end_to_end_id || '.' || failed_returns, end_to_end_id, amount_cents, returned_at is not null,
+            'payment.return', end_to_end_id
+          from pix_credit where cause is not null
+        ) r on r.id = s.id
+      where (r.id is null or s.amount_cents <> r.amount_cents or s.end_to_end_id <> r.end_to_end_id
+          or (s.id is not null) <> r.is_done)
+        and not exists (select from task t where t.kind = r.task and t.key = r.key)`,
+
+    'no more of a credit was sent back than came': `
+      select end_to_end_id, c.amount_cents, r.sent from simulated_pix_credit c
+      join (
+        select end_to_end_id, sum(amount_cents) as sent from simulated_pix_return where status = 'completed' group by 1
+      ) r using (end_to_end_id)
+      where r.sent > c.amount_cents`,
+
+    'a payment by PIX shows what its refunds have given back and hold, never more than its amount': `
+      select p.payment_id, p.status, p.amount_cents, p.refunded_cents, p.refunding_cents, r.completed, r.processing
+      from payment p left join (
+        select resource_id, sum(amount_cents) filter (where status = 'completed') as completed,
+          sum(amount_cents) filter (where status = 'processing') as processing,
+          count(*) filter (where not automatic) as requested
+        from refund where resource = 'payment' group by 1
+      ) r on r.resource_id = p.payment_id
+      where p.refunded_cents <> coalesce(r.completed, 0) or p.refunding_cents <> coalesce(r.processing, 0)
+        or p.refund_count <> coalesce(r.requested, 0)
+        or p.refunded_cents + p.refunding_cents > p.amount_cents
+        or (p.status = 'refunded') <> (p.refunded_cents = p.amount_cents)`,
+
+    'what is to come of a payment by PIX is written down': `
+      select wanted.kind, wanted.key from (
+        select 'payment.expire' as kind, payment_id as key from payment where status = 'pending'
+        union all select 'payment.register', payment_id from payment where status = 'pending' and br_code is null
+        union all select 'payment.return', end_to_end_id from pix_credit where cause is not null and returned_at is null
+      ) wanted
+      where not exists (select from task t where t.kind = wanted.kind and t.key = wanted.key)`,
   };
 }
 

@@ -153,6 +153,9 @@ async function effectsOf({ database, live: { accountId } }: World): Promise<Effe
     select case when checkout_attempt is null then 'createCardPayment' else 'startCheckout' end as made,
       environment::text, order_code as id, amount_cents::text as mark, status
     from card_payment where account_id = ${accountId}
+    union all select case when checkout_attempt is null then 'createPayment' else 'startPixCheckout' end,
+      environment, payment_id, amount_cents::text, status
+    from payment where account_id = ${accountId}
     union all select 'refund', environment, refund_id, reason, null
     from refund where account_id = ${accountId} and not automatic
     union all select 'requestPayout', environment, withdrawal_id, amount_cents::text, null
@@ -228,6 +231,28 @@ async function leaveBooks({ database, rails, live: { accountId } }: World): Prom
     status: refund.outcome === 'complete' ? 'pending' : 'failed',
     settles_at: refund.settlesAt,
   }));
+  const pixCredits = [...rails.pix.credits.values()].map((credit) => ({
+    end_to_end_id: credit.endToEndId,
+    account_id: accountId,
+    txid: credit.txid,
+    amount_cents: credit.amountCents,
+    arrives_at: credit.at,
+  }));
+  const pixReturns = [...rails.pix.returns.values()].map((each) => ({
+    id: each.id,
+    account_id: accountId,
+    end_to_end_id: each.chargeId,
+    amount_cents: each.amountCents,
+    status: each.outcome === 'complete' ? 'completed' : 'failed',
+  }));
+  await raw`
+    insert into sim.pix_credits select *
+    from jsonb_populate_recordset(null::sim.pix_credits, ${JSON.stringify(pixCredits)}::jsonb)
+  `.execute(database.sql);
+  await raw`
+    insert into sim.pix_returns select *
+    from jsonb_populate_recordset(null::sim.pix_returns, ${JSON.stringify(pixReturns)}::jsonb)
+  `.execute(database.sql);
   await raw`
     insert into sim.transfers select * from jsonb_populate_recordset(null::sim.transfers, ${JSON.stringify(transfers)}::jsonb)
   `.execute(database.sql);

@@ -3,6 +3,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { OwnWallet } from '../../server/src/wallet/model.ts';
+import { NEXT } from '../../server/src/payments/model.ts';
 import { lawsOfTheBooks } from '../faults/audit.ts';
 import { ALL_ACCOUNTS, isOwed } from '../support/ledger.ts';
 import type { Violation } from './violation.ts';
@@ -15,6 +16,9 @@ const TABLES = [
   'idempotency',
   'task',
   'card_payment',
+  'payment',
+  'pix_credit',
+  'pix_paid_order',
   'refund',
   'payout',
   'subaccount',
@@ -41,6 +45,11 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
     'create table sim.charges (id text, account_id text, amount_cents bigint, status text, settles_at timestamptz)',
     `create table sim.refunds (id text, account_id text, charge_id text, amount_cents bigint, status text,
       settles_at timestamptz)`,
+    `create table sim.pix_credits (end_to_end_id text, account_id text, txid text, amount_cents bigint,
+      arrives_at timestamptz)`,
+    'create table sim.pix_returns (id text, account_id text, end_to_end_id text, amount_cents bigint, status text)',
+    'create index on sim.pix_credits (account_id)',
+    'create index on sim.pix_returns (account_id)',
     'create index on sim.transfers (account_id)',
     'create index on sim.charges (account_id)',
     'create index on sim.refunds (account_id)',
@@ -53,6 +62,8 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
       join sim.webhook_delivery using (webhook_id)`,
     `create view sim.simulated_transfer as select * from sim.transfers where ${OF_ACCOUNTS}`,
     `create view sim.simulated_refund as select * from sim.refunds where ${OF_ACCOUNTS}`,
+    `create view sim.simulated_pix_credit as select * from sim.pix_credits where ${OF_ACCOUNTS}`,
+    `create view sim.simulated_pix_return as select * from sim.pix_returns where ${OF_ACCOUNTS}`,
     `create view sim.simulated_charge as select * from sim.charges where ${OF_ACCOUNTS}`,
   ];
   for (const statement of statements) await raw.raw(statement).execute(sql);
@@ -78,7 +89,7 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, before, kind from (
       select account_id, resource, resource_id, version, kind, previous_status, snapshot,
         lag(kind) over (partition by account_id, environment, resource, resource_id order by version) as before
-      from event where resource in ('card_payment', 'refund', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'payment', 'refund', 'payout', 'subaccount_payout')
     ) step
     where (before is not null and (before, kind) not in (${pairs({
       card_payment: [
@@ -89,6 +100,11 @@ const LAWS: Record<string, string> = {
         ['paid', 'refunded'],
         ['pending', 'refunded'],
         ['expired', 'refunded'],
+      ],
+      // An event that changes no status tells of a refund, or of a credit that is sent back.
+      payment: [
+        ...Object.entries(NEXT).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
+        ...Object.keys(NEXT).map((status) => [status, status] as const),
       ],
       refund: [
         ['processing', 'completed'],
@@ -108,8 +124,21 @@ const LAWS: Record<string, string> = {
         ['failed', 'reversed'],
       ],
     })}))
-      or (before is null and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'subaccount_payout.processing'))
+      or (before is null and resource <> 'payment'
+        and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'subaccount_payout.processing'))
       or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
+
+  'of one attempt, and of one order, one payment is kept, by card or by PIX': `
+    select account_id, environment, name, count(*) from (
+      select account_id, environment, order_code as id, checkout_attempt, external_id from card_payment p
+      where exists (
+        select from posting where posting.account_id = p.account_id and posting.environment = p.environment
+          and transaction_id = 'card_payment.paid:' || p.order_code)
+      union all
+      select account_id, environment, payment_id, checkout_attempt, external_id from payment where paid_at is not null
+    ) kept cross join lateral (values ('attempt ' || checkout_attempt), ('order ' || external_id)) named (name)
+    where name is not null
+    group by 1, 2, 3 having count(*) > 1`,
 
   'a canceled payment is never paid': `
     select account_id, order_code, status from card_payment p
@@ -126,10 +155,12 @@ const LAWS: Record<string, string> = {
 
   'versions of one thing follow its events': `
     select account_id, resource_id, version, nth from (
-      select account_id, resource_id, (snapshot ->> 'version')::int as version,
+      select account_id, resource, resource_id, (snapshot ->> 'version')::int as version,
         row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
-      from event where resource in ('card_payment', 'refund', 'payout', 'subaccount_payout')
-    ) reported where version <> nth`,
+      from event where resource in ('card_payment', 'payment', 'refund', 'payout', 'subaccount_payout')
+    ) reported
+    -- The first version of a payment by PIX has no code yet, and no event.
+    where version <> nth + case resource when 'payment' then 1 else 0 end`,
 
   'the last event of the wallet shows its balances': `
     select l.account_id, l.environment, l.name, l.balance, snapshot ->> l.name as reported from ledger_account l
@@ -162,6 +193,8 @@ const LAWS: Record<string, string> = {
     where (split_part(operation, ':', 1), resource_id) not in (
       select 'createCardPayment', order_code from card_payment
       union all select 'startCheckout', order_code from card_payment
+      union all select 'createPayment', payment_id from payment
+      union all select 'startPixCheckout', payment_id from payment
       union all select 'requestPayout', withdrawal_id from payout
       union all select 'refund', refund_id from refund where not automatic
       union all select 'requestSubaccountPayout', id from subaccount_payout
@@ -180,12 +213,6 @@ const LAWS_OF_THE_END: Record<string, string> = {
     select account_id, name, balance from ledger_account
     where name in ('payouts_in_transit', 'refunds_in_transit', 'ltc_in_transit') and balance <> 0`,
   'no charge is open': `select order_code, status, open_charge_id from card_payment where open_charge_id is not null`,
-  'a second payment of one attempt was refunded': `
-    select account_id, checkout_attempt, count(*) from card_payment
-    where status = 'paid' and checkout_attempt is not null group by 1, 2 having count(*) > 1`,
-  'a second payment of one order was refunded': `
-    select account_id, environment, external_id, count(*) from card_payment
-    where status = 'paid' and external_id is not null group by 1, 2, 3 having count(*) > 1`,
 };
 
 function pairs(allowed: Record<string, readonly (readonly [string, string])[]>): string {

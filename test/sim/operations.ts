@@ -4,6 +4,7 @@ import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/model.ts';
 import type { Random } from '../faults/random.ts';
 import { DESTINATIONS } from '../support/payout-methods.ts';
+import { createPixOperations } from './pix-operations.ts';
 import { CARDS } from './rails.ts';
 import type { Made, Request, Requests } from './requests.ts';
 import type { World } from './world.ts';
@@ -96,7 +97,14 @@ export function createOperations(
     ask: Request['ask'],
   ): Request => ({ made, environment, mark: String(mark), key: given, ask });
 
+  /** Few, so that a payer pays one attempt by several payments. */
+  const attemptId = () => `${ATTEMPT}-${random.below(3)}.${1 + random.below(9)}`;
+  const pix = createPixOperations(world, {
+    ...{ requests, random, chance, amount, key, attemptId, make, attempt, request },
+  });
+
   const operations: Record<string, { weight: number; act: () => Promise<unknown> }> = {
+    ...pix.operations,
     createCardPayment: {
       weight: 12,
       async act() {
@@ -124,13 +132,13 @@ export function createOperations(
       async act() {
         const { id, reusable, maxCents } = random.pick(world.tokens);
         const valueCents = amount(100, 30_000);
-        const attemptId = `${ATTEMPT}-${random.below(3)}.${1 + random.below(9)}`;
+        const attempt = attemptId();
         const grant = { amount: { kind: 'range' as const, minCents: 100, maxCents }, reusable };
         push(
           orderCodes,
           await make(
-            request('startCheckout', live, valueCents, `${id} ${attemptId}`, async () => {
-              const input = { attemptId, valueCents };
+            request('startCheckout', live, valueCents, `${id} ${attempt}`, async () => {
+              const input = { attemptId: attempt, valueCents };
               const payment = await slices.cardPayments.startCheckout(live, { id, grant }, input);
               payments.push(payment);
               return { id: payment.orderCode };
@@ -157,9 +165,12 @@ export function createOperations(
     refund: {
       weight: 8,
       async act() {
-        if (orderCodes.length === 0) return;
-        const orderCode = random.pick(orderCodes);
-        const resource = { type: 'card_payment', id: orderCode } as const;
+        const paymentId = chance(2) ? pix.refundable() : null;
+        if (paymentId === null && orderCodes.length === 0) return;
+        const resource =
+          paymentId === null
+            ? ({ type: 'card_payment', id: random.pick(orderCodes) } as const)
+            : ({ type: 'payment', id: paymentId } as const);
         const amountCents = chance(3) ? null : amount(1, 10_000);
         const idempotencyKey = key();
         const reason = freshName('estorno');
@@ -446,7 +457,10 @@ export function createOperations(
     if (!chance(3)) {
       const due = await world.dueNext();
       if (due.length > 0) to = plusMs(chance(4) ? random.pick(due) : due[0]!, edge);
-    } else if (chance(2) && payments.length > 0) to = plusMs(random.pick(payments.slice(-6)).expiresAt, edge);
+    } else {
+      const edges = [...payments.slice(-6).map(({ expiresAt }) => expiresAt), ...pix.edges()];
+      if (chance(2) && edges.length > 0) to = plusMs(random.pick(edges), edge);
+    }
     note('time', to > now ? 'moved' : 'stays');
     // Never back.
     clock.moveTo(to);

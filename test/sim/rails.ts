@@ -5,6 +5,7 @@ import type { RefundStatus } from '../../server/src/rails/refund.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import type { Random } from '../faults/random.ts';
 import { type Faults, type Gate, Injected } from './gate.ts';
+import { createPixBank, type PixBank } from './pix-bank.ts';
 import type { Violation } from './violation.ts';
 
 const SECOND = 1_000;
@@ -47,10 +48,12 @@ export const CARDS = {
   '7': 'in 3 days',
 } as const;
 
-/** Everything outside: a bank, an acquirer and receivers of webhooks, each with books of its own and with faults. */
+/** Everything outside: banks, an acquirer and receivers of webhooks, each with books of its own and with faults. */
 export interface Rails {
   readonly bank: Bank;
   readonly acquirer: Acquirer;
+  /** The bank of PIX payments. */
+  readonly pix: PixBank;
   readonly send: Send;
   readonly transfers: ReadonlyMap<string, BookedTransfer>;
   readonly charges: ReadonlyMap<string, BookedCharge>;
@@ -60,12 +63,15 @@ export interface Rails {
 }
 
 export function createRails({
+  name,
   clock,
   gate,
   faults,
   random,
   broken,
 }: {
+  /** Tells what these rails have booked from what any others have. */
+  name: string;
   clock: Clock;
   gate: Gate;
   faults: Faults;
@@ -166,6 +172,7 @@ export function createRails({
     charges,
     refunds,
     received,
+    pix: createPixBank({ name, clock, over, random, broken }),
     bank: {
       async quoteLitoshi(amountCents) {
         if (faults.strikes('bank: no quote', 20)) throw new Injected('the bank has no quote');

@@ -8,6 +8,8 @@ import type { Violation } from './violation.ts';
 export type Made =
   | 'createCardPayment'
   | 'startCheckout'
+  | 'createPayment'
+  | 'startPixCheckout'
   | 'refund'
   | 'requestPayout'
   | 'requestSubaccountPayout'
@@ -36,6 +38,11 @@ export type Answer =
   | { kind: 'refused'; why: string }
   | { kind: 'unknown' }
   | { kind: 'fault' };
+
+/** Those whose answer does not tell a first request from a repeated one. */
+const CHECKOUTS: readonly Made[] = ['startCheckout', 'startPixCheckout'];
+/** Those that ask the bank after their commit: a fault may come when what they make is there. */
+const WITH_A_CODE: readonly Made[] = ['createPayment', 'startPixCheckout'];
 
 /** A row of the books that somebody asked for. */
 export interface Effect {
@@ -109,7 +116,7 @@ export function createRequests(broken: (violation: Violation) => void): Requests
       broken({ law: 'without a key each request has an effect of its own', what });
     if (keyed && !replayed && made !== 'openDispute' && made !== 'credit' && made !== 'creditLtc') {
       keyed.fresh += 1;
-      if (keyed.fresh > 1 && made !== 'startCheckout')
+      if (keyed.fresh > 1 && !CHECKOUTS.includes(made))
         broken({ law: 'a key has one effect', what: `${what} is new, and so was one before` });
     }
     acknowledged.set(effect, mark);
@@ -146,7 +153,11 @@ export function createRequests(broken: (violation: Violation) => void): Requests
           if (reported?.mark !== mark) inDoubt.add(`${environment} ${made} ${mark}`);
           return { kind: 'unknown' };
         }
-        if (isFault(error, made)) return { kind: 'fault' };
+        if (isFault(error, made)) {
+          if (WITH_A_CODE.includes(made) && reported?.mark !== mark)
+            inDoubt.add(`${environment} ${made} ${mark}`);
+          return { kind: 'fault' };
+        }
         const { code, message } = error as PaymentError;
         if (reported && reported.since < begun && reported.mark === mark)
           broken({

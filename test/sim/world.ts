@@ -11,6 +11,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { notifyOfCredit } from '../../server/src/modes/embedded.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { saveEndpoint } from '../../server/src/webhooks/store.ts';
@@ -40,6 +41,8 @@ export interface World {
   readonly isAnnounced: boolean;
   /** Past the gate: for looks at the books between two things that happen. */
   readonly database: Database;
+  /** The bank's notification of a credit: it comes at an instant, and at least once. */
+  notify(tenant: Tenant, credit: { txid: string; endToEndId: string; at: Date }): Promise<void>;
   /** Begins what is due, each beside the others. */
   work(): Promise<void>;
   /** When what waits falls due that is not due yet, the first few. */
@@ -50,7 +53,7 @@ export interface World {
   isIdle(): boolean;
 }
 
-const SETTINGS = { ...DEFAULT_SETTINGS, cardReleaseDays: 1 };
+const SETTINGS = { ...DEFAULT_SETTINGS, cardReleaseDays: 1, pixFeeCents: 99 };
 /** Failed tasks come back so much later. */
 const AGAIN_MS = 5_000;
 const TOKEN_CENTS = { min: 100, max: 5_000_000 };
@@ -108,12 +111,13 @@ export async function openWorld({
     // Nobody is woken: what is due is looked for.
     onCommit: () => undefined,
   });
-  const rails = createRails({ clock, gate, faults, random, broken });
+  const rails = createRails({ name: accountId, clock, gate, faults, random, broken });
   const { handlers, ...slices } = wireSlices({
     database,
     clock,
     committer: tamper ? tampering(committer, tamper) : committer,
     ...rails,
+    wrapPix: () => rails.pix,
     privateAddresses: false,
     onFault: () => count('fault reported in the background'),
   });
@@ -156,12 +160,15 @@ export async function openWorld({
       select kind, environment, key, revision, task.xmin::text as row, coalesce(
         (select number from card_payment where starts_with(kind, 'card_payment.') and order_code = key),
         (select number from refund where starts_with(kind, 'refund.') and refund_id = key),
+        (select number from payment where starts_with(kind, 'payment.') and payment_id = split_part(key, ' ', 1)),
+        (select number from payment join pix_credit c using (payment_id)
+          where kind = 'payment.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
         (select number from payout where starts_with(kind, 'payout.') and withdrawal_id = key),
         (select number from subaccount_payout where starts_with(kind, 'subaccount_payout.') and id = key),
         (select number from webhook_delivery where starts_with(kind, 'webhook.') and webhook_id = key)
       ) as number
       from task where account_id = ${accountId} and due_at <= ${clock.now()}
-      order by kind, number
+      order by kind, number, key
     `.execute(real.sql);
     return rows;
   }
@@ -180,6 +187,7 @@ export async function openWorld({
 
   return {
     ...{ slices, rails, clock, gate, faults, live, sandbox, tokens, isAnnounced, database: real },
+    notify: (tenant, credit) => gate.pass(() => notifyOfCredit(real.sql, tenant, credit)),
     async work() {
       const due = await gate.pass(look);
       // The task claimed first need not be the first to end.

@@ -4,6 +4,7 @@ import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server
 const OWED: readonly LedgerAccountName[] = [
   'merchant_receivable',
   'acquirer',
+  'pix_received',
   'received',
   'dispute_claims',
   'ltc_received',

@@ -8,7 +8,8 @@ const LISTED = `
   union all select account_id, environment, 'subaccount_payout', subaccount_id, '', status, null from subaccount_payout
   union all select account_id, environment, 'product', '', '', '', null from product
   union all select account_id, environment, 'webhook_delivery', '', '', status, null from webhook_delivery
-  union all select account_id, environment, 'refund', '', '', status, null from refund
+  union all select account_id, environment, 'refund', '', resource, status, null from refund
+  union all select account_id, environment, 'payment', '', method, status, created_at from payment
   union all select account_id, environment, 'observed', coalesce(parent, ''), resource, status, null from observed`;
 
 /** The expected totals. */
