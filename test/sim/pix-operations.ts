@@ -41,6 +41,7 @@ export function createPixOperations(
   { requests, random, chance, amount, key, attemptId, make, attempt, request }: Tools,
 ) {
   const opened: OpenPayment[] = [];
+  const paid: string[] = [];
 
   function remember(tenant: Tenant, payment: OpenPayment['payment']): void {
     if (!opened.some((known) => known.payment.paymentId === payment.paymentId))
@@ -72,7 +73,10 @@ export function createPixOperations(
   async function receive({ tenant, payment: { paymentId } }: OpenPayment): Promise<void> {
     await attempt('receive', async () => {
       const payment = await slices.payments.receive(tenant, paymentId);
-      if (payment?.paidAt) requests.expectStatus(paymentId, ['paid', 'refunded']);
+      if (payment?.paidAt) {
+        requests.expectStatus(paymentId, ['paid', 'refunded']);
+        if (tenant === live && !paid.includes(paymentId)) paid.push(paymentId);
+      }
       return payment?.status ?? 'unknown payment';
     });
   }
@@ -80,10 +84,10 @@ export function createPixOperations(
   return {
     /** The expiry of a payment, for a clock that moves to its edges. */
     edges: () => opened.slice(-6).map(({ payment }) => payment.expiresAt),
-    /** A live payment to refund; null where there is none. */
-    refundable: () => {
-      const paymentIds = opened.filter(({ tenant }) => tenant === live).slice(-8);
-      return paymentIds.length === 0 ? null : random.pick(paymentIds).payment.paymentId;
+    /** A live payment to refund, in most cases one that was paid; null where there is none. */
+    refundable() {
+      const from = paid.length > 0 && !chance(6) ? paid : opened.map(({ payment }) => payment.paymentId);
+      return from.length === 0 ? null : random.pick(from.slice(-8));
     },
 
     operations: {

@@ -58,6 +58,24 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
     ...writes,
     tasks: (writes.tasks ?? []).filter(({ kind }) => kind !== 'card_payment.release'),
   }),
+  'a credit is forgotten': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).filter(({ collection }) => collection.name !== 'pix_credit'),
+  }),
+  'a credit that is refused is not sent back': (writes) => ({
+    ...writes,
+    tasks: (writes.tasks ?? []).filter(({ kind }) => kind !== 'payment.return'),
+  }),
+  'an order that PIX has paid stays open': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).filter(({ collection }) => collection.name !== 'pix_paid_order'),
+  }),
+  'the fee of a PIX payment is left with the merchant': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).map((transaction) =>
+      transaction.id.startsWith('payment.paid:') ? withoutPixFee(transaction) : transaction,
+    ),
+  }),
   'a reversal does not reach the statement': (writes) =>
     writes.events?.some(({ kind }) => kind === 'subaccount_payout.reversed')
       ? { ...writes, records: (writes.records ?? []).filter(notOfStatement) }
@@ -73,6 +91,16 @@ function withoutFee({ lines, ...transaction }: LedgerTransaction): LedgerTransac
     lines: lines
       .filter(({ account }) => account !== 'platform_fees')
       .map((line) => (line.account === 'paid_out' ? { ...line, amount: line.amount + fee } : line)),
+  };
+}
+
+function withoutPixFee({ lines, ...transaction }: LedgerTransaction): LedgerTransaction {
+  const fee = lines.find(({ account }) => account === 'platform_fees')?.amount ?? 0;
+  return {
+    ...transaction,
+    lines: lines
+      .filter(({ account }) => account !== 'platform_fees')
+      .map((line) => (line.amount > 0 ? { ...line, amount: line.amount + fee } : line)),
   };
 }
 

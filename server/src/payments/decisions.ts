@@ -381,7 +381,7 @@ export function change(
   };
 }
 
-/** Whether a payment was announced before: it has no event until it has a code, or has ended without one. */
-export function wasAnnounced({ status, brCode }: StoredPayment): boolean {
-  return status !== 'pending' || brCode !== null;
+/** Whether a payment was announced before: each version has an event but the first, which has no code yet. */
+export function wasAnnounced({ version }: StoredPayment): boolean {
+  return version > 1;
 }
