@@ -1,7 +1,10 @@
 import fc from 'fast-check';
+import { sql as raw } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
+import { rulesOfPix } from '../faults/audit.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { advanceClock } from '../support/advance-clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -31,12 +34,30 @@ const DESTINATIONS = [
   { method: 'USDT', destination: 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL' },
 ];
 
+/** The payers of PIX: one that pays when it is told to, and some that do something by themselves. */
+const PAYERS = ['ana@psa.example', 'ana@psa.example', 'paga-tarde@psa.example', 'paga-duas@psa.example'].concat(
+  ['paga-outro@psa.example', 'demora-codigo@psa.example', 'sem-codigo@psa.example'],
+);
+
 const amountCents = fc.integer({ min: 80, max: 20_000 });
 const which = fc.nat({ max: 3 });
 /** Operations of any client or of the simulator, in any order; many are refused. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant('sell' as const), amountCents, card: fc.nat({ max: 3 }) }),
   fc.record({ kind: fc.constant('refund' as const), which }),
+  fc.record({
+    kind: fc.constant('sellPix' as const),
+    amountCents,
+    email: fc.constantFrom(...PAYERS),
+    externalId: fc.constantFrom(null, null, '1042'),
+  }),
+  fc.record({
+    kind: fc.constant('payPix' as const),
+    which,
+    moreCents: fc.constantFrom(0, 0, 0, 1),
+    times: fc.integer({ min: 1, max: 2 }),
+  }),
+  fc.record({ kind: fc.constant('refundPix' as const), which, amountCents: fc.option(amountCents) }),
   fc.record({ kind: fc.constant('credit' as const), amountCents }),
   fc.record({ kind: fc.constant('creditLtc' as const), litoshi: fc.integer({ min: 1, max: 50_000_000 }) }),
   fc.record({ kind: fc.constant('dispute' as const), amountCents }),
@@ -68,6 +89,14 @@ const WALLET = `{ wallet {
 } }`;
 const SELL = `mutation ($input: CreateCardPaymentInput!) {
   done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code } }
+}`;
+const SELL_PIX = `mutation ($input: CreatePaymentInput!) {
+  done: createPayment(input: $input) {
+    ... on PaymentSuccess { payment { paymentId amountCents } } ... on UserError { code } ... on UpstreamError { lookupReference }
+  }
+}`;
+const REFUND_PIX = `mutation ($input: RefundPaymentInput!) {
+  done: refundPayment(input: $input) { ... on UserError { code } }
 }`;
 const TEST_PAYMENT = `mutation ($input: CreateTestPaymentInput!) {
   done: createTestPayment(input: $input) { ... on UserError { code } }
@@ -102,6 +131,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
         const [environment, steps] = history;
         const accountId = await addAccount(app, {
           cardReleaseDays: 1,
+          pixFeeCents: 25,
           payoutFeesCents: FEES,
           subaccountMarkupCents: MARKUP,
         });
@@ -118,6 +148,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
         await advanceClock(app, 2 * DAY);
         const sums = await expectWalletHolds(tenant, key);
         expectNothingUnderWay(sums);
+        await expectPixHolds();
         expect(app.faults).toEqual([]);
       }),
       { numRuns: generated(15), endOnFailure: true },
@@ -160,11 +191,21 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     return sum;
   }
 
+  /** Credits accepted or returned once, and the postings that they call for, in all that these histories have left. */
+  async function expectPixHolds(): Promise<void> {
+    const rules = Object.entries(rulesOfPix(`'${app.clock.now().toISOString()}'::timestamptz`));
+    const found = await Promise.all(
+      rules.map(async ([rule, text]) => [rule, (await raw.raw(text).execute(app.database.sql)).rows]),
+    );
+    expect(found).toEqual(rules.map(([rule]) => [rule, []]));
+  }
+
   /** One who tries everything, and is refused by a code where it may not be. */
   function createMerchant(tenant: Tenant, api: GraphQLClient) {
     const cards = [approved, approvedSoon, approvedLate, declined];
     const subaccountIds: string[] = [];
     const sold: string[] = [];
+    const soldByPix: { paymentId: string; amountCents: number }[] = [];
     const disputes: string[] = [];
     const ask = async (mutation: string, input: object) => (await api.request(mutation, { input })).done;
 
@@ -186,6 +227,25 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
         case 'refund': {
           const orderCode = sold[step.which];
           return orderCode && pull(app.cardPayments.refund(tenant, orderCode));
+        }
+        case 'sellPix': {
+          const { amountCents, email, externalId } = step;
+          const input = { valueCents: amountCents, customer: { email }, externalId };
+          const { payment, lookupReference } = await ask(SELL_PIX, input);
+          const paymentId = payment?.paymentId ?? lookupReference;
+          return paymentId && soldByPix.push({ paymentId, amountCents });
+        }
+        case 'payPix': {
+          const { paymentId, amountCents } = soldByPix[step.which] ?? {};
+          if (!paymentId) return;
+          const order = { txid: txidOf(paymentId), amountCents: amountCents! + step.moreCents };
+          for (let times = 0; times < step.times; times += 1) await app.pix.pay(order);
+          // A notification that comes once more changes nothing.
+          return app.payments.receive(tenant, paymentId);
+        }
+        case 'refundPix': {
+          const { paymentId } = soldByPix[step.which] ?? {};
+          return paymentId && ask(REFUND_PIX, { paymentId, amountCents: step.amountCents });
         }
         case 'credit':
           return pull(app.controls.credit(tenant, step.amountCents));
@@ -233,10 +293,11 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
 
 /** All that came in is somewhere, and nothing is on its way any more. */
 function expectNothingUnderWay(sums: Balances): void {
-  expect(sums).toMatchObject({ payouts_in_transit: 0, ltc_in_transit: 0 });
+  expect(sums).toMatchObject({ payouts_in_transit: 0, refunds_in_transit: 0, ltc_in_transit: 0 });
   expect(sums.merchant_ltc + sums.ltc_paid_out + sums.ltc_received).toBe(0);
   expect(sums.dispute_hold + sums.dispute_claims).toBe(0);
   const { merchant_balance, merchant_subaccounts, merchant_pending, paid_out, platform_fees } = sums;
   const here = merchant_balance + merchant_subaccounts + merchant_pending + paid_out + platform_fees;
-  expect(here + sums.acquirer + sums.received + sums.merchant_receivable).toBe(0);
+  const from = sums.acquirer + sums.pix_received + sums.received;
+  expect(here + from + sums.merchant_receivable).toBe(0);
 }

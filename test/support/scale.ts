@@ -26,6 +26,8 @@ const SIZES = {
   ONE_KEY: [1, 5, 50, 500],
   /** Concurrent callers that request the same operation, or the same money. */
   CALLERS: [12, 64, 64, 64],
+  /** Attempts that are paid by card and by PIX at the same moment, by two instances. */
+  ATTEMPTS: [24, 300, 1_000, 1_000],
   /** Interleavings of a payment's approval and its expiry. */
   EXPIRIES: [20, 40, 200, 1_000],
   /** Amounts of cents, from 0, that are written in reais and read back. */
