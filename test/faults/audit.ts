@@ -1,10 +1,12 @@
 import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
+import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
 
 /** The books at one moment, and every rule that they break, in words. */
 export interface Audit {
   payments: AuditedPayment[];
+  pixPayments: AuditedPixPayment[];
   payouts: AuditedPayout[];
   subaccountPayouts: AuditedPayout[];
   subaccounts: AuditedSubaccount[];
@@ -19,6 +21,18 @@ export interface AuditedPayment {
   version: number;
   amountCents: number;
   hasOpenCharge: boolean;
+}
+
+export interface AuditedPixPayment {
+  paymentId: string;
+  /** The idempotency key that it was created with. */
+  key: string | null;
+  status: PaymentStatus;
+  version: number;
+  amountCents: number;
+  /** The bank's names of the credits that are recorded, and the number of those that were sent back. */
+  credits: string[];
+  returned: number;
 }
 
 /** A payout of the main account, or of a subaccount. */
@@ -45,10 +59,11 @@ export interface AuditedSubaccount {
 /** `now` is the server's. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
-  const [, payments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
+  const [, payments, pixPayments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
     // Holds up writers; a transaction that a killed server has left in its database is waited for.
     'lock table stream in exclusive mode',
     PAYMENTS,
+    PIX_PAYMENTS,
     PAYOUTS,
     SUBACCOUNT_PAYOUTS,
     SUBACCOUNTS,
@@ -61,6 +76,7 @@ export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promis
   );
   return {
     payments: payments as AuditedPayment[],
+    pixPayments: pixPayments as AuditedPixPayment[],
     payouts: payouts as AuditedPayout[],
     subaccountPayouts: subaccountPayouts as AuditedPayout[],
     subaccounts: subaccounts as AuditedSubaccount[],
@@ -72,6 +88,14 @@ const PAYMENTS = `
   select order_code as "orderCode", key, status, version, amount_cents as "amountCents",
     open_charge_id is not null as "hasOpenCharge"
   from card_payment left join idempotency on resource_id = order_code`;
+
+const PIX_PAYMENTS = `
+  select payment_id as "paymentId", key, status, version, amount_cents as "amountCents", (
+    select coalesce(jsonb_agg(end_to_end_id), '[]') from pix_credit c where c.payment_id = payment.payment_id
+  ) as credits, (
+    select count(*) from pix_credit c where c.payment_id = payment.payment_id and returned_at is not null
+  ) as returned
+  from payment left join idempotency on resource_id = payment_id`;
 
 const PAYOUTS = `
   select withdrawal_id as id, key, destination as whose, status, version, amount_cents as "amountCents"

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { PayResult } from '../../server/src/card-payments/model.ts';
 import type { UpstreamTuning } from '../../server/src/modes/remote.ts';
+import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import { captureOutput } from '../support/log-capture.ts';
 
 /**
@@ -47,6 +48,8 @@ export interface Requests {
   /** The boundaries that it has reached since it was last asked. */
   passed(request: null): string[];
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
+  /** A payer's order to its bank, once under the name of its credit, and the bank's notification. */
+  payPix(request: { paymentId: string; endToEndId: string }): { status: PaymentStatus | null };
   refund(request: { orderCode: string }): null;
   /** Money that comes in from elsewhere, once under its name however often it is asked for. */
   credit(request: { name: string; cents: number; litoshi: number }): null;

@@ -6,6 +6,7 @@ import { CARDS, createCustomers } from './customers.ts';
 import { complaintsOfPosted } from './ledger-check.ts';
 import type { Errand } from './load.ts';
 import { createWithdrawers, DESTINATIONS, PIX_KEYS } from './payout-clients.ts';
+import { createPixPayers, PAYERS } from './pix-payers.ts';
 import type { Random } from './random.ts';
 import { type As, clientOf, createShoppers } from './shoppers.ts';
 import { createSubscriber } from './subscriber.ts';
@@ -51,9 +52,10 @@ export async function openStand({
 }) {
   const customers = createCustomers(random);
   const withdrawers = createWithdrawers(random);
+  const pixPayers = createPixPayers(random);
   const shoppers = createShoppers(KEYS);
   const subscribers = [createSubscriber('ws'), createSubscriber('sse')];
-  const stories = storiesOf({ customers, withdrawers, shoppers });
+  const stories = storiesOf({ customers, pixPayers, withdrawers, shoppers });
   const seen = new Set<string>();
   let refusing = false;
   const receiver: Receiver = await startReceiver((response, { headers }) => {
@@ -85,6 +87,7 @@ export async function openStand({
     const books = await audit(server, new Date(Date.now() + aheadMs));
     const complaints = [
       ...customers.complaints(books.payments, { final }),
+      ...pixPayers.complaints(books, { final }),
       ...withdrawers.complaints(books, { final }),
       ...(await shoppers.complaints(server)),
     ];
@@ -231,10 +234,12 @@ const cardLeadingTo = (status: string, after = 0) =>
 /** All that a merchant and a payer do, and all that may become of it. */
 function storiesOf({
   customers,
+  pixPayers,
   withdrawers,
   shoppers,
 }: {
   customers: ReturnType<typeof createCustomers>;
+  pixPayers: ReturnType<typeof createPixPayers>;
   withdrawers: ReturnType<typeof createWithdrawers>;
   shoppers: ReturnType<typeof createShoppers>;
 }): Story[] {
@@ -249,6 +254,11 @@ function storiesOf({
     { newErrand: order({ card: cardLeadingTo('failed'), refundIt: false }) },
     { newErrand: order({ card: null, refundIt: false }), refused: true, thenMs: [HOUR_MS] },
     { newErrand: order(paid), refused: true, thenMs: [6 * SECOND_MS] },
+    // Long enough for credits to come by themselves, for a code that is late, for an expiry, and for what comes after it.
+    ...PAYERS.map((payer) => ({
+      newErrand: () => pixPayers.newSale(payer),
+      thenMs: [5 * SECOND_MS, 15 * SECOND_MS, 32 * MINUTE_MS],
+    })),
     ...DESTINATIONS.map((to) => ({
       newErrand: () => withdrawers.newWithdrawal(to),
       beforeMs: ANOTHER_PAYOUT_MS,

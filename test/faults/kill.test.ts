@@ -11,6 +11,7 @@ import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.
 import { createCustomers } from './customers.ts';
 import { complaintsOfPosted, refusingSomeOnce } from './ledger-check.ts';
 import { createCrowd } from './load.ts';
+import { createPixPayers } from './pix-payers.ts';
 import { createWithdrawers } from './payout-clients.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
 
@@ -51,10 +52,12 @@ test.each(inThisRun(engines))(
     const random = createRandom(seed);
     const customers = createCustomers(random);
     const withdrawers = createWithdrawers(random);
+    const pixPayers = createPixPayers(random);
     const crowd = createCrowd(LIVE_KEY, () =>
       random.pick([
         () => customers.newOrder(),
         () => customers.newOrder(),
+        () => pixPayers.newSale(),
         () => withdrawers.newWithdrawal(),
         () => withdrawers.newClient(),
       ])(),
@@ -90,6 +93,7 @@ test.each(inThisRun(engines))(
       const { violations, payments } = books;
       const complaints = [
         ...customers.complaints(payments, { final }),
+        ...pixPayers.complaints(books, { final }),
         ...withdrawers.complaints(books, { final }),
       ];
       expect({ violations, complaints, faults: server.faults }, `PSA_FAULTS_SEED=${seed}`).toEqual({
@@ -138,7 +142,8 @@ test.each(inThisRun(engines))(
 
     const { orders, refunds } = customers.tally();
     const { withdrawals, clients, clientPayouts } = withdrawers.tally();
-    const done = [orders, withdrawals, clients, clientPayouts];
+    const { sales } = pixPayers.tally();
+    const done = [orders, sales, withdrawals, clients, clientPayouts];
     // Each of these is announced; none may be among the few requests of lives that all ended early.
     if (withdrawals + clientPayouts > 0) expect(sent, `PSA_FAULTS_SEED=${seed}`).toBeGreaterThan(0);
     if (KILLS >= 50) for (const many of done) expect(many).toBeGreaterThan(KILLS / 4);
@@ -148,7 +153,7 @@ test.each(inThisRun(engines))(
     ).toBeGreaterThan(0);
     process.stdout.write(
       `${engine}: killed ${deaths.length} times, audited ${audits} times; ${crowd.acknowledged()} answers: ` +
-        `${orders} payments, ${refunds} refunds, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +
+        `${orders} card payments, ${refunds} refunds, ${sales} PIX payments, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +
         `${sent} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
     );
   },

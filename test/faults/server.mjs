@@ -101,6 +101,10 @@ const answers = {
     const card = { number, holder: 'ANA', expiryMonth: 12, expiryYear: 2099, securityCode: '123' };
     return { kind: (await app.embedded.cardPayments.pay(orderCode, card)).kind };
   },
+  async payPix({ paymentId, endToEndId }) {
+    await app.embedded.pix.pay({ txid: paymentId.slice('psa_'.length), endToEndId });
+    return { status: (await app.embedded.payments.receive(live, paymentId))?.status ?? null };
+  },
   refund: ({ orderCode }) => app.embedded.cardPayments.refund(live, orderCode),
   async credit({ name, cents, litoshi }) {
     await app.embedded.controls.credit(live, cents, { name });
@@ -158,7 +162,7 @@ function say(said) {
 }
 
 /** Requests that a payer or a merchant would wait for. */
-const ANSWERED = ['pay', 'refund'];
+const ANSWERED = ['pay', 'payPix', 'refund'];
 
 process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request }) => {
   answers[name](request).then(

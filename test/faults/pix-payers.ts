@@ -1,0 +1,162 @@
+import type { PaymentStatus } from '../../server/src/receiving/model.ts';
+import type { Audit } from './audit.ts';
+import { type Errand, repeated } from './load.ts';
+import type { Random } from './random.ts';
+
+/** One payment by PIX as its merchant and its payer know it. */
+interface Sale {
+  readonly key: string;
+  /** No two alike, so that a payment tells whose it is. */
+  readonly valueCents: number;
+  readonly payer: Payer;
+  /** The bank's names of the credits that the payer sends by hand, and of those that were acknowledged. */
+  readonly credits: readonly string[];
+  sent: number;
+  readonly refunds: readonly (number | null)[];
+  refunded: number;
+  /** Sends everything twice at once, as an impatient client does. */
+  readonly twice: boolean;
+  paymentId: string | null;
+  status: PaymentStatus | null;
+  version: number;
+}
+
+/** A payer, by its e-mail in the simulation, and what becomes of its payment. */
+interface Payer {
+  email: string;
+  /** The credits that it sends by hand. */
+  pays: number;
+  /** The amounts that are refunded one after the other; null: all that is left. */
+  refunds: readonly (number | null)[];
+  leadsTo: readonly PaymentStatus[];
+  /** Credits in all that are sent back in the end. */
+  returned: number;
+}
+
+const ANA = 'ana@cliente.example';
+
+export const PAYERS: readonly Payer[] = [
+  { email: ANA, pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
+  { email: ANA, pays: 1, refunds: [100, null], leadsTo: ['refunded'], returned: 0 },
+  { email: ANA, pays: 2, refunds: [], leadsTo: ['paid'], returned: 1 },
+  { email: ANA, pays: 0, refunds: [], leadsTo: ['expired'], returned: 0 },
+  { email: 'paga@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 0 },
+  { email: 'paga-duas@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 1 },
+  { email: 'paga-outro@psa.example', pays: 0, refunds: [], leadsTo: ['expired'], returned: 1 },
+  { email: 'paga-tarde@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 0 },
+  { email: 'demora-codigo@psa.example', pays: 0, refunds: [], leadsTo: ['expired'], returned: 0 },
+  { email: 'sem-codigo@psa.example', pays: 0, refunds: [], leadsTo: ['failed'], returned: 0 },
+];
+
+const CREATE = `mutation ($input: CreatePaymentInput!) {
+  createPayment(input: $input) {
+    ... on PaymentSuccess { payment { paymentId } }
+    ... on UserError { code message }
+    ... on UpstreamError { lookupReference }
+  }
+}`;
+const REFUND = `mutation ($input: RefundPaymentInput!) {
+  refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+}`;
+
+/**
+ * Merchants that sell by PIX, and their payers. They come back with the same key, or the same name of a credit, for
+ * whatever was not answered. They remember every answer; `complaints` says where the books do not bear one out.
+ */
+export function createPixPayers(random: Random) {
+  const sales: Sale[] = [];
+
+  function newSale(payer: Payer = random.pick(PAYERS)): Errand {
+    const key = `pix:${sales.length}`;
+    const digits = String(sales.length).padStart(10, '0');
+    const sale: Sale = {
+      key,
+      valueCents: 2_000 + sales.length,
+      payer,
+      credits: Array.from({ length: payer.pays }, (_, index) => `E00000000${'2026'.repeat(3)}${index}${digits}`),
+      sent: 0,
+      refunds: payer.refunds,
+      refunded: 0,
+      twice: random.below(4) === 0,
+      paymentId: null,
+      status: null,
+      version: 0,
+    };
+    sales.push(sale);
+    return { isOpen: () => isOpen(sale), step: (server, api) => step(sale, server, api) };
+  }
+
+  const isOpen = ({ paymentId, sent, credits, refunded, refunds }: Sale) =>
+    paymentId === null || sent < credits.length || refunded < refunds.length;
+
+  const step = async (sale: Sale, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
+    const { key, valueCents, payer, twice } = sale;
+    if (sale.paymentId === null) {
+      const input = { valueCents, customer: { email: payer.email }, idempotencyKey: key };
+      const created = await repeated(twice, async () => {
+        const { createPayment } = await api.request(CREATE, { input });
+        // A payment whose code has not come, or was refused, is named as well.
+        const paymentId: string | undefined = createPayment.payment?.paymentId ?? createPayment.lookupReference;
+        if (!paymentId) throw new Error(`refused: ${JSON.stringify(createPayment)}`);
+        sale.paymentId ??= paymentId;
+        return paymentId;
+      });
+      if (created.some((paymentId) => paymentId !== sale.paymentId))
+        throw new Error(`${key} created ${created.join(' and ')}`);
+      return;
+    }
+    const { paymentId } = sale;
+    if (sale.sent < sale.credits.length) {
+      const endToEndId = sale.credits[sale.sent]!;
+      const statuses = await repeated(twice, async () =>
+        (await server.ask('payPix', { paymentId, endToEndId })).status,
+      );
+      sale.status ??= statuses.at(-1) ?? null;
+      sale.sent += 1;
+      return;
+    }
+    const amountCents = sale.refunds[sale.refunded]!;
+    const input = { paymentId, amountCents, idempotencyKey: `${key}:refund:${sale.refunded}` };
+    await repeated(twice, async () => {
+      const { refundPayment } = await api.request(REFUND, { input });
+      if (!refundPayment.refund) throw new Error(`refused: ${JSON.stringify(refundPayment)}`);
+    });
+    sale.refunded += 1;
+  };
+
+  return {
+    newSale,
+    tally: () => ({
+      sales: sales.length,
+      acknowledged: sales.filter(({ paymentId }) => paymentId !== null).length,
+    }),
+
+    /** Every answer that these payments do not bear out. `final`: nothing is under way any more. */
+    complaints({ pixPayments }: Audit, { final }: { final: boolean }): string[] {
+      const found = new Map(pixPayments.map((payment) => [payment.paymentId, payment]));
+      const complaints: string[] = [];
+      for (const sale of sales) {
+        const complain = (what: string) => complaints.push(`${sale.key} ${JSON.stringify(sale)}: ${what}`);
+        const sameValue = pixPayments.filter(({ amountCents }) => amountCents === sale.valueCents);
+        if (sameValue.length > 1) complain(`${sameValue.length} payments`);
+        if (sale.paymentId === null) continue;
+        const payment = found.get(sale.paymentId);
+        if (!payment) {
+          complain('is gone');
+          continue;
+        }
+        const { status, version, credits } = payment;
+        if (payment.key !== sale.key || payment.amountCents !== sale.valueCents) complain('is another’s');
+        if (version < sale.version) complain(`fell from version ${sale.version} to ${version}`);
+        sale.version = version;
+        if (sale.status === 'paid' && status !== 'paid' && status !== 'refunded') complain(`is ${status}`);
+        const missing = sale.credits.slice(0, sale.sent).filter((name) => !credits.includes(name));
+        if (missing.length > 0) complain(`has lost ${missing}`);
+        if (!final) continue;
+        if (!sale.payer.leadsTo.includes(status)) complain(`is ${status} in the end`);
+        if (payment.returned !== sale.payer.returned) complain(`has returned ${payment.returned} credits`);
+      }
+      return complaints;
+    },
+  };
+}
