@@ -155,6 +155,7 @@ async function goesOn(
 
   const there: Record<Acknowledged['kind'], Map<string, string>> = {
     card_payment: new Map(first.payments.map(({ orderCode, status }) => [orderCode, status])),
+    payment: new Map(first.pixPayments.map(({ paymentId, status }) => [paymentId, status])),
     payout: new Map(first.payouts.map(({ id, status }) => [id, status])),
     subaccount: new Map(first.subaccounts.map(({ id }) => [id, ''])),
     subaccount_payout: new Map(first.subaccountPayouts.map(({ id, status }) => [id, status])),

@@ -4,7 +4,7 @@ import { createClient } from '../support/graphql.ts';
 
 /** Acknowledged resources: each is found again by its id, or something was lost. */
 export interface Acknowledged {
-  kind: 'card_payment' | 'payout' | 'subaccount' | 'subaccount_payout';
+  kind: 'card_payment' | 'payment' | 'payout' | 'subaccount' | 'subaccount_payout';
   id: string;
   key: string;
   paid?: true;
@@ -12,6 +12,13 @@ export interface Acknowledged {
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   done: createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } ... on UserError { code message } }
+}`;
+
+const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
+  done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ... on UserError { code message } }
+}`;
+const REFUND_PIX = `mutation ($input: RefundPaymentInput!) {
+  done: refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 
 /** The same answer for the same key, whichever server is asked. */
@@ -45,6 +52,15 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
       note({ kind: 'card_payment', id: orderCode, key });
       const { kind } = await server.ask('pay', { orderCode, cardNumber: '4242424242424242' });
       if (kind === 'paid') note({ kind: 'card_payment', id: orderCode, key, paid: true });
+
+      // One PIX more than it takes, so that one is sent back; and a part is refunded.
+      const sale = { valueCents: 2_345, externalId: key, idempotencyKey: key };
+      const { paymentId } = (await ask(CREATE_PIX, sale)).payment;
+      note({ kind: 'payment', id: paymentId, key });
+      for (const credit of [0, 1])
+        await server.ask('payPix', { paymentId, endToEndId: `E${credit}${paymentId.slice(-28)}` });
+      note({ kind: 'payment', id: paymentId, key, paid: true });
+      await ask(REFUND_PIX, { paymentId, amountCents: 345, idempotencyKey: key });
 
       const subaccountId = (await ask(OPEN, { name: key, externalId: key })).subaccount.subaccountId;
       note({ kind: 'subaccount', id: subaccountId, key });

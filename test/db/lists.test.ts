@@ -10,6 +10,8 @@ import { openStream } from '../../server/src/events/log.ts';
 import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { PaymentFilter } from '../../server/src/payments/model.ts';
+import { countPayments, listPayments } from '../../server/src/payments/store.ts';
 import {
   type OwnPayout,
   PAYOUT_METHODS,
@@ -197,10 +199,12 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
 async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
   const [law] = Object.values(rulesOfTotals());
   // A database of an earlier version has no such list.
-  const { rows } = await sql<{ there: boolean }>`select to_regclass('refund') is not null as there`.execute(
-    db,
+  const { rows } = await sql<{ list: string }>`
+    select list from unnest('{refund, payment}'::text[]) list where to_regclass(list) is null`.execute(db);
+  const text = rows.reduce(
+    (all, { list }) => all.replace(new RegExp(`union all select [^\\n]* from ${list}\\n`), ''),
+    law!,
   );
-  const text = rows[0]!.there ? law! : law!.replace(/union all select [^\n]* from refund\n/, '');
   return (await db.executeQuery<object>(CompiledQuery.raw(text))).rows;
 }
 
@@ -399,6 +403,13 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
       paid_at)
     select '${accountId}', 'live', 'PSC-' || place, 1, case when place < ${rare} then 'failed' else 'paid' end, 1000, now(),
       now(), now() from generate_series(1, ${rows}) place;
+  insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents, created_at,
+      expires_at, paid_at, end_to_end_id, failure_reason)
+    select '${accountId}', 'live', 'psa_' || lpad(to_hex(place), 32, '0'), 2,
+      case when place < ${rare} then 'failed' else 'paid' end, 'pix', 1000, 0,
+      timestamptz '2026-01-01' + place * interval '1 minute', now(), case when place >= ${rare} then now() end,
+      case when place >= ${rare} then 'E' || place end, case when place < ${rare} then 'refused' end
+    from generate_series(1, ${rows}) place;
   insert into product (account_id, environment, id, name, price_cents, created_at)
     select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'Caneca', 4990, now()
     from generate_series(1, ${rows}) place;
@@ -478,6 +489,18 @@ describeOnDatabase('A page', (open) => {
     'of all time and all that is rare': { ...rare, requestedAfter: new Date(0) },
   });
   const payoutFilters = payoutFiltersOf(ROWS);
+  const created = { createdAfter: period.requestedAfter, createdBefore: period.requestedBefore };
+  const paymentFiltersOf = (rows: number): Record<string, PaymentFilter> => ({
+    'without a filter': {},
+    'of a rare status or one that none has': { status: ['failed', 'expired'] },
+    'of a common status or a rare one': { status: ['failed', 'paid'] },
+    'of a method that none has': { method: ['ltc'] },
+    'of all methods and a rare status': { method: ['pix', 'ltc'], status: ['failed'] },
+    'of a period long ago': created,
+    'of a period long ago and a rare status': { ...created, status: ['failed'] },
+    'of all time but the last hour': { createdBefore: plusMs(new Date('2026-01-01'), (rows - 60) * MINUTE) },
+    'of all time and a rare status': { createdAfter: new Date(0), status: ['failed'] },
+  });
   const page = { before: null, limit: 51 };
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
     ...Object.fromEntries(
@@ -492,6 +515,16 @@ describeOnDatabase('A page', (open) => {
           (db, of) => listPayouts(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
         ],
         [`of payouts ${name}, its total`, (db, of) => countPayouts(db, of, filter)],
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(paymentFiltersOf(rows)).flatMap(([name, filter]): [string, Ask][] => [
+        [`of payments ${name}`, (db, of) => listPayments(db, of, { end: 'first', limit: 51, ...filter })],
+        [
+          `of payments ${name}, the last before a place in the middle`,
+          (db, of) => listPayments(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
+        ],
+        [`of payments ${name}, its total`, (db, of) => countPayments(db, of, filter)],
       ]),
     ),
     'of card payments': (db, of) => listCardPayments(db, of, page),
@@ -533,6 +566,7 @@ describeOnDatabase('A page', (open) => {
     const all: Record<string, Ask> = {
       payouts: (db, of) => listPayouts(db, of, { end: 'first', ...window }),
       'card payments': (db, of) => listCardPayments(db, of, { before: null, ...window }),
+      payments: (db, of) => listPayments(db, of, { end: 'first', ...window }),
       products: (db, of) => listProducts(db, of, { before: null, ...window }),
       subaccounts: (db, of) => listSubaccounts(db, of, window),
       'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),

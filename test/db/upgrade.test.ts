@@ -10,6 +10,7 @@ import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { audit } from '../faults/audit.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { createPostgresDatabase, inThisRun } from '../support/database.ts';
@@ -181,6 +182,18 @@ async function pay(app: TestApp, key: string): Promise<string> {
   return (await app.cardPayments.pay(done.cardPayment.orderCode, card)).kind;
 }
 
+const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
+  done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ... on UserError { message } }
+}`;
+
+/** The same by PIX. */
+async function payByPix(app: TestApp, key: string): Promise<string> {
+  const { done } = await app.live.request(CREATE_PIX, { input: { valueCents: 4_990, idempotencyKey: key } });
+  const { paymentId } = done.payment;
+  await app.pix.pay({ txid: txidOf(paymentId) });
+  return (await app.payments.receive({ accountId: ACCOUNT, environment: 'live' }, paymentId))!.status;
+}
+
 // ── What is not released, under the statements of the release ───────────────────────────────────
 
 /**
@@ -274,6 +287,7 @@ test('What is not released goes forward beside clients that work by the released
   onTestFinished(() => app.close());
   await app.work.settled();
   expect(await pay(app, 'new')).toBe('paid');
+  expect(await payByPix(app, 'new:pix')).toBe('paid');
   expect(await violations(database, app)).toEqual([]);
   expect(app.faults).toEqual([]);
 });
