@@ -14,6 +14,7 @@ test('every benchmark still runs, and prints each of its rows', { timeout: 600_0
     /^postings, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
     /^payouts, (one account|64 accounts), PostgreSQL .*\/s/gm,
+    /^PIX payments, (one account|64 accounts), PostgreSQL .*\/s/gm,
     /^commit to socket(, another instance|, SSE)? .* ms/gm,
     /^(wallet|20 cardPayments.*), REST .* µs CPU/gm,
     /^100 followers of 10, (no budget|budget of 120) .*\/min/gm,

@@ -8,7 +8,7 @@ import { saveToDocument } from './document.ts';
 import { measureFacade } from './facade.ts';
 import { measureFanout } from './fanout.ts';
 import { measureFollowers } from './followers.ts';
-import { measurePayouts } from './payouts.ts';
+import { measurePayouts, measurePix } from './payouts.ts';
 import { measurePostings } from './postings.ts';
 import { measureReads } from './reads.ts';
 import { isMet, QUICK, type Row, size, table } from './report.ts';
@@ -44,6 +44,7 @@ const PARTS: Record<string, Part> = {
 };
 const MORE: Record<string, Part> = {
   payouts: measurePayouts,
+  pix: measurePix,
   followers: measureFollowers,
   start: measureStart,
   soak: (postgresUrl) => measureSoak(postgresUrl, size(Number(values.minutes), 0.05)),

@@ -11,7 +11,17 @@ const ROUNDS = size(10, 1);
 const ROUND_MS = size(500, 50);
 
 /** Payouts of one hot account and of many, each with its own look at the funds, its own answer and its own webhook. */
-export async function measurePayouts(postgresUrl: string): Promise<Row[]> {
+export function measurePayouts(postgresUrl: string): Promise<Row[]> {
+  return measure(postgresUrl, 'payout');
+}
+
+/** Payments by PIX, each created with its code, paid by its payer, and received, with its own webhook. */
+export function measurePix(postgresUrl: string): Promise<Row[]> {
+  return measure(postgresUrl, 'pix');
+}
+
+async function measure(postgresUrl: string, kind: 'payout' | 'pix'): Promise<Row[]> {
+  const { called, explanation } = KINDS[kind];
   const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
   const rows: Row[] = [];
   try {
@@ -29,16 +39,16 @@ export async function measurePayouts(postgresUrl: string): Promise<Row[]> {
       // The code is the same, and two folders of PGlite's take their time.
       if (QUICK && engine === 'PGlite') continue;
       const payouts = startChild('payouts.mjs');
-      progress(`payouts, ${engine}: opening accounts`);
+      progress(`${called}, ${engine}: opening accounts`);
       await payouts.ask('prepare', { environment: ours, callers: CALLERS });
       await payouts.ask('start', { ours, floor: await copy() });
       for (const accounts of [1, CALLERS]) {
-        const name = `payouts, ${accounts === 1 ? 'one account' : `${accounts} accounts`}, ${engine}`;
+        const name = `${called}, ${accounts === 1 ? 'one account' : `${accounts} accounts`}, ${engine}`;
         progress(`${name}: warming up`);
-        await payouts.ask('ours', { accounts, ms: ROUND_MS });
+        await payouts.ask('ours', { accounts, ms: ROUND_MS, kind });
         progress(`${name}: ${ROUNDS} rounds`);
         const rounds = await inTurns<{ perSecond: number; group: number; statements: number }>(ROUNDS, {
-          ours: () => payouts.ask('ours', { accounts, ms: ROUND_MS }),
+          ours: () => payouts.ask('ours', { accounts, ms: ROUND_MS, kind }),
           floor: () => payouts.ask('floor'),
         });
         const { answered } = await payouts.ask('finish');
@@ -52,7 +62,7 @@ export async function measurePayouts(postgresUrl: string): Promise<Row[]> {
           floor: median(rounds.map(({ floor }) => floor.perSecond)),
           ratio: median(rounds.map(({ ours, floor }) => ours.perSecond / floor.perSecond)),
           beside: `groups of ${group.toFixed(group < 10 ? 1 : 0)}, ${statements.toFixed(1)} statements each`,
-          explanation: `${EXPLANATION}; after ${answered} payouts both have every cent in its place`,
+          explanation: `${explanation}; after ${answered} of them both have every cent in its place`,
         });
       }
       await payouts.ask('close');
@@ -64,7 +74,19 @@ export async function measurePayouts(postgresUrl: string): Promise<Row[]> {
   return rows;
 }
 
-const EXPLANATION = `payouts of subaccounts (those of a main account end at ten an hour) by ${CALLERS} callers, each with a subaccount and an idempotency key of its own: debited, sent to a bank that answers at once, completed and answered; the floor sends the same statements, prepared, in the same transactions to a copy of the database, one at a time for each account, over as many connections as the server has`;
+const FLOOR =
+  'the floor sends the same statements, prepared, in the same transactions to a copy of the database, one at a time for each account, over as many connections as the server has';
+
+const KINDS = {
+  payout: {
+    called: 'payouts',
+    explanation: `payouts of subaccounts (those of a main account end at ten an hour) by ${CALLERS} callers, each with a subaccount and an idempotency key of its own: debited, sent to a bank that answers at once, completed and answered; ${FLOOR}`,
+  },
+  pix: {
+    called: 'PIX payments',
+    explanation: `payments by PIX of ${CALLERS} callers, each with an idempotency key of its own: created, registered at the simulated bank, which books it, paid there, received and answered; ${FLOOR}`,
+  },
+};
 
 async function postgresPair(postgresUrl: string) {
   const databaseUrl = await createBenchDatabase(postgresUrl);

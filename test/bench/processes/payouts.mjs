@@ -1,4 +1,4 @@
-// Payouts through the server's own port, and the statements that came of them, sent straight to a copy of the database.
+// Payouts and payments by PIX through the server's own ports, and the statements that came of them, sent straight to a copy of the database.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { modules } from '../../support/built.mjs';
@@ -27,6 +27,8 @@ const onFatal = (/** @type {Error} */ error) => {
 
 const FUNDS_CENTS = 1_000_000_000;
 const AMOUNT_CENTS = 1_000;
+/** The changes of state behind one answer: a payout is debited and ends; a PIX payment is made, has its code, and is paid. */
+const COMMANDS = { payout: 2, pix: 3 };
 /** Connections of our pool on PostgreSQL (db/postgres.ts); PGlite has one. */
 const CONNECTIONS = 10;
 
@@ -47,7 +49,7 @@ let payers;
 let sent = [];
 /** Rounds of ours that the floor has not sent yet. @type {{ answered: number, units: Unit[] }[]} */
 const rounds = [];
-let answeredInAll = 0;
+const answeredInAll = { payout: 0, pix: 0 };
 /** @type {{ run: (units: Unit[]) => Promise<void>, balances: () => Promise<unknown>, close: () => Promise<void> }} */
 let floor;
 
@@ -70,34 +72,29 @@ answerParent({
     floor = await (copy.DATABASE_URL ? openPostgresFloor(copy.DATABASE_URL) : openPgliteFloor(copy));
   },
 
-  /** So many callers, each with its next payout as soon as the last is answered. */
-  async ours({ accounts, ms }) {
+  /** So many callers, each with its next payout, or payment by PIX, as soon as the last is answered. */
+  async ours({ accounts, ms, kind = 'payout' }) {
+    const one = kind === 'pix' ? sellByPix : payOut;
     sent = [];
     const started = performance.now();
     const counts = await Promise.all(
-      (accounts === 1 ? payers.hot : payers.many).map(async ({ tenant, subaccountId }) => {
+      (accounts === 1 ? payers.hot : payers.many).map(async (payer) => {
         let count = 0;
-        for (; performance.now() - started < ms; count++) {
-          const { payout } = await app.embedded.subaccounts.requestPayout(tenant, {
-            subaccountId,
-            amountCents: AMOUNT_CENTS,
-            pixKey: 'ana@example.com',
-            idempotencyKey: randomUUID(),
-          });
-          if (payout.status !== 'completed') throw new Error(`a payout is ${payout.status}`);
-        }
+        for (; performance.now() - started < ms; count++) await one(payer);
         return count;
       }),
     );
     const seconds = (performance.now() - started) / 1_000;
     const answered = counts.reduce((sum, count) => sum + count, 0);
-    answeredInAll += answered;
+    answeredInAll[/** @type {'payout' | 'pix'} */ (kind)] += answered;
     rounds.push({ answered, units: sent });
     const statements = sent.reduce((sum, unit) => sum + unit.statements.length + (unit.whole ? 2 : 0), 0);
     return {
       perSecond: answered / seconds,
-      // Each payout is two commands: the debit and what the bank said.
-      group: (2 * answered) / sent.filter(({ whole }) => whole).length,
+      // The transactions of the simulated bank are no commands.
+      group:
+        (COMMANDS[/** @type {'payout' | 'pix'} */ (kind)] * answered) /
+        sent.filter(({ whole, lane }) => whole && lane.startsWith('acc_')).length,
       statements: statements / answered,
     };
   },
@@ -105,18 +102,20 @@ answerParent({
   /** The oldest round that ours has done and the floor has not. */
   floor: replay,
 
-  /** Every payout answered is done, once, in both databases. */
+  /** Everything answered is done, once, in both databases. */
   async finish() {
     while (rounds.length > 0) await replay();
     const wanted = {
-      payouts: answeredInAll,
-      cents: FUNDS_CENTS * (payers.hot.length + payers.many.length) - answeredInAll * AMOUNT_CENTS,
+      payouts: answeredInAll.payout,
+      cents: FUNDS_CENTS * (payers.hot.length + payers.many.length) - answeredInAll.payout * AMOUNT_CENTS,
+      sales: answeredInAll.pix,
+      received: answeredInAll.pix * AMOUNT_CENTS,
     };
     const found = [await balancesOf(app.database.sql), await floor.balances()];
     for (const each of found)
       if (JSON.stringify(each) !== JSON.stringify(wanted))
         throw new Error(`${JSON.stringify(each)} in place of ${JSON.stringify(wanted)}`);
-    return { answered: answeredInAll };
+    return { answered: answeredInAll.payout + answeredInAll.pix };
   },
 
   async close() {
@@ -153,6 +152,28 @@ async function openPayer(tenant) {
   const { subaccount } = await app.embedded.subaccounts.create(tenant, { name: 'Bia' });
   await app.embedded.subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: FUNDS_CENTS });
   return { tenant, subaccountId: subaccount.id };
+}
+
+/** @param {Payer} payer */
+async function payOut({ tenant, subaccountId }) {
+  const { payout } = await app.embedded.subaccounts.requestPayout(tenant, {
+    subaccountId,
+    amountCents: AMOUNT_CENTS,
+    pixKey: 'ana@example.com',
+    idempotencyKey: randomUUID(),
+  });
+  if (payout.status !== 'completed') throw new Error(`a payout is ${payout.status}`);
+}
+
+/** Makes a payment, sends the payer's money, and receives it. @param {Payer} payer */
+async function sellByPix({ tenant }) {
+  const { payment } = await app.embedded.payments.create(tenant, {
+    valueCents: AMOUNT_CENTS,
+    idempotencyKey: randomUUID(),
+  });
+  await app.embedded.pix.pay({ txid: payment.paymentId.slice('psa_'.length) });
+  const paid = await app.embedded.payments.receive(tenant, payment.paymentId);
+  if (paid.status !== 'paid') throw new Error(`a payment is ${paid.status}`);
 }
 
 async function replay() {
@@ -281,7 +302,9 @@ async function openPgliteFloor(environment) {
 
 const BALANCES = `
   select (select count(*) from subaccount_payout where status = 'completed')::int as payouts,
-    (select sum(balance_cents) from subaccount)::bigint as cents`;
+    (select sum(balance_cents) from subaccount)::bigint as cents,
+    (select count(*) from payment where status = 'paid')::int as sales,
+    (select coalesce(-sum(balance), 0) from ledger_account where name = 'pix_received')::bigint as received`;
 
 /** @param {any} sql */
 async function balancesOf(sql) {
@@ -289,9 +312,9 @@ async function balancesOf(sql) {
   return numbers(rows[0]);
 }
 
-/** @param {{ payouts: unknown, cents: unknown }} row */
-function numbers({ payouts, cents }) {
-  return { payouts: Number(payouts), cents: Number(cents) };
+/** @param {Record<string, unknown>} row */
+function numbers(row) {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
 }
 
 /** As Kysely takes a statement that it has not built itself. @param {Statement} statement */
