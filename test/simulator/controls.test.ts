@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { brCode } from '../../server/src/kernel/br-code.ts';
+import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
+import { PAYERS } from '../../widget/demo/simulator/payers.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -327,6 +331,127 @@ describe('card payments', () => {
   });
 });
 
+describe('PIX payments', () => {
+  async function charge(input: object = {}, client: GraphQLClient = app.live) {
+    const { createPayment } = await client.request(
+      `mutation ($input: CreatePaymentInput!) {
+        createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId pix { copyPaste } } } }
+      }`,
+      { input: { valueCents: 4990, ...input } },
+    );
+    const { paymentId, pix } = createPayment.payment;
+    return { id: paymentId as string, copyPaste: pix.copyPaste as string };
+  }
+  const lineOf = async (id: string, query = '') =>
+    (await state(query)).body.pixPayments.find((line: { id: string }) => line.id === id);
+
+  test('A PIX payment is paid by its code or its id, again, by another amount, and late', async () => {
+    const { id, copyPaste } = await charge({ customer: { name: 'Ana' }, description: 'Rede' });
+    expect(await lineOf(id)).toMatchObject({
+      ...{ status: 'pending', amountCents: 4990, description: 'Rede', payer: 'Ana', copyPaste },
+      ...{ returnedCredits: [], refusesReturns: false },
+    });
+    const other = await pull('pix/pay', { id, amountCents: 4991 });
+    expect(other).toMatchObject({ status: 201, body: { id, amountCents: 4991, cause: 'amount_mismatch' } });
+    const before = await walletOf();
+    const paid = await pull('pix/pay', { copyPaste: ` ${copyPaste}\n` });
+    expect(paid).toMatchObject({ status: 201, body: { id, amountCents: 4990, cause: null } });
+    expect((await walletOf()).balanceCents).toBe(before.balanceCents + 4990);
+    // The bank reports a PIX twice: it is the same one.
+    const { endToEndId } = paid.body;
+    expect((await pull('pix/pay', { copyPaste, endToEndId })).body).toEqual(paid.body);
+    expect((await pull('pix/pay', { id })).body.cause).toBe('already_paid');
+    const { returnedCredits, status } = await lineOf(id);
+    expect([status, ...returnedCredits.map(({ cause }: { cause: string }) => cause)]).toEqual([
+      ...['paid', 'amount_mismatch', 'already_paid'],
+    ]);
+    expect(returnedCredits.every(({ returnedAt }: { returnedAt: string }) => returnedAt !== null)).toBe(true);
+    expect((await walletOf()).balanceCents).toBe(before.balanceCents + 4990);
+
+    const late = await charge();
+    await pull('clock', { seconds: 1_801 });
+    expect(await lineOf(late.id)).toMatchObject({ status: 'expired', copyPaste: late.copyPaste });
+    expect((await pull('pix/pay', { id: late.id })).body.cause).toBeNull();
+    expect(await lineOf(late.id)).toMatchObject({ status: 'paid', paidLate: true });
+    const elsewhere = await pull('pix/pay', { copyPaste: (await charge()).copyPaste, endToEndId });
+    expect(elsewhere.body.fields).toEqual([
+      { path: 'endToEndId', message: expect.stringContaining('another') },
+    ]);
+  });
+
+  test('The bank refuses the returns of a payment, and accepts them again', async () => {
+    const { id } = await charge();
+    await pull('pix/pay', { id });
+    const refund = async () => {
+      const { refundPayment } = await app.live.request(
+        'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 990 }) { ... on RefundSuccess { refund { refundId } } } }',
+        { id },
+      );
+      await app.work.settled();
+      const { refundId } = refundPayment.refund;
+      return (await app.live.request(`{ refund(refundId: "${refundId}") { status } }`)).refund.status;
+    };
+    expect((await pull('pix/returns', { id, returns: 'refused' })).status).toBe(200);
+    expect([(await lineOf(id)).refusesReturns, await refund()]).toEqual([true, 'FAILED']);
+    await pull('pix/returns', { id, returns: 'accepted' });
+    expect([(await lineOf(id)).refusesReturns, await refund()]).toEqual([false, 'COMPLETED']);
+    expect(await lineOf(id)).toMatchObject({ status: 'paid', refundedCents: 990 });
+    expect((await pull('pix/returns', { id, returns: 'lost' })).body.fields).toMatchObject([
+      { path: 'returns' },
+    ]);
+  });
+
+  test('A PIX names the wrong field, and pays no other account’s payment by its id', async () => {
+    const { id, copyPaste } = await charge({}, app.sandbox);
+    const foreign = brCode({
+      ...{ url: 'pix.banco.example/v2/0c7d1a5b', amountCents: 4990 },
+      ...{ merchantName: 'Loja', merchantCity: 'RECIFE' },
+    });
+    const wrong: [object, string, string][] = [
+      [{}, 'copyPaste', 'not both'],
+      [{ id, copyPaste }, 'copyPaste', 'not both'],
+      [{ copyPaste: copyPaste.slice(0, -1) }, 'copyPaste', 'CRC'],
+      [{ copyPaste: copyPaste.replace('49.90', '49.91') }, 'copyPaste', 'CRC'],
+      [{ copyPaste: foreign }, 'copyPaste', 'another bank'],
+      [{ copyPaste: 7 }, 'copyPaste', 'PIX code'],
+      [{ id: 'psa_1' }, 'id', '32 hex'],
+      [{ id, amountCents: 0 }, 'amountCents', 'at least 1'],
+      [{ id, amountCents: 1.5 }, 'amountCents', 'whole number'],
+      [{ id, endToEndId: 'E1' }, 'endToEndId', '20 digits'],
+      [{ id, environment: 'moon' }, 'environment', 'sandbox'],
+    ];
+    for (const [input, path, message] of wrong)
+      expect(await pull('pix/pay', input)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION', fields: [{ path, message: expect.stringContaining(message) }] },
+      });
+    expect((await pull('pix/pay', { id })).status).toBe(404);
+    expect((await pull('pix/returns', { id, returns: 'refused' })).status).toBe(404);
+    const unknown = brCode({
+      ...{ url: `pix.psa.invalid/v2/${'0'.repeat(32)}`, amountCents: 4990 },
+      ...{ merchantName: 'Loja', merchantCity: 'RECIFE' },
+    });
+    expect((await pull('pix/pay', { copyPaste: unknown })).status).toBe(404);
+    // A payer's bank knows the code alone, and pays a test payment too.
+    expect((await pull('pix/pay', { copyPaste })).body).toMatchObject({ id, cause: null });
+    expect(await lineOf(id, '?environment=sandbox')).toMatchObject({ status: 'paid' });
+    expect(await lineOf(id)).toBeUndefined();
+    const { body } = await app.live.send(
+      'mutation { createPayment(input: { valueCents: 1, customer: { email: "sem-codigo@psa.example" } }) { __typename } }',
+    );
+    expect(body.data.createPayment.__typename).toBe('UpstreamError');
+    const [refused] = (await state()).body.pixPayments;
+    expect(refused).toMatchObject({ status: 'failed', copyPaste: null });
+    expect((await pull('pix/pay', { id: refused.id })).status).toBe(409);
+  });
+
+  test('The page and the guide list every payer that does something by itself', async () => {
+    const guide = await readFile(new URL('../../server/docs/guide.md', import.meta.url), 'utf8');
+    expect(PAYERS.map(({ email }) => email)).toEqual(Object.keys(MAGIC_PAYERS));
+    for (const { email } of PAYERS) expect(guide).toContain(`\`${email}\``);
+  });
+});
+
 describe('disputes', () => {
   test('A dispute blocks an amount until it is won, or lost and forgiven', async () => {
     await pull('credit', { amountCents: 10_000 });
@@ -365,11 +490,15 @@ describe('test payments', () => {
     );
     const { body } = await state('?environment=sandbox');
     const { id } = body.testPayments[0];
-    expect(await walletOf(app.sandbox)).toMatchObject({ pendingReleaseCents: 900, balanceCents: 0 });
+    const before = await walletOf(app.sandbox);
+    expect(before).toMatchObject({ pendingReleaseCents: 900 });
 
     expect((await pull(`test-payments/${id}/settle`, { environment: 'sandbox' })).status).toBe(200);
 
-    expect(await walletOf(app.sandbox)).toMatchObject({ pendingReleaseCents: 0, balanceCents: 900 });
+    expect(await walletOf(app.sandbox)).toMatchObject({
+      pendingReleaseCents: 0,
+      balanceCents: before.balanceCents + 900,
+    });
     expect((await pull(`test-payments/${id}/settle`, { environment: 'sandbox' })).status).toBe(409);
     expect((await pull('test-payments/none/settle', { environment: 'sandbox' })).status).toBe(404);
   });

@@ -173,6 +173,7 @@ export async function createEmbeddedRuntime({
     webhooks,
   };
   const hostedPayments = { ...cardPayments, ...charging, refund: refunds.refund };
+  const hostedPixPayments = { ...payments, ...pixCharging };
   const controls = {
     ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
     ...sandbox,
@@ -238,6 +239,8 @@ export async function createEmbeddedRuntime({
                 payouts,
                 subaccounts,
                 cardPayments: hostedPayments,
+                payments: hostedPixPayments,
+                pix,
                 wallet: controls,
                 testPayments: sandbox,
               }),
@@ -255,7 +258,7 @@ export async function createEmbeddedRuntime({
     cursorKey,
     embedded: {
       cardPayments: hostedPayments,
-      payments: { ...payments, ...pixCharging },
+      payments: hostedPixPayments,
       pix,
       controls,
       subaccounts,

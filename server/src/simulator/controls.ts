@@ -1,17 +1,22 @@
 import type { CardPaymentService, StoredCardPayment } from '../card-payments/model.ts';
-import { NotFoundError } from '../kernel/errors.ts';
+import { parseBrCode } from '../kernel/br-code.ts';
+import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { type PaymentService, type PixReceiver, type StoredPayment, txidOf } from '../payments/model.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
+import { type SimulatedPix, txidOfCode } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { SubaccountPayoutService } from '../subaccounts/model.ts';
 import type { WalletControls } from '../wallet/model.ts';
-import type { Controls, DisputeLine, TransferInFlight } from './model.ts';
+import type { Controls, DisputeLine, PixPaymentLine, TransferInFlight } from './model.ts';
 
 /** The number of newest transfers, or test payments, that are searched for one or for unfinished ones. */
 const SEARCH_LIMIT = 500;
 const MAX_LINES = 50;
+/** The number of newest PIX payments that are listed: each has many controls. An older one is paid by its code or its id. */
+const MAX_PIX_LINES = 12;
 
 /**
  * The controls of the simulated bank and acquirer, and of disputes, credits and test payments, which no rail brings.
@@ -21,6 +26,8 @@ export function createControls({
   payouts,
   subaccounts,
   cardPayments,
+  payments,
+  pix,
   wallet,
   testPayments,
 }: {
@@ -28,6 +35,8 @@ export function createControls({
   payouts: PayoutService;
   subaccounts: SubaccountPayoutService;
   cardPayments: CardPaymentService<StoredCardPayment> & RefundControls;
+  payments: PaymentService<StoredPayment> & PixReceiver;
+  pix: SimulatedPix;
   wallet: WalletControls;
   testPayments: TestPaymentControls;
 }): Controls {
@@ -44,6 +53,13 @@ export function createControls({
     if (await payouts.find(tenant, id)) await payouts.recheck(tenant, id);
     else await subaccounts.recheck(tenant, id);
     return true;
+  }
+
+  /** @throws NotFoundError */
+  async function paymentOf(tenant: Tenant, id: string): Promise<StoredPayment> {
+    const payment = await payments.find(tenant, id);
+    if (!payment) throw new NotFoundError('Payment not found');
+    return payment;
   }
 
   return {
@@ -98,6 +114,67 @@ export function createControls({
       await testPayments.settleTestPayment(tenant, id);
       return !wasPaid;
     },
+
+    async pixPayments(tenant) {
+      const { items } = await payments.list(tenant, { end: 'first', limit: MAX_PIX_LINES });
+      const refusing = await pix.refusingReturns(items.map(({ payment }) => txidOf(payment.paymentId)));
+      return items.map(({ payment }) =>
+        toPixPaymentLine(payment, { refusesReturns: refusing.has(txidOf(payment.paymentId)) }),
+      );
+    },
+    async payPix(tenant, { copyPaste, id, ...order }) {
+      if (id !== undefined && (await paymentOf(tenant, id)).brCode === null) return null;
+      const txid = copyPaste === undefined ? txidOf(id!) : readCode(copyPaste);
+      const sent = await pix.pay({ txid, ...order });
+      if (!sent) throw new NotFoundError('Nobody waits for money by this code');
+      if (sent.txid !== txid)
+        throw new ValidationError([{ path: 'endToEndId', message: 'is that of a PIX for another payment' }]);
+      const { endToEndId, amountCents, at } = sent;
+      // The service is notified by a task as well; this call shows the outcome at once.
+      const paymentId = `psa_${txid}`;
+      const payment = await payments.receive(sent.tenant, paymentId);
+      const returned = payment?.returnedCredits.find((credit) => credit.endToEndId === endToEndId);
+      return { id: paymentId, endToEndId, amountCents, at, cause: returned?.cause ?? null };
+    },
+    async setPixReturns(tenant, id, returns) {
+      const { paymentId } = await paymentOf(tenant, id);
+      return pix.setReturns(txidOf(paymentId), returns);
+    },
+  };
+}
+
+/** Reads the bank's identifier out of a pasted code. @throws ValidationError */
+function readCode(copyPaste: string): string {
+  if (!parseBrCode(copyPaste))
+    throw new ValidationError([
+      {
+        path: 'copyPaste',
+        message: 'is no PIX code, or a character of it is missing or wrong: its CRC does not fit',
+      },
+    ]);
+  const txid = txidOfCode(copyPaste);
+  if (txid === null)
+    throw new ValidationError([
+      {
+        path: 'copyPaste',
+        message: 'is a code of another bank: only the codes of this server can be paid here',
+      },
+    ]);
+  return txid;
+}
+
+function toPixPaymentLine(
+  { paymentId, customer, brCode, ...payment }: StoredPayment,
+  { refusesReturns }: { refusesReturns: boolean },
+): PixPaymentLine {
+  const { status, amountCents, description, createdAt, expiresAt, paidAt, paidLate, refundedCents } = payment;
+  return {
+    id: paymentId,
+    ...{ status, amountCents, description, createdAt, expiresAt, paidAt, paidLate, refundedCents },
+    payer: customer?.name ?? customer?.email ?? null,
+    copyPaste: brCode,
+    returnedCredits: payment.returnedCredits,
+    refusesReturns,
   };
 }
 

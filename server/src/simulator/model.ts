@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
+import { paymentIdText, type ReturnedCredit } from '../payments/model.ts';
 import type { PayoutMethod } from '../payouts/model.ts';
+import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 
 // ── Data of the page ─────────────────────────────────────────────────────────────────────────────
@@ -44,6 +46,37 @@ export interface PendingTestPayment {
   createdAt: Date;
 }
 
+/** A PIX payment in the eyes of its payer's bank. */
+export interface PixPaymentLine {
+  id: string;
+  status: PaymentStatus;
+  amountCents: Cents;
+  description: string | null;
+  /** The name of the payer, or its e-mail. */
+  payer: string | null;
+  /** PIX Copia e Cola. Null where there is no code: not yet, or never. */
+  copyPaste: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  paidAt: Date | null;
+  paidLate: boolean;
+  refundedCents: Cents;
+  returnedCredits: readonly ReturnedCredit[];
+  /** Whether the bank refuses to send money of this payment back. */
+  refusesReturns: boolean;
+}
+
+/** A PIX that the payer's bank has sent. */
+export interface PaidPix {
+  /** The payment whose code was paid. */
+  id: string;
+  endToEndId: string;
+  amountCents: Cents;
+  at: Date;
+  /** Null where the service has accepted it; else the cause for which it sends it back. */
+  cause: ReturnCause | 'unknown' | null;
+}
+
 export interface SimulatorState {
   clock: {
     now: Date;
@@ -59,6 +92,7 @@ export interface SimulatorState {
   cardPayments: RefundablePayment[];
   disputes: DisputeLine[];
   testPayments: PendingTestPayment[];
+  pixPayments: PixPaymentLine[];
 }
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
@@ -91,6 +125,17 @@ export interface Controls {
   testPayments(tenant: Tenant): Promise<PendingTestPayment[]>;
   /** Marks a test payment as paid. False where it is paid already. @throws NotFoundError */
   settleTestPayment(tenant: Tenant, id: string): Promise<boolean>;
+  /** Lists the newest PIX payments. */
+  pixPayments(tenant: Tenant): Promise<PixPaymentLine[]>;
+  /**
+   * Pays as the payer's bank does, also twice, another amount, or after the expiry: a payment of the tenant by its id, or
+   * any account's by its code. A PIX that is sent again under its end-to-end id has one effect. Null where the payment
+   * has no code.
+   * @throws ValidationError (no code, another bank's, or an end-to-end id of another payment), NotFoundError
+   */
+  payPix(tenant: Tenant, order: PixOrderInput): Promise<PaidPix | null>;
+  /** Has the bank refuse or accept each later return of a payment's money. @throws NotFoundError */
+  setPixReturns(tenant: Tenant, id: string, returns: PixReturns): Promise<boolean>;
 }
 
 // ── Input of the controls ───────────────────────────────────────────────────────────────────────
@@ -100,6 +145,8 @@ const DAY_SECONDS = 86_400;
 const MAX_CENTS = 1_000_000_000;
 /** The upper limit of a credit in LTC: 1,000 LTC. */
 const MAX_LITOSHI = 100_000_000_000;
+/** The upper limit of one PIX, R$ 100 million: that of a payment. */
+const MAX_PIX_CENTS = 10_000_000_000;
 
 const wholeNumber = (unit: string, max: number) =>
   z
@@ -139,6 +186,30 @@ export const creditInput = selector
     message: 'must be given, or litoshi in its place, and not both',
   });
 export type Credit = Pick<z.output<typeof creditInput>, 'amountCents' | 'litoshi'>;
+export const payPixInput = selector
+  .extend({
+    copyPaste: z.string('must be a PIX code').max(512, 'must be at most 512 characters').optional(),
+    id: paymentIdText.optional(),
+    amountCents: wholeNumber('cents', MAX_PIX_CENTS).optional(),
+    endToEndId: z
+      .string('must be an end-to-end id')
+      .regex(/^E\d{20}[0-9A-Za-z]{11}$/, 'must be E, 20 digits, and 11 letters or digits')
+      .optional(),
+  })
+  .refine(({ copyPaste, id }) => (copyPaste === undefined) !== (id === undefined), {
+    path: ['copyPaste'],
+    message: 'must be given, or id in its place, and not both',
+  });
+export type PixOrderInput = Pick<
+  z.output<typeof payPixInput>,
+  'copyPaste' | 'id' | 'amountCents' | 'endToEndId'
+>;
+const PIX_RETURNS = ['refused', 'accepted'] as const;
+export type PixReturns = (typeof PIX_RETURNS)[number];
+export const pixReturnsInput = selector.extend({
+  id: paymentIdText,
+  returns: z.enum(PIX_RETURNS, `must be one of ${PIX_RETURNS.join(', ')}`),
+});
 export const clockInput = z
   .object({
     seconds: wholeNumber('seconds', 400 * DAY_SECONDS).optional(),

@@ -15,6 +15,8 @@ import {
   delayInput,
   denyInput,
   openDisputeInput,
+  payPixInput,
+  pixReturnsInput,
   plainInput,
   type SimulatorState,
   stateQuery,
@@ -54,15 +56,17 @@ export function createSimulatorRoutes({
 
   async function stateOf(selector: TenantSelector): Promise<SimulatorState> {
     const tenant = await tenantOf(selector);
-    const [known, nextDue, balances, transfers, cardPayments, disputes, testPayments] = await Promise.all([
-      accounts(),
-      nextDueAt(),
-      wallet.read(tenant),
-      controls.transfers(tenant),
-      controls.refundable(tenant),
-      controls.disputes(tenant),
-      controls.testPayments(tenant),
-    ]);
+    const [known, nextDue, balances, transfers, cardPayments, disputes, testPayments, pixPayments] =
+      await Promise.all([
+        accounts(),
+        nextDueAt(),
+        wallet.read(tenant),
+        controls.transfers(tenant),
+        controls.refundable(tenant),
+        controls.disputes(tenant),
+        controls.testPayments(tenant),
+        controls.pixPayments(tenant),
+      ]);
     return {
       clock: { now: clock.now(), offsetMs: clock.offsetMs(), nextDueAt: nextDue },
       accounts: known,
@@ -72,6 +76,7 @@ export function createSimulatorRoutes({
       cardPayments,
       disputes,
       testPayments,
+      pixPayments,
     };
   }
 
@@ -134,6 +139,17 @@ export function createSimulatorRoutes({
       doneOrConflict(
         controls.settleTestPayment(await tenantOf(selector), params.id!),
         'This test payment is paid already',
+      ),
+    ),
+    action(/^\/simulator\/pix\/pay$/, payPixInput, async (input) => {
+      const paid = await controls.payPix(await tenantOf(input), input);
+      if (!paid) throw new HttpError(409, 'This payment has no code to pay: the bank has not given one');
+      return { status: 201, body: paid };
+    }),
+    action(/^\/simulator\/pix\/returns$/, pixReturnsInput, async (input) =>
+      doneOrConflict(
+        controls.setPixReturns(await tenantOf(input), input.id, input.returns),
+        'The bank does not know this payment yet',
       ),
     ),
     action(/^\/simulator\/clock$/, clockInput, async ({ seconds, to }) => {

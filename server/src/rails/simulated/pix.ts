@@ -48,10 +48,23 @@ export interface PixOrder {
   endToEndId?: string | undefined;
 }
 
+/** A PIX that a payer has sent, with the code that it pays and the account behind it. */
+export interface SentPix extends PixCredit {
+  txid: string;
+  tenant: Tenant;
+}
+
 /** The simulated bank, with the payer's side of it. */
 export interface SimulatedPix extends PixRail {
-  /** Sends the money of an order. Returns the PIX, also where it was sent before; null where there is no such code. */
-  pay(order: PixOrder): Promise<PixCredit | null>;
+  /**
+   * Sends the money of an order. Returns the PIX, also where it was sent before, which may have been for another code; null
+   * where there is no such code.
+   */
+  pay(order: PixOrder): Promise<SentPix | null>;
+  /** Refuses each later return of a code's money, or accepts it again. False where there is no such code. */
+  setReturns(txid: string, returns: 'refused' | 'accepted'): Promise<boolean>;
+  /** Finds those of the codes whose returns are refused. */
+  refusingReturns(txids: readonly string[]): Promise<Set<string>>;
 }
 
 /** Reads the bank's identifier out of a code of this bank; null where it is another's, or none. */
@@ -74,7 +87,7 @@ export function createSimulatedPix({
   clock: Clock;
   notify: (sql: Sql, tenant: Tenant, credit: { txid: string; endToEndId: string; at: Date }) => Promise<void>;
 }): SimulatedPix {
-  async function book(sql: Sql, code: CodeRow, credit: PixCredit): Promise<PixCredit> {
+  async function book(sql: Sql, code: CodeRow, credit: PixCredit): Promise<SentPix> {
     const { numInsertedOrUpdatedRows: inserted } = await sql
       .insertInto('simulated_pix_credit')
       .values({
@@ -93,10 +106,16 @@ export function createSimulatedPix({
       );
     const row = await sql
       .selectFrom('simulated_pix_credit')
-      .selectAll()
+      .innerJoin('simulated_pix_code', 'simulated_pix_code.txid', 'simulated_pix_credit.txid')
+      .selectAll('simulated_pix_credit')
+      .select(['account_id', 'environment'])
       .where('end_to_end_id', '=', credit.endToEndId)
       .executeTakeFirstOrThrow();
-    return { endToEndId: row.end_to_end_id, amountCents: row.amount_cents, at: row.arrives_at };
+    return {
+      txid: row.txid,
+      tenant: { accountId: row.account_id, environment: row.environment },
+      ...{ endToEndId: row.end_to_end_id, amountCents: row.amount_cents, at: row.arrives_at },
+    };
   }
 
   /** Books a code once, with the credits that its payer sends by itself. */
@@ -209,6 +228,26 @@ export function createSimulatedPix({
           at: clock.now(),
         });
       });
+    },
+
+    async setReturns(txid, returns) {
+      const { numUpdatedRows } = await database.sql
+        .updateTable('simulated_pix_code')
+        .set({ refuses_returns: returns === 'refused' })
+        .where('txid', '=', txid)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    async refusingReturns(txids) {
+      if (txids.length === 0) return new Set();
+      const rows = await database.sql
+        .selectFrom('simulated_pix_code')
+        .select('txid')
+        .where('txid', 'in', txids)
+        .where('refuses_returns', '=', true)
+        .execute();
+      return new Set(rows.map(({ txid }) => txid));
     },
   };
 }

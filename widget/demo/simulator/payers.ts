@@ -1,0 +1,11 @@
+// The payers that do something by themselves, by the customer's e-mail, as the page documents them.
+
+export const PAYERS: { email: string; effect: string }[] = [
+  { email: 'paga@psa.example', effect: 'Paga sozinho, depois de 3 segundos.' },
+  { email: 'paga-tarde@psa.example', effect: 'Paga um minuto depois do prazo.' },
+  { email: 'paga-duas@psa.example', effect: 'Paga duas vezes; a segunda volta.' },
+  { email: 'paga-outro@psa.example', effect: 'Paga um centavo a mais, que volta inteiro.' },
+  { email: 'sem-codigo@psa.example', effect: 'O banco recusa a cobrança: não há código.' },
+  { email: 'demora-codigo@psa.example', effect: 'O banco só dá o código depois de 15 segundos.' },
+  { email: 'devolve-falha@psa.example', effect: 'O banco recusa toda devolução.' },
+];
