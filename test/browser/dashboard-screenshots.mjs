@@ -162,6 +162,24 @@ async function liveADay(app, clock, receiver) {
       securityCode: '123',
     });
 
+  const sellByPix = async (
+    /** @type {number} */ valueCents,
+    /** @type {string} */ description,
+    /** @type {object} */ customer,
+  ) => {
+    const { createPayment } = await live.request(
+      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on PaymentSuccess{payment{paymentId}}}}',
+      { input: { valueCents, description, customer } },
+    );
+    return createPayment.payment?.paymentId;
+  };
+  const payByPix = (/** @type {string} */ id, amountCents = undefined) =>
+    post('/simulator/pix/pay', { id, amountCents });
+  const refund = (/** @type {string} */ paymentId, amountCents = undefined) =>
+    live.request('mutation($input:RefundPaymentInput!){refundPayment(input:$input){__typename}}', {
+      input: { paymentId, amountCents },
+    });
+
   await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
     url: `http://127.0.0.1:${port}/webhooks`,
   });
@@ -180,12 +198,26 @@ async function liveADay(app, clock, receiver) {
   await pass(HOUR_MS);
   await pay(await sell(18_900, 'Rede de varanda', 'João Meirelles'));
   await pay(await sell(3_850, 'Café Vale Alto, 250 g', 'Téo Andrade'));
+  const late = await sellByPix(18_900, 'Rede de varanda', { name: 'Ruth Sales' });
+  const gone = await sellByPix(3_850, 'Café Vale Alto, 250 g', { name: 'Davi Rocha' });
+  await payByPix(gone);
+  await refund(gone);
+  await sellByPix(4_990, 'Caneca Serra', { name: 'Noé Pires' });
   await payout('PIX', 15_000, 'ana@psa.example');
   await pass(HOUR_MS);
   await payout('PIX_TURBO', 32_000, '+5511987654321');
   await payout('PIX', 8_000, 'nega@psa.example');
   await pass(HOUR_MS);
   await pay(await sell(37_800, 'Rede de varanda', 'Cida Moraes'));
+  await payByPix(late);
+  const twice = await sellByPix(4_990, 'Caneca Serra', { name: 'Bia Nunes' });
+  await payByPix(twice, 4_991);
+  await payByPix(twice);
+  await payByPix(twice);
+  await payByPix(twice);
+  const part = await sellByPix(22_750, 'Rede de varanda e café', { name: 'Gil Farias' });
+  await payByPix(part);
+  await refund(part, 3_850);
   const mug = await sell(4_990, 'Caneca Serra', 'Ivo Teles');
   await pay(mug);
   await live.request(
@@ -201,7 +233,16 @@ async function liveADay(app, clock, receiver) {
   await pass(35 * MINUTE_MS);
   await pay(await sell(22_750, 'Rede de varanda e café', 'Nair Dutra'));
   await payout('PIX', 45_000, 'ana@psa.example');
+  const kept = await sellByPix(18_900, 'Rede de varanda', {
+    name: 'Ivone Luz',
+    email: 'devolve-falha@psa.example',
+  });
+  await payByPix(kept);
+  await app.work.settled();
+  await refund(kept, 5_000);
   await pass(4 * MINUTE_MS);
+  await sellByPix(7_700, 'Café Vale Alto, 2 × 250 g', { name: 'Lia Reis', email: 'sem-codigo@psa.example' });
+  await sellByPix(4_990, 'Caneca Serra', { name: 'Caio Melo' });
   await sell(3_850, 'Café Vale Alto, 250 g', 'Rui Campos');
   await payout('PIX_TURBO', 27_000, 'demora@psa.example');
   await app.work.settled();

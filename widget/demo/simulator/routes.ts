@@ -43,6 +43,16 @@ export const ROUTES: { route: string; body: string; effect: string }[] = [
     effect: 'Paga um pagamento de teste pendente.',
   },
   {
+    route: 'POST /simulator/pix/pay',
+    body: '{ "copyPaste": "000201…" } ou { "id": "psa_…", "amountCents": 4991 }',
+    effect: 'Paga um PIX como o banco do pagador. Com um endToEndId já usado é o mesmo PIX.',
+  },
+  {
+    route: 'POST /simulator/pix/returns',
+    body: '{ "id": "psa_…", "returns": "refused" }',
+    effect: 'O banco recusa devolver o dinheiro de um pagamento; com accepted, volta a devolver.',
+  },
+  {
     route: 'POST /simulator/clock',
     body: '{ "seconds": 3600 } ou { "to": "next" }',
     effect: 'Adianta o relógio do servidor.',

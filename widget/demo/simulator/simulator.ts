@@ -5,50 +5,20 @@ import {
   formatFull,
   formatLtc,
   formatRelative,
-  formatTime,
   parseCents,
 } from '../shared/format.ts';
 import { postJson } from '../shared/post-json.ts';
-import { ROUTES } from './routes.ts';
+import type { Done, FieldOfError, Page } from './page.ts';
+import { renderPixBank } from './pix-bank.ts';
+import {
+  renderCardPayments,
+  renderDisputes,
+  renderRoutes,
+  renderTestPayments,
+  renderTransfers,
+} from './sections.ts';
+import type { Environment, Snapshot } from './snapshot.ts';
 
-/** The body of `GET /simulator/state`. */
-interface Snapshot {
-  clock: { now: string; offsetMs: number; nextDueAt: string | null };
-  accounts: { id: string; name: string }[];
-  tenant: { accountId: string; environment: Environment };
-  wallet: {
-    balanceCents: number;
-    withdrawableCents: number;
-    pendingReleaseCents: number;
-    receivableCents: number;
-    disputeBlockedCents: number;
-    cryptoBalanceLitoshi: number;
-  };
-  transfers: {
-    id: string;
-    method: string;
-    destination: string;
-    amountCents: number;
-    status: 'in_verification' | 'queued' | 'sent';
-    until: string | null;
-  }[];
-  cardPayments: {
-    orderCode: string;
-    amountCents: number;
-    description: string | null;
-    paidAt: string | null;
-  }[];
-  disputes: { id: string; amountCents: number; status: string; createdAt: string }[];
-  testPayments: { id: string; valueCents: number; createdAt: string }[];
-}
-type Environment = 'live' | 'sandbox';
-
-const METHOD_LABELS: Record<string, string> = { pix: 'PIX', pix_turbo: 'PIX turbo', ltc: 'LTC', usd: 'USDT' };
-const STATUS_LABELS = {
-  in_verification: 'Em verificação',
-  queued: 'Na fila do banco',
-  sent: 'Enviada, sem resposta',
-};
 const LITOSHI = 100_000_000;
 const DAY_SECONDS = 86_400;
 const CLOCK_STEPS: [string, number][] = [
@@ -62,7 +32,7 @@ const SOON_MS = 350;
 const REFRESH_MS = 2_000;
 
 /** The controls of the simulated bank, acquirer and clock. */
-export class SimulatorApp extends LitElement {
+export class SimulatorApp extends LitElement implements Page {
   static override properties = {
     snapshot: { state: true },
     account: { state: true },
@@ -160,20 +130,23 @@ export class SimulatorApp extends LitElement {
     const live = snapshot.tenant.environment === 'live';
     return html`
       <div class="controls">
-        <div>${this.#renderClock(snapshot)} ${live ? this.#renderDisputes(snapshot) : nothing}</div>
         <div>
-          ${this.#renderWallet(snapshot, live)} ${this.#renderTransfers(snapshot, live)}
-          ${live ? this.#renderCardPayments(snapshot) : this.#renderTestPayments(snapshot)}
+          ${this.#renderClock(snapshot)} ${renderPixBank(snapshot, this)}
+          ${live ? renderDisputes(snapshot, this) : nothing}
+        </div>
+        <div>
+          ${this.#renderWallet(snapshot, live)} ${renderTransfers(snapshot, this, live)}
+          ${live ? renderCardPayments(snapshot, this) : renderTestPayments(snapshot, this)}
         </div>
       </div>
-      ${this.#renderRoutes()}
+      ${renderRoutes()}
     `;
   }
 
   // ── The clock ─────────────────────────────────────────────────────────────────────────────────
 
   #renderClock({ clock }: Snapshot): TemplateResult {
-    const now = this.#now();
+    const now = this.now();
     const next = clock.nextDueAt ? new Date(clock.nextDueAt) : null;
     return html`
       <section class="card" aria-labelledby="clock-title">
@@ -189,7 +162,7 @@ export class SimulatorApp extends LitElement {
               <button
                 type="button"
                 class="secondary"
-                @click=${() => this.#run('clock', { seconds }, `Relógio adiantado: ${label}.`)}
+                @click=${() => this.run('clock', { seconds }, `Relógio adiantado: ${label}.`)}
               >
                 ${label}
               </button>
@@ -199,7 +172,7 @@ export class SimulatorApp extends LitElement {
             type="button"
             class="secondary"
             aria-disabled=${next ? 'false' : 'true'}
-            @click=${() => next && this.#run('clock', { to: 'next' }, 'Relógio adiantado até a próxima tarefa.')}
+            @click=${() => next && this.run('clock', { to: 'next' }, 'Relógio adiantado até a próxima tarefa.')}
           >
             Até a próxima tarefa${next ? html` <span class="faint">${formatRelative(next, now)}</span>` : nothing}
           </button>
@@ -233,14 +206,14 @@ export class SimulatorApp extends LitElement {
           live
             ? html`
                 <div class="forms">
-                  ${this.#renderForm({
+                  ${this.renderForm({
                     field: 'credit',
                     label: 'Creditar em reais',
                     initial: '1.000,00',
                     button: 'Creditar',
                     submit: (text) => this.#creditBrl(text),
                   })}
-                  ${this.#renderForm({
+                  ${this.renderForm({
                     field: 'ltc',
                     label: 'Creditar em LTC',
                     initial: '0,5',
@@ -258,10 +231,10 @@ export class SimulatorApp extends LitElement {
   #creditBrl(text: string): void {
     const amountCents = parseCents(text);
     if (!amountCents) {
-      this.#showError('credit', 'Escreva um valor, como 1.000,00.');
+      this.showError('credit', 'Escreva um valor, como 1.000,00.');
       return;
     }
-    void this.#run('credit', { amountCents }, `Creditado: ${formatBrl(amountCents)}.`, {
+    void this.run('credit', { amountCents }, `Creditado: ${formatBrl(amountCents)}.`, {
       amountCents: 'credit',
     });
   }
@@ -269,201 +242,21 @@ export class SimulatorApp extends LitElement {
   #creditLtc(text: string): void {
     const litoshi = Math.round(Number(text.trim().replace(',', '.')) * LITOSHI);
     if (!(litoshi > 0) || !Number.isSafeInteger(litoshi)) {
-      this.#showError('ltc', 'Escreva uma quantia, como 0,5.');
+      this.showError('ltc', 'Escreva uma quantia, como 0,5.');
       return;
     }
-    void this.#run('credit', { litoshi }, `Creditado: ${formatLtc(litoshi / LITOSHI)}.`, { litoshi: 'ltc' });
-  }
-
-  // ── Transfers ─────────────────────────────────────────────────────────────────────────────────
-
-  #renderTransfers({ transfers }: Snapshot, live: boolean): TemplateResult {
-    return html`
-      <section class="card" aria-labelledby="transfers-title">
-        <h2 id="transfers-title">Transferências a caminho</h2>
-        ${
-          transfers.length === 0
-            ? html`<p class="empty">
-                Nenhuma agora: um PIX comum conclui em segundos. Para ter tempo de mexer, peça no
-                <a href="/demo/dashboard">painel</a> um saque para <code>demora@psa.example</code>.
-              </p>`
-            : html`<ul class="rows stacked">
-                ${transfers.map(
-                  (transfer) => html`
-                    <li>
-                      <p>
-                        <strong>${formatBrl(transfer.amountCents)}</strong>
-                        <span>${METHOD_LABELS[transfer.method] ?? transfer.method} para ${transfer.destination}</span>
-                        <small>
-                          ${STATUS_LABELS[transfer.status]}${
-                            transfer.until
-                              ? `, termina ${formatRelative(new Date(transfer.until), this.#now())}`
-                              : ''
-                          }
-                        </small>
-                        <small><code>${transfer.id}</code></small>
-                      </p>
-                      <div class="buttons" role="group" aria-label=${`Transferência de ${formatBrl(transfer.amountCents)}`}>
-                        ${this.#renderButton('Concluir', `transfers/${transfer.id}/settle`, 'Transferência concluída.')}
-                        ${live ? this.#renderButton('Negar', `transfers/${transfer.id}/deny`, 'Transferência negada.') : nothing}
-                        ${this.#renderButton('Adiar 10 min', `transfers/${transfer.id}/delay`, 'Transferência adiada.', { seconds: 600 })}
-                      </div>
-                    </li>
-                  `,
-                )}
-              </ul>`
-        }
-      </section>
-    `;
-  }
-
-  // ── Disputes, card payments, test payments ────────────────────────────────────────────────────
-
-  #renderDisputes({ disputes }: Snapshot): TemplateResult {
-    return html`
-      <section class="card" aria-labelledby="disputes-title">
-        <h2 id="disputes-title">Disputas</h2>
-        ${this.#renderForm({
-          field: 'dispute',
-          label: 'Abrir uma, no valor de',
-          initial: '50,00',
-          button: 'Abrir',
-          submit: (text) => {
-            const amountCents = parseCents(text);
-            if (!amountCents) {
-              this.#showError('dispute', 'Escreva um valor, como 50,00.');
-              return;
-            }
-            void this.#run('disputes', { amountCents }, 'Disputa aberta; o valor ficou retido.', {
-              amountCents: 'dispute',
-            });
-          },
-        })}
-        <ul class="rows">
-          ${disputes.map(({ id, amountCents, status, createdAt }) => {
-            const close = (label: string, outcome: string) =>
-              this.#renderButton(label, `disputes/${id}/close`, 'Disputa encerrada.', { outcome });
-            return html`
-              <li>
-                <p>
-                  <strong>${formatBrl(amountCents)}</strong>
-                  <span>${status === 'lost' ? 'perdida, valor ainda retido' : 'aberta'}</span>
-                  <small>${formatRelative(new Date(createdAt), this.#now())}</small>
-                </p>
-                <div class="buttons" role="group" aria-label=${`Disputa de ${formatBrl(amountCents)}`}>
-                  ${
-                    status === 'lost'
-                      ? close('Perdoar', 'forgiven')
-                      : html`${close('Ganhar', 'won')} ${close('Perder', 'lost')}`
-                  }
-                </div>
-              </li>
-            `;
-          })}
-        </ul>
-      </section>
-    `;
-  }
-
-  #renderCardPayments({ cardPayments }: Snapshot): TemplateResult {
-    return html`
-      <section class="card" aria-labelledby="card-payments-title">
-        <h2 id="card-payments-title">Vendas pagas</h2>
-        ${
-          cardPayments.length === 0
-            ? html`<p class="empty">Nenhuma. <a href="/demo/">Compre algo na loja</a> para ter o que estornar.</p>`
-            : html`<ul class="rows">
-                ${cardPayments.map(
-                  ({ orderCode, amountCents, description, paidAt }) => html`
-                    <li>
-                      <p>
-                        <strong>${formatBrl(amountCents)}</strong>
-                        <span>${description ?? 'Sem descrição'}</span>
-                        <small>
-                          <code>${orderCode}</code>
-                          ${paidAt ? formatTime(new Date(paidAt), this.#now()) : ''}
-                        </small>
-                      </p>
-                      <div class="buttons">
-                        ${this.#renderButton('Estornar', `card-payments/${orderCode}/refund`, 'Estorno pedido.')}
-                      </div>
-                    </li>
-                  `,
-                )}
-              </ul>`
-        }
-      </section>
-    `;
-  }
-
-  #renderTestPayments({ testPayments }: Snapshot): TemplateResult {
-    return html`
-      <section class="card" aria-labelledby="test-payments-title">
-        <h2 id="test-payments-title">Pagamentos de teste pendentes</h2>
-        ${
-          testPayments.length === 0
-            ? html`<p class="empty">
-                Nenhum. Crie um com a mutação <code>createTestPayment</code> e <code>pending: true</code>.
-              </p>`
-            : html`<ul class="rows">
-                ${testPayments.map(
-                  ({ id, valueCents, createdAt }) => html`
-                    <li>
-                      <p>
-                        <strong>${formatBrl(valueCents)}</strong>
-                        <small><code>${id}</code> ${formatRelative(new Date(createdAt), this.#now())}</small>
-                      </p>
-                      <div class="buttons">
-                        ${this.#renderButton('Pagar', `test-payments/${id}/settle`, 'Pagamento de teste pago.')}
-                      </div>
-                    </li>
-                  `,
-                )}
-              </ul>`
-        }
-      </section>
-    `;
-  }
-
-  // ── The routes ────────────────────────────────────────────────────────────────────────────────
-
-  #renderRoutes(): TemplateResult {
-    return html`
-      <details class="card routes">
-        <summary><h2>As mesmas alavancas, por linha de comando</h2></summary>
-        <p>
-          Cada <code>POST</code> leva JSON e, fora desta página, o cabeçalho <code>x-psa-action: 1</code>.
-          <code>account</code> e <code>environment</code> no corpo escolhem a conta; sem eles é a primeira, em produção.
-          A recusa vem como <code>{ "error", "code", "fields" }</code>: 400 nomeia o campo, 404 não achou, 409 já não
-          cabe.
-        </p>
-        <pre
-          tabindex="0"
-          aria-label="Exemplo com curl"
-        >curl ${location.origin}/simulator/credit -H 'content-type: application/json' -H 'x-psa-action: 1' -d '{"amountCents":100000}'</pre>
-        <dl>
-          ${ROUTES.map(
-            ({ route, body, effect }) => html`
-              <div>
-                <dt><code>${route}</code></dt>
-                <dd>${effect} <code class="faint">${body}</code></dd>
-              </div>
-            `,
-          )}
-        </dl>
-      </details>
-    `;
+    void this.run('credit', { litoshi }, `Creditado: ${formatLtc(litoshi / LITOSHI)}.`, { litoshi: 'ltc' });
   }
 
   // ── Running a control ─────────────────────────────────────────────────────────────────────────
 
-  #renderButton(label: string, path: string, done: string, input: object = {}): TemplateResult {
+  renderButton(label: string, path: string, done: Done, input: object = {}): TemplateResult {
     return html`
-      <button type="button" class="secondary" @click=${() => this.#run(path, input, done)}>${label}</button>
+      <button type="button" class="secondary" @click=${() => this.run(path, input, done)}>${label}</button>
     `;
   }
 
-  #renderForm({
+  renderForm({
     field,
     label,
     initial,
@@ -504,31 +297,35 @@ export class SimulatorApp extends LitElement {
     `;
   }
 
-  #showError(field: string, error: string): void {
+  showError(field: string, error: string): void {
     this.errors = { [field]: error };
     this.querySelector<HTMLElement>(`#${field}`)?.focus();
   }
 
-  async #run(
+  async run(
     path: string,
     input: object,
-    done: string,
-    fieldsByPath: Record<string, string> = {},
-  ): Promise<void> {
+    done: Done,
+    errors: Record<string, FieldOfError> = {},
+  ): Promise<boolean> {
     this.errors = {};
     const tenant =
       path === 'clock'
         ? {}
         : { environment: this.environment, ...(this.account ? { account: this.account } : {}) };
     const result = await postJson(`/simulator/${path}`, { ...tenant, ...input });
-    if (result.ok) this.outcome = { text: done, failed: false };
+    if (result.ok)
+      this.outcome = { text: typeof done === 'string' ? done : done(result.body), failed: false };
     else {
-      const field = result.refusal.fields.find(({ path }) => fieldsByPath[path] !== undefined);
-      if (field) this.#showError(fieldsByPath[field.path]!, `Não serve: ${field.message}`);
+      const wrong = result.refusal.fields.find(({ path }) => errors[path] !== undefined);
+      const shown = wrong && errors[wrong.path]!;
+      if (typeof shown === 'string') this.showError(shown, `Não serve: ${wrong!.message}`);
+      else if (shown) this.showError(shown.field, shown.error);
       else this.outcome = { text: `Não deu certo: ${result.refusal.error}`, failed: true };
     }
     await this.#refresh();
     this.#scheduleRefresh(SOON_MS);
+    return result.ok;
   }
 
   #selectTenant(changed: { account?: string; environment?: Environment }): void {
@@ -573,7 +370,7 @@ export class SimulatorApp extends LitElement {
     if (!document.hidden) void this.#refresh();
   };
 
-  #now(): Date {
+  now(): Date {
     return new Date(Date.now() + this.#aheadMs);
   }
 }

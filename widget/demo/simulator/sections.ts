@@ -1,0 +1,192 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import { formatBrl, formatRelative, formatTime, parseCents } from '../shared/format.ts';
+import type { Page } from './page.ts';
+import { ROUTES } from './routes.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const METHOD_LABELS: Record<string, string> = { pix: 'PIX', pix_turbo: 'PIX turbo', ltc: 'LTC', usd: 'USDT' };
+const STATUS_LABELS = {
+  in_verification: 'Em verificação',
+  queued: 'Na fila do banco',
+  sent: 'Enviada, sem resposta',
+};
+
+// ── Transfers ─────────────────────────────────────────────────────────────────────────────────
+
+export function renderTransfers({ transfers }: Snapshot, page: Page, live: boolean): TemplateResult {
+  return html`
+    <section class="card" aria-labelledby="transfers-title">
+      <h2 id="transfers-title">Transferências a caminho</h2>
+      ${
+        transfers.length === 0
+          ? html`<p class="empty">
+              Nenhuma agora: um PIX comum conclui em segundos. Para ter tempo de mexer, peça no
+              <a href="/demo/dashboard">painel</a> um saque para <code>demora@psa.example</code>.
+            </p>`
+          : html`<ul class="rows stacked">
+              ${transfers.map(
+                (transfer) => html`
+                  <li>
+                    <p>
+                      <strong>${formatBrl(transfer.amountCents)}</strong>
+                      <span>${METHOD_LABELS[transfer.method] ?? transfer.method} para ${transfer.destination}</span>
+                      <small>
+                        ${STATUS_LABELS[transfer.status]}${
+                          transfer.until
+                            ? `, termina ${formatRelative(new Date(transfer.until), page.now())}`
+                            : ''
+                        }
+                      </small>
+                      <small><code>${transfer.id}</code></small>
+                    </p>
+                    <div class="buttons" role="group" aria-label=${`Transferência de ${formatBrl(transfer.amountCents)}`}>
+                      ${page.renderButton('Concluir', `transfers/${transfer.id}/settle`, 'Transferência concluída.')}
+                      ${live ? page.renderButton('Negar', `transfers/${transfer.id}/deny`, 'Transferência negada.') : nothing}
+                      ${page.renderButton('Adiar 10 min', `transfers/${transfer.id}/delay`, 'Transferência adiada.', { seconds: 600 })}
+                    </div>
+                  </li>
+                `,
+              )}
+            </ul>`
+      }
+    </section>
+  `;
+}
+
+// ── Disputes, card payments, test payments ────────────────────────────────────────────────────
+
+export function renderDisputes({ disputes }: Snapshot, page: Page): TemplateResult {
+  return html`
+    <section class="card" aria-labelledby="disputes-title">
+      <h2 id="disputes-title">Disputas</h2>
+      ${page.renderForm({
+        field: 'dispute',
+        label: 'Abrir uma, no valor de',
+        initial: '50,00',
+        button: 'Abrir',
+        submit: (text) => {
+          const amountCents = parseCents(text);
+          if (!amountCents) {
+            page.showError('dispute', 'Escreva um valor, como 50,00.');
+            return;
+          }
+          void page.run('disputes', { amountCents }, 'Disputa aberta; o valor ficou retido.', {
+            amountCents: 'dispute',
+          });
+        },
+      })}
+      <ul class="rows">
+        ${disputes.map(({ id, amountCents, status, createdAt }) => {
+          const close = (label: string, outcome: string) =>
+            page.renderButton(label, `disputes/${id}/close`, 'Disputa encerrada.', { outcome });
+          return html`
+            <li>
+              <p>
+                <strong>${formatBrl(amountCents)}</strong>
+                <span>${status === 'lost' ? 'perdida, valor ainda retido' : 'aberta'}</span>
+                <small>${formatRelative(new Date(createdAt), page.now())}</small>
+              </p>
+              <div class="buttons" role="group" aria-label=${`Disputa de ${formatBrl(amountCents)}`}>
+                ${
+                  status === 'lost'
+                    ? close('Perdoar', 'forgiven')
+                    : html`${close('Ganhar', 'won')} ${close('Perder', 'lost')}`
+                }
+              </div>
+            </li>
+          `;
+        })}
+      </ul>
+    </section>
+  `;
+}
+
+export function renderCardPayments({ cardPayments }: Snapshot, page: Page): TemplateResult {
+  return html`
+    <section class="card" aria-labelledby="card-payments-title">
+      <h2 id="card-payments-title">Vendas pagas</h2>
+      ${
+        cardPayments.length === 0
+          ? html`<p class="empty">Nenhuma. <a href="/demo/">Compre algo na loja</a> para ter o que estornar.</p>`
+          : html`<ul class="rows">
+              ${cardPayments.map(
+                ({ orderCode, amountCents, description, paidAt }) => html`
+                  <li>
+                    <p>
+                      <strong>${formatBrl(amountCents)}</strong>
+                      <span>${description ?? 'Sem descrição'}</span>
+                      <small>
+                        <code>${orderCode}</code>
+                        ${paidAt ? formatTime(new Date(paidAt), page.now()) : ''}
+                      </small>
+                    </p>
+                    <div class="buttons">
+                      ${page.renderButton('Estornar', `card-payments/${orderCode}/refund`, 'Estorno pedido.')}
+                    </div>
+                  </li>
+                `,
+              )}
+            </ul>`
+      }
+    </section>
+  `;
+}
+
+export function renderTestPayments({ testPayments }: Snapshot, page: Page): TemplateResult {
+  return html`
+    <section class="card" aria-labelledby="test-payments-title">
+      <h2 id="test-payments-title">Pagamentos de teste pendentes</h2>
+      ${
+        testPayments.length === 0
+          ? html`<p class="empty">
+              Nenhum. Crie um com a mutação <code>createTestPayment</code> e <code>pending: true</code>.
+            </p>`
+          : html`<ul class="rows">
+              ${testPayments.map(
+                ({ id, valueCents, createdAt }) => html`
+                  <li>
+                    <p>
+                      <strong>${formatBrl(valueCents)}</strong>
+                      <small><code>${id}</code> ${formatRelative(new Date(createdAt), page.now())}</small>
+                    </p>
+                    <div class="buttons">
+                      ${page.renderButton('Pagar', `test-payments/${id}/settle`, 'Pagamento de teste pago.')}
+                    </div>
+                  </li>
+                `,
+              )}
+            </ul>`
+      }
+    </section>
+  `;
+}
+
+// ── The routes ────────────────────────────────────────────────────────────────────────────────
+
+export function renderRoutes(): TemplateResult {
+  return html`
+    <details class="card routes">
+      <summary><h2>As mesmas alavancas, por linha de comando</h2></summary>
+      <p>
+        Cada <code>POST</code> leva JSON e, fora desta página, o cabeçalho <code>x-psa-action: 1</code>.
+        <code>account</code> e <code>environment</code> no corpo escolhem a conta; sem eles é a primeira, em produção.
+        A recusa vem como <code>{ "error", "code", "fields" }</code>: 400 nomeia o campo, 404 não achou, 409 já não
+        cabe.
+      </p>
+      <pre
+        tabindex="0"
+        aria-label="Exemplo com curl"
+      >curl ${location.origin}/simulator/credit -H 'content-type: application/json' -H 'x-psa-action: 1' -d '{"amountCents":100000}'</pre>
+      <dl>
+        ${ROUTES.map(
+          ({ route, body, effect }) => html`
+            <div>
+              <dt><code>${route}</code></dt>
+              <dd>${effect} <code class="faint">${body}</code></dd>
+            </div>
+          `,
+        )}
+      </dl>
+    </details>
+  `;
+}

@@ -1,0 +1,53 @@
+/** The body of `GET /simulator/state`. */
+export interface Snapshot {
+  clock: { now: string; offsetMs: number; nextDueAt: string | null };
+  accounts: { id: string; name: string }[];
+  tenant: { accountId: string; environment: Environment };
+  wallet: {
+    balanceCents: number;
+    withdrawableCents: number;
+    pendingReleaseCents: number;
+    receivableCents: number;
+    disputeBlockedCents: number;
+    cryptoBalanceLitoshi: number;
+  };
+  transfers: {
+    id: string;
+    method: string;
+    destination: string;
+    amountCents: number;
+    status: 'in_verification' | 'queued' | 'sent';
+    until: string | null;
+  }[];
+  cardPayments: {
+    orderCode: string;
+    amountCents: number;
+    description: string | null;
+    paidAt: string | null;
+  }[];
+  disputes: { id: string; amountCents: number; status: string; createdAt: string }[];
+  testPayments: { id: string; valueCents: number; createdAt: string }[];
+  pixPayments: PixPayment[];
+}
+export interface PixPayment {
+  id: string;
+  status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
+  amountCents: number;
+  description: string | null;
+  payer: string | null;
+  copyPaste: string | null;
+  createdAt: string;
+  expiresAt: string;
+  paidAt: string | null;
+  paidLate: boolean;
+  refundedCents: number;
+  returnedCredits: { amountCents: number; cause: string; returnedAt: string | null }[];
+  refusesReturns: boolean;
+}
+/** The answer to `POST /simulator/pix/pay`. */
+export interface PaidPix {
+  amountCents: number;
+  /** Null where the service has accepted it. */
+  cause: string | null;
+}
+export type Environment = 'live' | 'sandbox';
