@@ -5,12 +5,20 @@ import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin } from '../http/same-origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { paymentIdText } from '../payments/model.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
-import { type RefundService, refundCardPaymentInput } from '../refunds/model.ts';
+import { type RefundService, refundInput } from '../refunds/model.ts';
 
 /** The life of a token; the page requests a new one before it ends. */
 const TOKEN_SECONDS = 900;
 const noInput = z.strictObject({});
+/** A refund of a card payment or of a PIX payment. */
+const paymentRefundInput = refundInput
+  .extend({ orderCode: z.string().optional(), paymentId: paymentIdText.optional() })
+  .refine(({ orderCode, paymentId }) => (orderCode === undefined) !== (paymentId === undefined), {
+    path: ['orderCode'],
+    message: 'must be given, or paymentId in its place, and not both',
+  });
 const cancellationInput = z.strictObject({ orderCode: z.string() });
 
 /** The operations that a dashboard's token cannot request. */
@@ -75,12 +83,13 @@ export function createDashboardRoutes({
       const { withdrawalId, code, status } = payout;
       return { status: 201, body: { withdrawalId, code, status, replayed } };
     }),
-    action(/^\/demo\/dashboard\/refunds$/, refundCardPaymentInput, async ({ orderCode, ...input }) => {
-      const { refund, replayed } = await refunds.request(
-        tenant,
-        { type: 'card_payment', id: orderCode },
-        input,
-      );
+    action(/^\/demo\/dashboard\/refunds$/, paymentRefundInput, async (input) => {
+      const { orderCode, paymentId, ...details } = input;
+      const resource =
+        paymentId === undefined
+          ? ({ type: 'card_payment', id: orderCode! } as const)
+          : ({ type: 'payment', id: paymentId } as const);
+      const { refund, replayed } = await refunds.request(tenant, resource, details);
       const { refundId, status, amountCents } = refund;
       return { status: 201, body: { refundId, status, amountCents, replayed } };
     }),

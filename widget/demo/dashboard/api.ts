@@ -26,6 +26,7 @@ export interface DashboardApi {
   renewToken(): Promise<string>;
   /** Corrects the estimate of the server's clock by an instant that the server has reported: it is not behind that. */
   observeServerTime(instant: string): void;
+  /** Runs a query. Rejects with a `RefusedError` where the server refuses it. */
   request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
   /**
    * Follows a stream from a cursor on and, after every interruption, from the last cursor seen.
@@ -42,6 +43,16 @@ export interface DashboardApi {
   /** Drops the open socket, which may be dead; the client opens another one. */
   disconnect(): void;
   close(): void;
+}
+
+/** A refused operation, with the code of its error. */
+export class RefusedError extends Error {
+  readonly code: string | null;
+
+  constructor(message: string, code: string | null) {
+    super(message);
+    this.code = code;
+  }
 }
 
 async function load(path: string, request?: RequestInit): Promise<object> {
@@ -152,13 +163,13 @@ export function openApi(
         body: JSON.stringify({ query, variables }),
       });
       const { data, errors } = await response.json();
-      if (
-        errors?.some(
-          (error: { extensions?: { code?: string } }) => error.extensions?.code === 'UNAUTHENTICATED',
-        )
-      )
-        config = null;
-      if (!data || errors) throw new Error(errors?.[0]?.message ?? `GraphQL: ${response.status}`);
+      const refused = (errors ?? []) as { message: string; extensions?: { code?: string } }[];
+      if (refused.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED')) config = null;
+      if (!data || errors)
+        throw new RefusedError(
+          refused[0]?.message ?? `GraphQL: ${response.status}`,
+          refused[0]?.extensions?.code ?? null,
+        );
       return data;
     },
     subscribe(query, after, onUpdate, onLost) {

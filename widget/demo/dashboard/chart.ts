@@ -47,7 +47,7 @@ export class DayChart extends LitElement {
         <div class="day-header">
           <h2 id="day-title">Hoje, hora a hora</h2>
           <dl class="legend">
-            <div class="in"><dt>Vendas no cartão</dt><dd>${formatBrl(inCents)}</dd></div>
+            <div class="in"><dt>Vendas</dt><dd>${formatBrl(inCents)}</dd></div>
             <div class="out"><dt>Saques e estornos</dt><dd>${formatBrl(outCents)}</dd></div>
           </dl>
         </div>

@@ -1,7 +1,8 @@
 // The data that the dashboard shows: read once, then updated by subscriptions.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
-import { type Credentials, type DashboardApi, openApi } from './api.ts';
+import { type Credentials, type DashboardApi, openApi, RefusedError } from './api.ts';
+import { LoadedList, mergeRead, mergeUpdated } from './loaded-list.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
@@ -10,6 +11,9 @@ import {
   PAYOUT_UPDATES,
   type Page,
   type Payout,
+  PIX_PAYMENT_UPDATES,
+  PIX_PAYMENTS,
+  type PixPayment,
   REFUND_UPDATES,
   type Refund,
   START,
@@ -25,19 +29,7 @@ import {
 
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline';
 
-interface Versioned {
-  version: number;
-}
-
-/** The loaded items of one list by key, and the cursor of the next older page. */
-interface LoadedList<Item> {
-  items: Map<string, Item>;
-  pageInfo: { hasNextPage: boolean; endCursor: string | null };
-}
-
 const DAY_MS = 86_400_000;
-/** The most pages of each list that are read for the chart of the day. */
-const MAX_PAGES = 10;
 /** Webhook deliveries have no subscription: they are polled after an event that causes them, and at intervals. */
 const DELIVERIES_AFTER_MS = 1_200;
 const DELIVERIES_EVERY_MS = 20_000;
@@ -54,9 +46,26 @@ export class DashboardData implements ReactiveController {
   /** Passed to `<psa-payouts>`, which reads by itself. */
   credentials: Credentials | null = null;
   /** For the chart of the day. */
-  payouts: LoadedList<Payout> = emptyList();
-  cardPayments: LoadedList<CardPayment> = emptyList();
-  /** The reason of the last refund of a payment, by its order code, where it failed while the page was open. */
+  readonly payouts = new LoadedList<Payout>({
+    keyOf: ({ id }) => id,
+    instantOf: ({ requestedAt }) => requestedAt,
+    read: async (after) => (await this.#request<{ payouts: Page<Payout> }>(MORE_PAYOUTS, { after })).payouts,
+  });
+  readonly cardPayments = new LoadedList<CardPayment>({
+    keyOf: ({ orderCode }) => orderCode,
+    instantOf: ({ createdAt }) => createdAt,
+    read: async (after) =>
+      (await this.#request<{ cardPayments: Page<CardPayment> }>(MORE_CARD_PAYMENTS, { after })).cardPayments,
+  });
+  readonly pixPayments = new LoadedList<PixPayment>({
+    keyOf: ({ paymentId }) => paymentId,
+    instantOf: ({ createdAt }) => createdAt,
+    read: async (after) =>
+      (await this.#request<{ payments: Page<PixPayment> }>(PIX_PAYMENTS, { after })).payments,
+  });
+  /** Whether the service behind this server offers PIX payments. */
+  offersPix = true;
+  /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
   subaccountNames: Map<string, string> = new Map();
@@ -98,10 +107,10 @@ export class DashboardData implements ReactiveController {
   /** Renews the token of the table of payouts. */
   renewToken = (): Promise<string> => this.#api?.renewToken() ?? Promise.reject(new Error('closed'));
 
-  /** Loads the next page of older card payments. Never rejects. */
-  async loadMoreCardPayments(): Promise<void> {
+  /** Loads the next page of older items. Never rejects. */
+  async loadMore(list: { loadMore(): Promise<void> }): Promise<void> {
     try {
-      await this.#loadMoreCardPayments();
+      await list.loadMore();
     } catch {
       this.announcement = 'Não foi possível carregar mais agora.';
     }
@@ -144,8 +153,10 @@ export class DashboardData implements ReactiveController {
       this.simulated = await api.isSimulated();
       if (!this.simulated) showRealAccount();
       const start = await api.request<StartData>(START);
+      // Behind the cursor of the start, so that no update falls between them.
+      const pixPayments = await readPixPayments(api);
       if (api !== this.#api) return;
-      this.#applyStart(start);
+      this.#applyStart(start, pixPayments);
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, start.updatesCursor);
@@ -160,12 +171,12 @@ export class DashboardData implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  #applyStart(start: StartData): void {
+  #applyStart(start: StartData, pixPayments: Page<PixPayment> | null): void {
     this.wallet = start.wallet;
-    this.payouts.pageInfo = start.payouts.pageInfo;
-    this.cardPayments.pageInfo = start.cardPayments.pageInfo;
-    mergeRead(this.payouts.items, start.payouts.nodes, (payout) => payout.id);
-    mergeRead(this.cardPayments.items, start.cardPayments.nodes, (payment) => payment.orderCode);
+    this.payouts.addPage(start.payouts);
+    this.cardPayments.addPage(start.cardPayments);
+    this.offersPix = pixPayments !== null;
+    if (pixPayments) this.pixPayments.addPage(pixPayments);
     for (const { subaccountId, name, payouts } of start.subaccounts.nodes) {
       this.subaccountNames.set(subaccountId, name ?? subaccountId);
       mergeRead(this.subaccountPayouts, payouts.nodes, (payout) => payout.id);
@@ -201,7 +212,7 @@ export class DashboardData implements ReactiveController {
       PAYOUT_UPDATES,
       cursor,
       ({ payout }) => {
-        mergeUpdated(this.payouts.items, [payout], (each) => each.id);
+        this.payouts.update(payout);
         this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
       },
     );
@@ -218,10 +229,19 @@ export class DashboardData implements ReactiveController {
       CARD_PAYMENT_UPDATES,
       cursor,
       ({ cardPayment }) => {
-        mergeUpdated(this.cardPayments.items, [cardPayment], (each) => each.orderCode);
+        this.cardPayments.update(cardPayment);
         this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
       },
     );
+    if (this.offersPix)
+      subscribe<{ cursor: string; occurredAt: string; payment: PixPayment }>(
+        PIX_PAYMENT_UPDATES,
+        cursor,
+        ({ payment }) => {
+          this.pixPayments.update(payment);
+          this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+        },
+      );
     // In front of a real service there are no refunds to follow.
     if (!this.simulated) return;
     subscribe<{ cursor: string; occurredAt: string; refund: Refund }>(
@@ -230,7 +250,7 @@ export class DashboardData implements ReactiveController {
       ({ refund: { status, failureReason, of: payment } }) => {
         // Read when the update arrived, and not as the payment was at its change.
         if (payment?.__typename === 'CardPayment') {
-          mergeRead(this.cardPayments.items, [payment], (each) => each.orderCode);
+          this.cardPayments.refresh([payment]);
           if (status === 'FAILED') this.failedRefunds.set(payment.orderCode, failureReason ?? 'sem motivo');
           else this.failedRefunds.delete(payment.orderCode);
         }
@@ -252,31 +272,7 @@ export class DashboardData implements ReactiveController {
   async #loadDay(): Promise<void> {
     // Yesterday too: a payout that was requested before midnight may have completed after it.
     const since = this.now().setHours(0, 0, 0, 0) - DAY_MS;
-    const reaches = (times: (string | null)[]) => times.some((at) => at !== null && Date.parse(at) < since);
-    for (let page = 1; page < MAX_PAGES && this.payouts.pageInfo.hasNextPage; page += 1) {
-      if (reaches([...this.payouts.items.values()].map(({ requestedAt }) => requestedAt))) break;
-      await this.#loadMorePayouts();
-    }
-    for (let page = 1; page < MAX_PAGES && this.cardPayments.pageInfo.hasNextPage; page += 1) {
-      if (reaches([...this.cardPayments.items.values()].map(({ createdAt }) => createdAt))) break;
-      await this.#loadMoreCardPayments();
-    }
-  }
-
-  async #loadMorePayouts(): Promise<void> {
-    const { payouts } = await this.#request<{ payouts: Page<Payout> }>(MORE_PAYOUTS, {
-      after: this.payouts.pageInfo.endCursor,
-    });
-    mergeRead(this.payouts.items, payouts.nodes, (payout) => payout.id);
-    this.payouts.pageInfo = payouts.pageInfo;
-  }
-
-  async #loadMoreCardPayments(): Promise<void> {
-    const { cardPayments } = await this.#request<{ cardPayments: Page<CardPayment> }>(MORE_CARD_PAYMENTS, {
-      after: this.cardPayments.pageInfo.endCursor,
-    });
-    mergeRead(this.cardPayments.items, cardPayments.nodes, (payment) => payment.orderCode);
-    this.cardPayments.pageInfo = cardPayments.pageInfo;
+    for (const list of [this.payouts, this.cardPayments, this.pixPayments]) await list.loadUntil(since);
   }
 
   async #loadSubaccountNames(): Promise<void> {
@@ -369,28 +365,12 @@ export class DashboardData implements ReactiveController {
   }
 }
 
-function emptyList<Item>(): LoadedList<Item> {
-  return { items: new Map(), pageInfo: { hasNextPage: false, endCursor: null } };
-}
-
-/** Merges items that were read just now. Refunds change a payment's amounts without its version, so an equal one replaces. */
-function mergeRead<Item extends Versioned>(...given: Merged<Item>): void {
-  merge(given, (known, read) => known.version <= read.version);
-}
-
-/** Merges items of updates, each as it was at its change: of two versions of one item the larger is kept. */
-function mergeUpdated<Item extends Versioned>(...given: Merged<Item>): void {
-  merge(given, (known, updated) => known.version < updated.version);
-}
-
-type Merged<Item> = [items: Map<string, Item>, incoming: readonly Item[], keyOf: (item: Item) => string];
-
-function merge<Item>(
-  [items, incoming, keyOf]: Merged<Item>,
-  replaces: (known: Item, item: Item) => boolean,
-): void {
-  for (const item of incoming) {
-    const known = items.get(keyOf(item));
-    if (!known || replaces(known, item)) items.set(keyOf(item), item);
+/** Reads the newest PIX payments; null where the service behind this server offers none. */
+async function readPixPayments(api: DashboardApi): Promise<Page<PixPayment> | null> {
+  try {
+    return (await api.request<{ payments: Page<PixPayment> }>(PIX_PAYMENTS)).payments;
+  } catch (error) {
+    if (error instanceof RefusedError && error.code === 'NOT_OFFERED') return null;
+    throw error;
   }
 }

@@ -1,40 +1,25 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
-import { formatBrl, formatFull, formatLtc, formatRelative, formatTime } from '../shared/format.ts';
+import { formatBrl, formatLtc } from '../shared/format.ts';
 import './chart.ts';
-import type { MoneyMovement } from './chart.ts';
 import { type ConnectionState, DashboardData } from './dashboard-data.ts';
-import type { CardPayment, SubaccountPayout, WebhookDelivery } from './operations.ts';
+import { newestFirst } from './loaded-list.ts';
+import { movementsOf } from './movements.ts';
 import './payout-form.ts';
 import './live-table.ts';
 import './payment-dialog.ts';
-import type { TableRow } from './live-table.ts';
-import { operationOf, type PaymentDialog } from './payment-dialog.ts';
+import type { Operable, PaymentDialog } from './payment-dialog.ts';
+import {
+  cardPaymentRow,
+  DELIVERY_LABELS,
+  deliveryRow,
+  filterOptions,
+  PAYMENT_LABELS,
+  pixPaymentRow,
+  SUBACCOUNT_PAYOUT_LABELS,
+  subaccountPayoutRow,
+} from './rows.ts';
 
-type Tone = 'waiting' | 'good' | 'bad' | 'neutral' | 'warning';
-type StatusLabels<Status extends string> = Record<Status, { label: string; tone: Tone }>;
-
-const SUBACCOUNT_PAYOUT_LABELS: StatusLabels<SubaccountPayout['status']> = {
-  PROCESSING: { label: 'Em processamento', tone: 'warning' },
-  COMPLETED: { label: 'Concluído', tone: 'good' },
-  FAILED: { label: 'Falhou', tone: 'bad' },
-  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
-};
-const CARD_PAYMENT_LABELS: StatusLabels<CardPayment['status']> = {
-  PENDING: { label: 'Aguardando', tone: 'waiting' },
-  PAID: { label: 'Pago', tone: 'good' },
-  EXPIRED: { label: 'Expirado', tone: 'neutral' },
-  REFUNDED: { label: 'Estornado', tone: 'warning' },
-  FAILED: { label: 'Recusado', tone: 'bad' },
-  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
-};
-const CANCELED_LABEL = { label: 'Cancelado', tone: 'neutral' } as const;
-const OPERATION_LABELS = { refund: 'Estornar', cancel: 'Cancelar' } as const;
-const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
-  PENDING: { label: 'Tentando', tone: 'waiting' },
-  DELIVERED: { label: 'Entregue', tone: 'good' },
-  EXHAUSTED: { label: 'Desistiu', tone: 'bad' },
-};
 const CONNECTION_LABELS: Record<ConnectionState, string> = {
   connecting: 'Conectando…',
   live: 'Ao vivo',
@@ -43,6 +28,14 @@ const CONNECTION_LABELS: Record<ConnectionState, string> = {
 };
 /** The interval at which relative times such as “há 2 min.” are drawn again. */
 const TICK_MS = 15_000;
+
+const PAYMENT_COLUMNS = [
+  { label: 'Estado' },
+  { label: 'Valor', numeric: true },
+  { label: 'Venda' },
+  { label: 'Código' },
+  { label: 'Criado' },
+];
 
 /** A merchant's dashboard, which follows the account live. */
 export class DashboardApp extends LitElement {
@@ -101,13 +94,20 @@ export class DashboardApp extends LitElement {
   }
 
   #renderContent(): TemplateResult {
-    const { credentials, wallet, cardPayments, subaccountPayouts, deliveries, phase, simulated } = this.#data;
+    const { credentials, wallet, cardPayments, pixPayments, subaccountPayouts, deliveries, simulated } =
+      this.#data;
+    const open = simulated ? this.#openPayment : null;
     const now = this.#data.now();
-    const loading = phase === 'loading';
+    const loading = this.#data.phase === 'loading';
     return html`
       ${this.#renderWallet()}
       <div class="day">
-        <day-chart class="card" .movements=${this.#movements()} .now=${now}></day-chart>
+        <day-chart class="card" .movements=${movementsOf({
+          cardPayments: cardPayments.items,
+          pixPayments: pixPayments.items,
+          payouts: this.#data.payouts.items,
+          subaccountPayouts: [...subaccountPayouts.values()],
+        })} .now=${now}></day-chart>
         ${
           simulated
             ? html`<payout-form class="card" .availableCents=${wallet?.withdrawableCents ?? null}></payout-form>`
@@ -134,14 +134,36 @@ export class DashboardApp extends LitElement {
         id="card-payments"
         class="card"
         heading="Pagamentos no cartão"
-        .columns=${[{ label: 'Estado' }, { label: 'Valor', numeric: true }, { label: 'Venda' }, { label: 'Código' }, { label: 'Criado' }]}
-        .rows=${newestFirst([...cardPayments.items.values()], ({ createdAt }) => createdAt).map((payment) => this.#cardPaymentRow(payment, now))}
-        .filters=${filterOptions(CARD_PAYMENT_LABELS)}
+        .columns=${PAYMENT_COLUMNS}
+        .rows=${cardPayments.newestFirst().map((payment) =>
+          cardPaymentRow(payment, {
+            now,
+            failedRefund: this.#data.failedRefunds.get(payment.orderCode) ?? null,
+            open,
+          }),
+        )}
+        .filters=${filterOptions(PAYMENT_LABELS)}
         .emptyText=${html`Nenhuma venda ainda. <a href="/demo/">Compre algo na loja</a> e ela aparece aqui.`}
-        ?hasMore=${cardPayments.pageInfo.hasNextPage}
+        ?hasMore=${cardPayments.hasMore}
         ?loading=${loading}
-        @load-more=${() => this.#data.loadMoreCardPayments()}
+        @load-more=${() => this.#data.loadMore(cardPayments)}
       ></live-table>
+      ${
+        this.#data.offersPix
+          ? html`<live-table
+              id="pix-payments"
+              class="card"
+              heading="Pagamentos por PIX"
+              .columns=${PAYMENT_COLUMNS}
+              .rows=${pixPayments.newestFirst().map((payment) => pixPaymentRow(payment, { now, open }))}
+              .filters=${filterOptions(PAYMENT_LABELS)}
+              .emptyText=${'Nenhum pagamento por PIX ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.'}
+              ?hasMore=${pixPayments.hasMore}
+              ?loading=${loading}
+              @load-more=${() => this.#data.loadMore(pixPayments)}
+            ></live-table>`
+          : nothing
+      }
       ${simulated ? html`<payment-dialog @payment-operation-done=${this.#announce}></payment-dialog>` : nothing}
       <div class="pair">
         <live-table
@@ -149,7 +171,12 @@ export class DashboardApp extends LitElement {
           class="card"
           heading="Saques de subcontas"
           .columns=${[{ label: 'Estado' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Pedido' }]}
-          .rows=${newestFirst([...subaccountPayouts.values()], ({ createdAt }) => createdAt).map((payout) => this.#subaccountPayoutRow(payout, now))}
+          .rows=${newestFirst([...subaccountPayouts.values()], ({ createdAt }) => createdAt).map((payout) =>
+            subaccountPayoutRow(payout, {
+              now,
+              name: this.#data.subaccountNames.get(payout.subaccountId) ?? payout.subaccountId,
+            }),
+          )}
           .filters=${filterOptions(SUBACCOUNT_PAYOUT_LABELS)}
           .emptyText=${'Nenhum saque de subconta. Eles são pedidos pela API, com requestSubaccountPayout.'}
           ?loading=${loading}
@@ -201,143 +228,14 @@ export class DashboardApp extends LitElement {
     `;
   }
 
-  #subaccountPayoutRow(payout: SubaccountPayout, now: Date): TableRow {
-    return {
-      key: payout.id,
-      status: payout.status,
-      version: payout.version,
-      cells: [
-        statusCell(
-          SUBACCOUNT_PAYOUT_LABELS[payout.status],
-          payout.reversed ? 'valor devolvido' : payout.failureReason,
-        ),
-        html`${formatBrl(payout.amountCents)}`,
-        html`<span class="strong">${this.#data.subaccountNames.get(payout.subaccountId) ?? payout.subaccountId}</span>
-          <small>${payout.recipientName ?? payout.pixKey ?? ''}</small>`,
-        timeCell(payout.createdAt, now),
-      ],
-    };
-  }
-
-  #cardPaymentRow(payment: CardPayment, now: Date): TableRow {
-    const { orderCode, status, version, refundedCents, refundableCents } = payment;
-    const operation = this.#data.simulated ? operationOf(payment) : null;
-    const failedRefund = this.#data.failedRefunds.get(orderCode) ?? null;
-    return {
-      key: orderCode,
-      status,
-      version: `${version} ${refundedCents} ${refundableCents} ${failedRefund}`,
-      cells: [
-        statusCell(
-          payment.canceledAt && status === 'EXPIRED' ? CANCELED_LABEL : CARD_PAYMENT_LABELS[status],
-          payment.failureReason ?? refundSummary(payment, failedRefund),
-        ),
-        html`${formatBrl(payment.amountCents)}`,
-        html`<span class="strong">${payment.description ?? 'Sem descrição'}</span>
-          <small>${payment.customer?.name ?? ''}</small>`,
-        html`<code>${orderCode}</code>
-          ${
-            operation
-              ? html`<button
-                  type="button"
-                  class="secondary operation"
-                  aria-label=${`${OPERATION_LABELS[operation]} ${payment.description ?? orderCode}`}
-                  @click=${() => this.querySelector<PaymentDialog>('payment-dialog')?.open(payment)}
-                >
-                  ${OPERATION_LABELS[operation]}
-                </button>`
-              : nothing
-          }`,
-        timeCell(payment.createdAt, now),
-      ],
-    };
-  }
+  readonly #openPayment = (payment: Operable) => {
+    void this.querySelector<PaymentDialog>('payment-dialog')?.open(payment);
+  };
 
   readonly #announce = ({ detail }: CustomEvent<string>) => {
     this.#data.announcement = detail;
     this.requestUpdate();
   };
-
-  /** The money movements that the chart of the day shows. */
-  #movements(): MoneyMovement[] {
-    const { payouts, cardPayments, subaccountPayouts } = this.#data;
-    const at = (instant: string | null, cents: number): MoneyMovement[] =>
-      instant === null ? [] : [{ at: new Date(instant), cents }];
-    return [
-      ...[...cardPayments.items.values()].flatMap(({ paidAt, refundedAt, amountCents }) => [
-        ...at(paidAt, amountCents),
-        ...at(refundedAt, -amountCents),
-      ]),
-      ...[...payouts.items.values()]
-        .filter(({ status }) => status === 'COMPLETED')
-        .flatMap(({ processedAt, amountCents }) => at(processedAt, -amountCents)),
-      ...[...subaccountPayouts.values()]
-        .filter(({ status }) => status === 'COMPLETED')
-        .flatMap(({ completedAt, amountCents }) => at(completedAt, -amountCents)),
-    ];
-  }
-}
-
-/** Says how much of a paid payment was given back or is on its way, and why its last refund failed; null: nothing. */
-function refundSummary(
-  { status, amountCents, refundedCents, refundableCents }: CardPayment,
-  failedRefund: string | null,
-): string | null {
-  if (status !== 'PAID' || refundedCents === null || refundableCents === null) return null;
-  const onTheWay = amountCents - refundedCents - refundableCents;
-  const parts = [
-    refundedCents > 0 ? `${formatBrl(refundedCents)} estornados` : '',
-    onTheWay > 0 ? `${formatBrl(onTheWay)} a caminho de volta` : '',
-    failedRefund ? `estorno recusado: ${failedRefund}` : '',
-  ].filter(Boolean);
-  return parts.length > 0 ? parts.join(', ') : null;
-}
-
-function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {
-  const last = delivery.attempts.at(-1);
-  const next = delivery.nextAttemptAt;
-  return {
-    key: delivery.webhookId,
-    status: delivery.status,
-    version: `${delivery.status} ${delivery.attempts.length}`,
-    cells: [
-      statusCell(
-        DELIVERY_LABELS[delivery.status],
-        delivery.status === 'PENDING' && next
-          ? `${last ? 'de novo ' : ''}${formatRelative(new Date(next), now)}`
-          : null,
-      ),
-      html`<span class="strong">${delivery.event}</span>
-        <small class="target-url" title=${delivery.url}>${delivery.url}</small>`,
-      html`${delivery.attempts.length}<span class="narrow-only"> ${delivery.attempts.length === 1 ? 'tentativa' : 'tentativas'}</span>
-        <small>${last ? (last.responseStatus ?? last.error ?? 'sem resposta') : 'nenhuma ainda'}</small>`,
-      timeCell(delivery.createdAt, now),
-    ],
-  };
-}
-
-function statusCell({ label, tone }: { label: string; tone: Tone }, reason: string | null): TemplateResult {
-  return html`<span class="status" data-tone=${tone}>${label}</span>
-    ${reason ? html`<small class="reason">${reason}</small>` : nothing}`;
-}
-
-function timeCell(instant: string | null, now: Date): TemplateResult {
-  if (instant === null) return html`—`;
-  const at = new Date(instant);
-  return html`<time datetime=${instant} title=${formatFull(at)}>
-    <span>${formatRelative(at, now)}</span><small>${formatTime(at, now)}</small>
-  </time>`;
-}
-
-/** The choices of a table's filter. UNKNOWN, the status of a newer server, is none of them. */
-function filterOptions(labels: StatusLabels<string>): { status: string; label: string }[] {
-  return Object.entries(labels)
-    .filter(([status]) => status !== 'UNKNOWN')
-    .map(([status, { label }]) => ({ status, label }));
-}
-
-function newestFirst<Item>(items: Item[], instant: (item: Item) => string | null): Item[] {
-  return items.sort((left, right) => (instant(right) ?? '').localeCompare(instant(left) ?? ''));
 }
 
 customElements.define('dashboard-app', DashboardApp);

@@ -9,6 +9,9 @@ import {
   PAYOUT_UPDATES,
   type Page,
   type Payout,
+  PIX_PAYMENT_UPDATES,
+  PIX_PAYMENTS,
+  type PixPayment,
   REFUND_UPDATES,
   type Refund,
   START,
@@ -38,6 +41,8 @@ const wallet = graphql(WALLET_UPDATES);
 const payouts = graphql(PAYOUT_UPDATES);
 const subaccountPayouts = graphql(SUBACCOUNT_PAYOUT_UPDATES);
 const cardPayments = graphql(CARD_PAYMENT_UPDATES);
+const morePixPayments = graphql(PIX_PAYMENTS);
+const pixPayments = graphql(PIX_PAYMENT_UPDATES);
 const refunds = graphql(REFUND_UPDATES);
 
 type Fits<Given extends Expected, Expected> = [Given, Expected];
@@ -55,5 +60,7 @@ export type Checks = [
     SubaccountPayout
   >,
   Fits<ResultOf<typeof cardPayments>['allCardPaymentUpdates']['cardPayment'], CardPayment>,
+  Fits<ResultOf<typeof morePixPayments>['payments'], Page<PixPayment>>,
+  Fits<ResultOf<typeof pixPayments>['allPaymentUpdates']['payment'], PixPayment>,
   Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund'], Refund>,
 ];

@@ -66,6 +66,37 @@ export interface CardPayment {
   version: number;
 }
 
+/** The words of a card payment's status. */
+export type PixPaymentStatus = CardPaymentStatus;
+
+export interface PixPayment {
+  paymentId: string;
+  status: PixPaymentStatus;
+  amountCents: number;
+  description: string | null;
+  customer: { name: string | null; email: string | null } | null;
+  createdAt: string | null;
+  paidAt: string | null;
+  paidLate: boolean;
+  refundedAt: string | null;
+  /** Null where the service does not tell. */
+  refundedCents: number | null;
+  refundableCents: number | null;
+  failureReason: string | null;
+  returnedCredits: { amountCents: number; cause: string; returnedAt: string | null }[];
+  /** Oldest first. Null where the service does not tell. */
+  refunds: RefundOfPix[] | null;
+  version: number;
+}
+
+export interface RefundOfPix {
+  refundId: string;
+  status: Refund['status'];
+  amountCents: number;
+  failureReason: string | null;
+  completedAt: string | null;
+}
+
 export interface Refund {
   status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'UNKNOWN';
   failureReason: string | null;
@@ -103,6 +134,8 @@ const SUBACCOUNT_PAYOUT =
   'id code subaccountId status reversed amountCents netAmountCents pixKey recipientName failureReason createdAt completedAt version' as const;
 const CARD_PAYMENT =
   'orderCode status amountCents description customer{name} createdAt paidAt refundedAt canceledAt refundedCents refundableCents failureReason version' as const;
+const PIX_PAYMENT =
+  'paymentId status amountCents description customer{name email} createdAt paidAt paidLate refundedAt refundedCents refundableCents failureReason returnedCredits{amountCents cause returnedAt} refunds{refundId status amountCents failureReason completedAt} version' as const;
 const DELIVERY =
   'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
 const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
@@ -115,6 +148,9 @@ export const MORE_PAYOUTS =
   `query MorePayouts($after:String){payouts(first:50,after:$after){nodes{${PAYOUT}}${PAGE_INFO}}}` as const;
 export const MORE_CARD_PAYMENTS =
   `query MoreCardPayments($after:String){cardPayments(first:50,after:$after){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
+/** A query of its own: a service that offers no PIX payments refuses it, and nothing else. */
+export const PIX_PAYMENTS =
+  `query PixPayments($after:String){payments(first:50,after:$after){nodes{${PIX_PAYMENT}}${PAGE_INFO}}}` as const;
 export const WEBHOOK_DELIVERIES =
   `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 export const SUBACCOUNT_NAMES =
@@ -129,7 +165,11 @@ export const SUBACCOUNT_PAYOUT_UPDATES =
 export const CARD_PAYMENT_UPDATES =
   `subscription CardPaymentUpdates($after:String){allCardPaymentUpdates(after:$after){cursor occurredAt cardPayment{${CARD_PAYMENT}}}}` as const;
 
-/** A refund of a part changes its payment's amounts without an update of the payment. */
+/** Each refund changes its payment, so that its state is in these updates. */
+export const PIX_PAYMENT_UPDATES =
+  `subscription PixPaymentUpdates($after:String){allPaymentUpdates(after:$after){cursor occurredAt payment{${PIX_PAYMENT}}}}` as const;
+
+/** A refund of a part changes its card payment's amounts without an update of the card payment. */
 export const REFUND_UPDATES =
   `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{status failureReason of{__typename ...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
 

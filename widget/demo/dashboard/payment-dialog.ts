@@ -1,14 +1,24 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
-import type { CardPayment } from './operations.ts';
+import type { CardPaymentStatus } from './operations.ts';
+
+/** A payment as the dialog needs it. `id` is a card payment's order code or a PIX payment's id. */
+export interface Operable {
+  method: 'card' | 'pix';
+  id: string;
+  status: CardPaymentStatus;
+  amountCents: number;
+  description: string | null;
+  refundableCents: number | null;
+}
 
 /** The operations on a payment, by its status. Other statuses have none. */
 export type PaymentOperation = 'refund' | 'cancel';
 
-/** Returns what can be done with a payment; null: nothing. */
-export function operationOf({ status, refundableCents }: CardPayment): PaymentOperation | null {
-  if (status === 'PENDING') return 'cancel';
+/** Returns what can be done with a payment; null: nothing. A PIX code stays payable until it expires. */
+export function operationOf({ method, status, refundableCents }: Operable): PaymentOperation | null {
+  if (status === 'PENDING') return method === 'card' ? 'cancel' : null;
   return status === 'PAID' && refundableCents ? 'refund' : null;
 }
 
@@ -25,14 +35,14 @@ export class PaymentDialog extends LitElement {
   };
 
   /** Null while the dialog is closed. */
-  declare payment: CardPayment | null;
+  declare payment: Operable | null;
   declare amount: string;
   declare error: string;
   declare sending: boolean;
 
   #operation: PaymentOperation = 'refund';
   /** Kept while it is unknown whether the server received the refund, so that a retry of the same one refunds once. */
-  #refund: { orderCode: string; amountCents: number; idempotencyKey: string } | null = null;
+  #refund: { id: string; amountCents: number; idempotencyKey: string } | null = null;
 
   constructor() {
     super();
@@ -43,7 +53,7 @@ export class PaymentDialog extends LitElement {
   }
 
   /** Opens the dialog over the page, for the operation that the payment's status allows. */
-  async open(payment: CardPayment): Promise<void> {
+  async open(payment: Operable): Promise<void> {
     const operation = operationOf(payment);
     if (!operation || this.sending) return;
     this.payment = payment;
@@ -81,10 +91,10 @@ export class PaymentDialog extends LitElement {
     `;
   }
 
-  #renderRefund({ orderCode, description, refundableCents }: CardPayment): TemplateResult {
+  #renderRefund({ method, id, description, refundableCents }: Operable): TemplateResult {
     return html`
       <h2 id="payment-dialog-title">Estornar ${description ?? 'este pagamento'}</h2>
-      <code>${orderCode}</code>
+      <code>${id}</code>
       <div class="field">
         <label for="refund-amount">Valor em reais</label>
         <input
@@ -96,16 +106,16 @@ export class PaymentDialog extends LitElement {
           aria-describedby="refund-amount-hint refund-amount-error"
           @input=${this.#onInput}
         />
-        <small id="refund-amount-hint">Até ${formatBrl(refundableCents ?? 0)}. Volta para o cartão de quem pagou.</small>
+        <small id="refund-amount-hint">Até ${formatBrl(refundableCents ?? 0)}. Volta para ${method === 'card' ? 'o cartão' : 'a conta'} de quem pagou.</small>
         <p class="error" id="refund-amount-error">${this.error || nothing}</p>
       </div>
     `;
   }
 
-  #renderCancellation({ orderCode, description, amountCents }: CardPayment): TemplateResult {
+  #renderCancellation({ id, description, amountCents }: Operable): TemplateResult {
     return html`
       <h2 id="payment-dialog-title">Cancelar ${description ?? 'este pagamento'}?</h2>
-      <code>${orderCode}</code>
+      <code>${id}</code>
       <p>
         Ninguém pagou os ${formatBrl(amountCents)} ainda. A página de pagamento deixa de aceitar cartão; se o banco
         aprovar um que já estava em análise, o valor é devolvido sozinho.
@@ -130,21 +140,23 @@ export class PaymentDialog extends LitElement {
     event.preventDefault();
     const { payment } = this;
     if (!payment || this.sending) return;
-    const { orderCode } = payment;
+    const { method, id } = payment;
     const operation = this.#operation;
     const amountCents = parseCents(this.amount) ?? 0;
     if (operation === 'refund' && amountCents === 0) return this.#showError('Escreva um valor, como 20,00.');
-    if (this.#refund?.orderCode !== orderCode || this.#refund.amountCents !== amountCents)
-      this.#refund = { orderCode, amountCents, idempotencyKey: crypto.randomUUID() };
+    if (this.#refund?.id !== id || this.#refund.amountCents !== amountCents)
+      this.#refund = { id, amountCents, idempotencyKey: crypto.randomUUID() };
+    const { idempotencyKey } = this.#refund;
+    const target = method === 'card' ? { orderCode: id } : { paymentId: id };
     this.sending = true;
     this.error = '';
     const result = await (operation === 'refund'
-      ? postJson('/demo/dashboard/refunds', this.#refund)
-      : postJson('/demo/dashboard/cancellations', { orderCode }));
+      ? postJson('/demo/dashboard/refunds', { ...target, amountCents, idempotencyKey })
+      : postJson('/demo/dashboard/cancellations', target));
     this.sending = false;
     const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
     if (!isUnknown) this.#refund = null;
-    if (!result.ok) return this.#showError(errorOf(result.refusal));
+    if (!result.ok) return this.#showError(errorOf(result.refusal, method));
     this.#close();
     const detail =
       operation === 'refund' ? `Estorno de ${formatBrl(amountCents)} pedido.` : 'Pagamento cancelado.';
@@ -158,14 +170,17 @@ export class PaymentDialog extends LitElement {
   }
 }
 
-function errorOf({ status, code, error, fields, withdrawableCents }: Refusal): string {
+function errorOf(
+  { status, code, error, fields, withdrawableCents }: Refusal,
+  method: Operable['method'],
+): string {
   switch (code) {
     case 'VALIDATION':
       return fields.some(({ path }) => path.endsWith('amountCents'))
         ? 'É mais do que ainda pode ser estornado.'
         : `O pedido não foi aceito: ${error}`;
     case 'INSUFFICIENT_FUNDS':
-      return `A venda já foi liberada, e só há ${formatBrl(withdrawableCents ?? 0)} para estornar agora.`;
+      return `${method === 'card' ? 'A venda já foi liberada, e só' : 'Só'} há ${formatBrl(withdrawableCents ?? 0)} para estornar agora.`;
     case 'NOT_REFUNDABLE':
       return 'Este pagamento não pode mais ser estornado.';
     case 'NOT_CANCELABLE':

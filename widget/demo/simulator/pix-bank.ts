@@ -126,7 +126,7 @@ function renderPayment(payment: PixPayment, page: Page): TemplateResult {
       <p>
         <strong>${formatBrl(amountCents)}</strong>
         <span>${description ?? 'Sem descrição'}${payer ? `, ${payer}` : ''}</span>
-        <small data-status=${status}>${state}</small>
+        <small>${state}</small>
         ${notes.map((note) => html`<small>${note}</small>`)}
         <small><code>${id}</code></small>
       </p>

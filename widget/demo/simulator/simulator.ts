@@ -131,11 +131,11 @@ export class SimulatorApp extends LitElement implements Page {
     return html`
       <div class="controls">
         <div>
-          ${this.#renderClock(snapshot)} ${renderPixBank(snapshot, this)}
+          ${this.#renderClock(snapshot)} ${renderTransfers(snapshot, this, live)}
           ${live ? renderDisputes(snapshot, this) : nothing}
         </div>
         <div>
-          ${this.#renderWallet(snapshot, live)} ${renderTransfers(snapshot, this, live)}
+          ${this.#renderWallet(snapshot, live)} ${renderPixBank(snapshot, this)}
           ${live ? renderCardPayments(snapshot, this) : renderTestPayments(snapshot, this)}
         </div>
       </div>

@@ -1,0 +1,100 @@
+// The lists of the dashboard: pages that are read, and updates that are merged into them.
+import type { Page } from './operations.ts';
+
+interface Versioned {
+  version: number;
+}
+
+/** The most pages of a list that are read for the chart of the day. */
+const MAX_PAGES = 10;
+
+/** A list that is read page by page, from the newest towards the older, and updated. */
+export class LoadedList<Item extends Versioned> {
+  readonly #keyOf: (item: Item) => string;
+  readonly #instantOf: (item: Item) => string | null;
+  readonly #read: (after: string | null) => Promise<Page<Item>>;
+  #items = new Map<string, Item>();
+  #pageInfo: Page<Item>['pageInfo'] = { hasNextPage: false, endCursor: null };
+
+  constructor({
+    keyOf,
+    instantOf,
+    read,
+  }: {
+    keyOf: (item: Item) => string;
+    /** Returns the instant by which the list is ordered. */
+    instantOf: (item: Item) => string | null;
+    /** Reads the page behind a cursor. */
+    read: (after: string | null) => Promise<Page<Item>>;
+  }) {
+    this.#keyOf = keyOf;
+    this.#instantOf = instantOf;
+    this.#read = read;
+  }
+
+  get items(): Item[] {
+    return [...this.#items.values()];
+  }
+
+  /** Whether the server has older items. */
+  get hasMore(): boolean {
+    return this.#pageInfo.hasNextPage;
+  }
+
+  newestFirst(): Item[] {
+    return newestFirst(this.items, this.#instantOf);
+  }
+
+  /** Merges a page that was read just now. Older ones are read behind it. */
+  addPage({ nodes, pageInfo }: Page<Item>): void {
+    this.refresh(nodes);
+    this.#pageInfo = pageInfo;
+  }
+
+  /** Merges items that were read just now. */
+  refresh(items: readonly Item[]): void {
+    mergeRead(this.#items, items, this.#keyOf);
+  }
+
+  /** Merges the item of an update, as it was at its change. */
+  update(item: Item): void {
+    mergeUpdated(this.#items, [item], this.#keyOf);
+  }
+
+  async loadMore(): Promise<void> {
+    this.addPage(await this.#read(this.#pageInfo.endCursor));
+  }
+
+  /** Reads older pages until one reaches an instant. */
+  async loadUntil(sinceMs: number): Promise<void> {
+    const isBefore = (at: string | null) => at !== null && Date.parse(at) < sinceMs;
+    const reaches = () => this.items.some((item) => isBefore(this.#instantOf(item)));
+    for (let page = 1; page < MAX_PAGES && this.hasMore && !reaches(); page += 1) await this.loadMore();
+  }
+}
+
+export function newestFirst<Item>(items: Item[], instantOf: (item: Item) => string | null): Item[] {
+  return items.sort((left, right) => (instantOf(right) ?? '').localeCompare(instantOf(left) ?? ''));
+}
+
+/** Merges items that were read just now. Refunds change a payment's amounts without its version, so an equal one replaces. */
+export function mergeRead<Item extends Versioned>(...given: Merged<Item>): void {
+  merge(given, (known, read) => known.version <= read.version);
+}
+
+/** Merges items of updates, each as it was at its change: of two versions of one item the larger is kept. */
+export function mergeUpdated<Item extends Versioned>(...given: Merged<Item>): void {
+  merge(given, (known, updated) => known.version < updated.version);
+}
+
+type Merged<Item> = [items: Map<string, Item>, incoming: readonly Item[], keyOf: (item: Item) => string];
+
+function merge<Item>(
+  [items, incoming, keyOf]: Merged<Item>,
+  replaces: (known: Item, item: Item) => boolean,
+): void {
+  for (const item of incoming) {
+    const known = items.get(keyOf(item));
+    if (!known || replaces(known, item)) items.set(keyOf(item), item);
+  }
+}

@@ -1,0 +1,44 @@
+import type { MoneyMovement } from './chart.ts';
+import type { CardPayment, Payout, PixPayment, SubaccountPayout } from './operations.ts';
+
+/** The money movements that the chart of the day shows. */
+export function movementsOf({
+  cardPayments,
+  pixPayments,
+  payouts,
+  subaccountPayouts,
+}: {
+  cardPayments: readonly CardPayment[];
+  pixPayments: readonly PixPayment[];
+  payouts: readonly Payout[];
+  subaccountPayouts: readonly SubaccountPayout[];
+}): MoneyMovement[] {
+  return [
+    ...cardPayments.flatMap(({ paidAt, refundedAt, amountCents }) => [
+      ...movement(paidAt, amountCents),
+      ...movement(refundedAt, -amountCents),
+    ]),
+    ...pixPayments.flatMap((payment) => [
+      ...movement(payment.paidAt, payment.amountCents),
+      ...refundsOf(payment),
+    ]),
+    ...payouts
+      .filter(({ status }) => status === 'COMPLETED')
+      .flatMap(({ processedAt, amountCents }) => movement(processedAt, -amountCents)),
+    ...subaccountPayouts
+      .filter(({ status }) => status === 'COMPLETED')
+      .flatMap(({ completedAt, amountCents }) => movement(completedAt, -amountCents)),
+  ];
+}
+
+/** The refunds of a PIX payment, each at its instant; the last one alone where the service does not list them. */
+function refundsOf({ refunds, refundedAt, amountCents }: PixPayment): MoneyMovement[] {
+  if (refunds === null) return movement(refundedAt, -amountCents);
+  return refunds
+    .filter(({ status }) => status === 'COMPLETED')
+    .flatMap((refund) => movement(refund.completedAt, -refund.amountCents));
+}
+
+function movement(instant: string | null, cents: number): MoneyMovement[] {
+  return instant === null ? [] : [{ at: new Date(instant), cents }];
+}

@@ -1,0 +1,212 @@
+// The rows of the dashboard's tables.
+import { html, nothing, type TemplateResult } from 'lit';
+import { formatBrl, formatFull, formatRelative, formatTime } from '../shared/format.ts';
+import { returnTexts } from '../shared/pix.ts';
+import type { TableRow } from './live-table.ts';
+import type { CardPayment, PixPayment, SubaccountPayout, WebhookDelivery } from './operations.ts';
+import { type Operable, operationOf } from './payment-dialog.ts';
+
+type Tone = 'waiting' | 'good' | 'bad' | 'neutral' | 'warning';
+type StatusLabels<Status extends string> = Record<Status, { label: string; tone: Tone }>;
+
+export const SUBACCOUNT_PAYOUT_LABELS: StatusLabels<SubaccountPayout['status']> = {
+  PROCESSING: { label: 'Em processamento', tone: 'warning' },
+  COMPLETED: { label: 'Concluído', tone: 'good' },
+  FAILED: { label: 'Falhou', tone: 'bad' },
+  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
+};
+/** The labels of a payment by card or PIX. */
+export const PAYMENT_LABELS: StatusLabels<CardPayment['status']> = {
+  PENDING: { label: 'Aguardando', tone: 'waiting' },
+  PAID: { label: 'Pago', tone: 'good' },
+  EXPIRED: { label: 'Expirado', tone: 'neutral' },
+  REFUNDED: { label: 'Estornado', tone: 'warning' },
+  FAILED: { label: 'Recusado', tone: 'bad' },
+  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
+};
+const CANCELED_LABEL = { label: 'Cancelado', tone: 'neutral' } as const;
+const OPERATION_LABELS = { refund: 'Estornar', cancel: 'Cancelar' } as const;
+export const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
+  PENDING: { label: 'Tentando', tone: 'waiting' },
+  DELIVERED: { label: 'Entregue', tone: 'good' },
+  EXHAUSTED: { label: 'Desistiu', tone: 'bad' },
+};
+
+/** Opens the dialog of a payment. Null where money would be real: then the page only reads. */
+type OpenPayment = ((payment: Operable) => void) | null;
+
+export function cardPaymentRow(
+  payment: CardPayment,
+  { now, failedRefund, open }: { now: Date; failedRefund: string | null; open: OpenPayment },
+): TableRow {
+  const { orderCode, status, version, amountCents, description, refundedCents, refundableCents } = payment;
+  const operable = {
+    method: 'card',
+    id: orderCode,
+    status,
+    amountCents,
+    description,
+    refundableCents,
+  } as const;
+  return {
+    key: orderCode,
+    status,
+    version: `${version} ${refundedCents} ${refundableCents} ${failedRefund}`,
+    cells: [
+      statusCell(
+        payment.canceledAt && status === 'EXPIRED' ? CANCELED_LABEL : PAYMENT_LABELS[status],
+        payment.failureReason ?? refundSummary(payment, failedRefund && `estorno recusado: ${failedRefund}`),
+      ),
+      html`${formatBrl(amountCents)}`,
+      saleCell(description, payment.customer?.name ?? ''),
+      codeCell(operable, open),
+      timeCell(payment.createdAt, now),
+    ],
+  };
+}
+
+export function pixPaymentRow(
+  payment: PixPayment,
+  { now, open }: { now: Date; open: OpenPayment },
+): TableRow {
+  const { paymentId, status, version, amountCents, description, customer, refundableCents } = payment;
+  const operable = {
+    method: 'pix',
+    id: paymentId,
+    status,
+    amountCents,
+    description,
+    refundableCents,
+  } as const;
+  const lastRefund = payment.refunds?.at(-1);
+  const failedRefund =
+    lastRefund?.status === 'FAILED'
+      ? `estorno de ${formatBrl(lastRefund.amountCents)} recusado: ${lastRefund.failureReason ?? 'sem motivo'}`
+      : null;
+  return {
+    key: paymentId,
+    status,
+    version,
+    cells: [
+      statusCell(
+        PAYMENT_LABELS[status],
+        payment.paidLate ? 'depois do prazo' : null,
+        payment.failureReason ?? refundSummary(payment, failedRefund),
+        ...returnTexts(payment.returnedCredits),
+      ),
+      html`${formatBrl(amountCents)}`,
+      saleCell(description, customer?.name ?? customer?.email ?? ''),
+      codeCell(operable, open),
+      timeCell(payment.createdAt, now),
+    ],
+  };
+}
+
+export function subaccountPayoutRow(
+  payout: SubaccountPayout,
+  { now, name }: { now: Date; name: string },
+): TableRow {
+  return {
+    key: payout.id,
+    status: payout.status,
+    version: payout.version,
+    cells: [
+      statusCell(
+        SUBACCOUNT_PAYOUT_LABELS[payout.status],
+        payout.reversed ? 'valor devolvido' : payout.failureReason,
+      ),
+      html`${formatBrl(payout.amountCents)}`,
+      saleCell(name, payout.recipientName ?? payout.pixKey ?? ''),
+      timeCell(payout.createdAt, now),
+    ],
+  };
+}
+
+export function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {
+  const last = delivery.attempts.at(-1);
+  const next = delivery.nextAttemptAt;
+  return {
+    key: delivery.webhookId,
+    status: delivery.status,
+    version: `${delivery.status} ${delivery.attempts.length}`,
+    cells: [
+      statusCell(
+        DELIVERY_LABELS[delivery.status],
+        delivery.status === 'PENDING' && next
+          ? `${last ? 'de novo ' : ''}${formatRelative(new Date(next), now)}`
+          : null,
+      ),
+      html`<span class="strong">${delivery.event}</span>
+        <small class="target-url" title=${delivery.url}>${delivery.url}</small>`,
+      html`${delivery.attempts.length}<span class="narrow-only"> ${delivery.attempts.length === 1 ? 'tentativa' : 'tentativas'}</span>
+        <small>${last ? (last.responseStatus ?? last.error ?? 'sem resposta') : 'nenhuma ainda'}</small>`,
+      timeCell(delivery.createdAt, now),
+    ],
+  };
+}
+
+/** Says how much of a paid payment was given back or is on its way, and why its last refund failed; null: nothing. */
+function refundSummary(
+  {
+    status,
+    amountCents,
+    refundedCents,
+    refundableCents,
+  }: Pick<CardPayment, 'status' | 'amountCents' | 'refundedCents' | 'refundableCents'>,
+  failedRefund: string | null,
+): string | null {
+  if (status !== 'PAID' || refundedCents === null || refundableCents === null) return null;
+  const onTheWay = amountCents - refundedCents - refundableCents;
+  const parts = [
+    refundedCents > 0 ? `${formatBrl(refundedCents)} estornados` : '',
+    onTheWay > 0 ? `${formatBrl(onTheWay)} a caminho de volta` : '',
+    failedRefund ?? '',
+  ].filter(Boolean);
+  return parts.length > 0 ? parts.join(', ') : null;
+}
+
+function saleCell(title: string | null, details: string): TemplateResult {
+  return html`<span class="strong">${title ?? 'Sem descrição'}</span>
+    <small>${details}</small>`;
+}
+
+/** The code of a payment, with the button of what can be done with it. */
+function codeCell(payment: Operable, open: OpenPayment): TemplateResult {
+  const operation = open && operationOf(payment);
+  return html`<code>${payment.id}</code>
+    ${
+      operation
+        ? html`<button
+            type="button"
+            class="secondary operation"
+            aria-label=${`${OPERATION_LABELS[operation]} ${payment.description ?? payment.id}`}
+            @click=${() => open?.(payment)}
+          >
+            ${OPERATION_LABELS[operation]}
+          </button>`
+        : nothing
+    }`;
+}
+
+function statusCell(
+  { label, tone }: { label: string; tone: Tone },
+  ...reasons: (string | null)[]
+): TemplateResult {
+  return html`<span class="status" data-tone=${tone}>${label}</span>
+    ${reasons.filter(Boolean).map((reason) => html`<small class="reason">${reason}</small>`)}`;
+}
+
+function timeCell(instant: string | null, now: Date): TemplateResult {
+  if (instant === null) return html`—`;
+  const at = new Date(instant);
+  return html`<time datetime=${instant} title=${formatFull(at)}>
+    <span>${formatRelative(at, now)}</span><small>${formatTime(at, now)}</small>
+  </time>`;
+}
+
+/** The choices of a table's filter. UNKNOWN, the status of a newer server, is none of them. */
+export function filterOptions(labels: StatusLabels<string>): { status: string; label: string }[] {
+  return Object.entries(labels)
+    .filter(([status]) => status !== 'UNKNOWN')
+    .map(([status, { label }]) => ({ status, label }));
+}
