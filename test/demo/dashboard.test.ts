@@ -6,7 +6,7 @@ import type { Route } from '../../server/src/http/routes.ts';
 import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
-import { START } from '../../widget/demo/dashboard/operations.ts';
+import { PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -83,6 +83,7 @@ describe('the dashboard’s token', () => {
     const data = await app.client(token).request(START);
 
     expect(data).toMatchObject({ wallet: { withdrawableCents: 1_000_000 }, payouts: { nodes: [] } });
+    expect(await app.client(token).request(PIX_PAYMENTS)).toMatchObject({ payments: { nodes: [] } });
   });
 
   test('the dashboard’s token cannot request a payout', async () => {
@@ -174,7 +175,7 @@ describe('a payout of the dashboard', () => {
   });
 });
 
-describe('a card payment of the dashboard', () => {
+describe('a payment of the dashboard', () => {
   async function create(): Promise<string> {
     const { createCardPayment } = await app.live.request(
       'mutation { createCardPayment(input: { valueCents: 5000 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
@@ -202,6 +203,33 @@ describe('a card payment of the dashboard', () => {
       status: 400,
       body: { code: 'VALIDATION', fields: [{ path: 'amountCents' }] },
     });
+  });
+
+  test('a part of a PIX payment is refunded, and the refund of no payment or of two names the field', async () => {
+    const { createPayment } = await app.live.request(
+      'mutation { createPayment(input: { valueCents: 5000 }) { ... on PaymentSuccess { payment { paymentId } } } }',
+    );
+    const { paymentId } = createPayment.payment;
+    await post('/simulator/pix/pay', { id: paymentId });
+    expect(await post('/demo/dashboard/refunds', { paymentId, amountCents: 2000 })).toMatchObject({
+      status: 201,
+      body: { status: 'processing', amountCents: 2000, replayed: false },
+    });
+    await app.work.settled();
+    const { token } = await mintToken();
+    expect((await app.client(token).request(PIX_PAYMENTS)).payments.nodes).toMatchObject([
+      { paymentId, refundedCents: 2000, refunds: [{ status: 'COMPLETED', amountCents: 2000 }] },
+    ]);
+    for (const [input, path] of [
+      [{}, 'orderCode'],
+      [{ paymentId, orderCode: 'PSC-1' }, 'orderCode'],
+      [{ paymentId: 'psa_1' }, 'paymentId'],
+      [{ paymentId, amountCents: 3001 }, 'amountCents'],
+    ] as const)
+      expect(await post('/demo/dashboard/refunds', input)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION', fields: [{ path }] },
+      });
   });
 
   test('a pending payment is canceled, and a paid one is refused', async () => {

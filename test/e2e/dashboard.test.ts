@@ -182,6 +182,65 @@ describe('the table of card payments', () => {
   });
 });
 
+describe('the table of PIX payments', () => {
+  async function charge(description: string): Promise<string> {
+    const { createPayment } = await shop.fixture.live.request(
+      'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { ... on PaymentSuccess { payment { pix { copyPaste } } } } }',
+      { input: { valueCents: 5000, description, customer: { name: 'Ana' } } },
+    );
+    return createPayment.payment.pix.copyPaste;
+  }
+
+  it('a PIX payment is paid by its code in the simulator, sent back beyond that, and refunded in part', async () => {
+    const { page, context } = await openDashboard();
+    const row = (name: string) => page.locator('#pix-payments tbody tr').filter({ hasText: name });
+    const copyPaste = await charge('Bule');
+    await row('Bule').getByText('Aguardando', { exact: true }).waitFor();
+    expect(await row('Bule').getByRole('button').count()).toBe(0);
+
+    const simulator = await context.newPage();
+    await simulator.goto(`${shop.fixture.url}/simulator/`);
+    const says = (text: string) => simulator.locator('.outcome').getByText(text).waitFor();
+    const order = simulator.locator('.order-form');
+    await order.getByLabel('PIX Copia e Cola').fill(copyPaste.slice(0, -1));
+    await order.getByRole('button', { name: 'Pagar' }).click();
+    await order.getByText('o CRC não confere').waitFor();
+    await order.getByLabel('PIX Copia e Cola').fill(copyPaste);
+    await order.getByLabel('Valor, se for outro').fill('49,00');
+    await order.getByRole('button', { name: 'Pagar' }).click();
+    await says('PIX de R$ 49,00 enviado, e o serviço devolve: valor diferente do cobrado.');
+    const line = simulator.locator('.pix-bank li').filter({ hasText: 'Bule' });
+    await line.getByRole('button', { name: 'Pagar', exact: true }).click();
+    await says('PIX de R$ 50,00 pago.');
+    await line.getByRole('button', { name: 'Pagar de novo' }).click();
+    await says('o serviço devolve: já estava pago');
+    await line.getByText('R$ 49,00 devolvidos: valor diferente do cobrado').waitFor();
+
+    await row('Bule').getByText('Pago', { exact: true }).waitFor();
+    await row('Bule').getByText('R$ 49,00 devolvidos: valor diferente do cobrado').waitFor();
+    await row('Bule').getByText('R$ 50,00 devolvidos: já estava pago').waitFor();
+    await page.getByRole('button', { name: 'Estornar Bule' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Estornar Bule' });
+    await dialog.getByText('Volta para a conta de quem pagou.').waitFor();
+    await dialog.getByLabel('Valor em reais').fill('20,00');
+    await dialog.getByRole('button', { name: 'Estornar' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await row('Bule').getByText('R$ 20,00 estornados').waitFor();
+    await line.getByRole('button', { name: 'Recusar devoluções' }).click();
+    await line.getByText('o banco recusa devolver').waitFor();
+    await page.getByRole('button', { name: 'Estornar Bule' }).click();
+    await dialog.getByRole('button', { name: 'Estornar' }).click();
+    await row('Bule').getByText('estorno de R$ 30,00 recusado: O banco do pagador').waitFor();
+    await page.getByText('Ver como tabela').click();
+    await page.locator('.as-table td').getByText('20,00').first().waitFor();
+
+    await charge('Cesto');
+    await simulator.locator('.pix-bank li').filter({ hasText: 'Cesto' }).getByText('Pagar atrasado').click();
+    await says('Relógio adiantado. PIX de R$ 50,00 pago.');
+    await row('Cesto').getByText('depois do prazo').waitFor();
+  });
+});
+
 describe('an invalid form', () => {
   it('an invalid form shows the error at its field and focuses it', async () => {
     await credit(50_000);
@@ -294,6 +353,10 @@ describe.each(
     await page.getByRole('dialog').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Voltar' }).click();
+    await shop.fixture.live.request(
+      'mutation { createPayment(input: { valueCents: 5000, description: "Pote" }) { __typename } }',
+    );
+    await page.locator('#pix-payments').getByText('Pote').first().waitFor();
 
     await context.setOffline(true);
     await page.getByText('Você está sem rede').waitFor();
@@ -303,6 +366,9 @@ describe.each(
     await page.goto(`${shop.fixture.url}/simulator/`);
     await page.getByRole('button', { name: 'Negar' }).first().waitFor();
     await page.getByText('As mesmas alavancas').click();
+    await page.getByText('Pagadores que agem sozinhos').click();
+    await page.locator('.order-form').getByRole('button', { name: 'Pagar' }).click();
+    await page.getByText('Cole um código').waitFor();
     expect(await findViolations(page)).toEqual([]);
     // Nothing is wider than the screen.
     for (const path of ['/simulator/', '/demo/dashboard']) {
