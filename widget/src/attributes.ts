@@ -6,6 +6,7 @@ import type { Labels, PsaCheckout } from './psa-checkout.ts';
 export interface PsaCheckoutAttributes {
   endpoint?: string | undefined;
   token?: string | undefined;
+  methods?: 'card' | 'pix' | 'pix card' | 'card pix' | undefined;
   mode?: CheckoutMode | undefined;
   transport?: PsaCheckout['transport'] | undefined;
   'amount-cents'?: number | undefined;

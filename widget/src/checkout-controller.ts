@@ -6,14 +6,23 @@ import {
   type CheckoutEvent,
   type CheckoutPhase,
   INITIAL,
+  idOf,
   isDecided,
   isFollowable,
   reduce,
 } from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
-import type { CardPayment, CardPaymentStatus, CustomerInput, StartCheckoutInput } from './operations.ts';
+import { type CheckoutMethod, parseMethods, readMethods } from './methods.ts';
+import type {
+  CardPayment,
+  CardPaymentStatus,
+  CheckoutPayment,
+  CustomerInput,
+  StartCheckoutInput,
+} from './operations.ts';
 import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
+import type { PixView } from './pix.ts';
 import {
   attemptId,
   findVisit,
@@ -21,7 +30,9 @@ import {
   keyOf,
   lastKey,
   loadVisit,
+  methodOf,
   newVisit,
+  type PaymentAccess,
   saveVisit,
   type Visit,
 } from './storage.ts';
@@ -29,6 +40,7 @@ import {
 export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   endpoint?: string | undefined;
   token?: string | undefined;
+  methods: string;
   mode: CheckoutMode;
   transport: 'auto' | Transport;
   amountCents?: number | undefined;
@@ -38,6 +50,7 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   customer?: CustomerInput | undefined;
   /** The text of the empty window while the payment is created. */
   readonly openingText: string;
+  readonly renderRoot: HTMLElement | DocumentFragment;
 }
 
 type PaymentChunk = typeof import('./payment.ts');
@@ -53,6 +66,10 @@ export class CheckoutController implements ReactiveController {
   resuming = false;
   /** The chunk that the first payment loads; see payment.ts. */
   chunk: PaymentChunk | undefined;
+  /** The view of a payment by PIX, of a chunk of its own. */
+  pix: PixView | undefined;
+  /** The method of the payment, or of the one that is being created. */
+  method: CheckoutMethod | undefined;
 
   readonly #host: CheckoutHost;
   #key = '';
@@ -63,6 +80,8 @@ export class CheckoutController implements ReactiveController {
   #creating: AbortController | undefined;
   #following: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
+  /** The methods that the token takes, in the server's words; undefined until it has answered. */
+  #allowed: string[] | undefined;
   /** The status of the last event that this page received. */
   #lastEventStatus: CardPaymentStatus | undefined;
   /** The payment's expiry on the monotonic clock: the device's date may be wrong, and may be set while the payer pays. */
@@ -97,7 +116,28 @@ export class CheckoutController implements ReactiveController {
   }
 
   get checkoutUrl(): string | undefined {
-    return safeUrl(this.state.payment?.checkoutUrl);
+    return safeUrl((this.state.payment as CardPayment | undefined)?.checkoutUrl);
+  }
+
+  /** The methods that the payer can choose, in the order of the attribute. */
+  get methods(): CheckoutMethod[] {
+    const allowed = this.#allowed;
+    return parseMethods(this.#host.methods).filter((method) => !allowed || allowed.includes(method));
+  }
+
+  /** Asks the server which of the named methods the token takes. A page that names the card alone needs no answer. */
+  async readMethods(): Promise<void> {
+    const { token, methods } = this.#host;
+    const endpoint = this.#endpoint();
+    this.#allowed = undefined;
+    if (!token || !endpoint || !/pix/.test(methods)) return;
+    const allowed = await readMethods(endpoint, token);
+    if (token !== this.#host.token || methods !== this.#host.methods) return;
+    this.#allowed = allowed;
+    this.#host.requestUpdate();
+    if (this.methods[0] || this.state.phase !== 'idle' || this.resuming) return;
+    await this.load().catch(() => undefined);
+    this.#fail(failure('not_configured', `the token takes none of: ${methods}`));
   }
 
   /** Finds the payment of this page again: by the attributes, the address or this tab's storage. */
@@ -139,6 +179,7 @@ export class CheckoutController implements ReactiveController {
     this.#stopFollowing();
     this.#lastEventStatus = this.#deadlineMs = undefined;
     this.#visit = visit;
+    this.method = visit?.orderCode ? methodOf(visit.orderCode) : undefined;
     this.#apply({ type: 'reset' });
     if (!visit?.orderCode || !visit.paymentToken) return;
     if (visit.payment) this.#apply({ type: 'answered', payment: visit.payment });
@@ -148,19 +189,31 @@ export class CheckoutController implements ReactiveController {
     this.#resume();
   }
 
-  /** Loads the payment chunk. Called as soon as a click is likely, so that the click does not wait for it. */
-  async load(): Promise<PaymentChunk> {
-    if (!this.chunk) {
-      this.chunk = await importAgain(() => import('./payment.ts'));
+  /** Loads the chunks of a method. Called as soon as a click is likely, so that the click does not wait for them. */
+  async load(method = this.method): Promise<PaymentChunk> {
+    const needsPix = method === 'pix' && !this.pix;
+    if (!this.chunk || needsPix) {
+      const [chunk, pix] = await Promise.all([
+        importAgain(() => import('./payment.ts')),
+        needsPix && importAgain(() => import('./pix.ts')),
+      ]);
+      this.chunk = chunk;
+      if (pix)
+        this.pix ??= pix.createPix(this.#host, () =>
+          this.#emit('psa-pix-copied', { payment: this.state.payment }),
+        );
       this.#host.requestUpdate();
     }
     return this.chunk;
   }
 
-  /** Starts a payment; must be called in a click. Concurrent calls share one promise and one payment. */
-  start(): Promise<void> {
+  /**
+   * Starts a payment; must be called in a click. Concurrent calls share one promise and one payment. While a payment is
+   * open, another method gives the same attempt a second payment: the server keeps the one that is paid first.
+   */
+  start(method?: CheckoutMethod): Promise<void> {
     if (!this.#starting) {
-      const started = this.#create().finally(() => {
+      const started = this.#create(method ?? this.methods[0]).finally(() => {
         // After reset() another start may be running.
         if (this.#starting === started) this.#starting = undefined;
       });
@@ -175,7 +228,7 @@ export class CheckoutController implements ReactiveController {
     const url = this.checkoutUrl;
     if (!payment || !url || this.state.phase !== 'pending' || this.#window?.focus()) return;
     const mode = resolveMode(this.#host.mode);
-    this.#showPaymentPage(mode, mode === 'redirect' ? undefined : this.#openWindow(mode), payment);
+    this.#showPaymentPage(mode, mode === 'redirect' ? undefined : this.#openWindow(mode));
   }
 
   /** Handles a click on the link: focuses a popup that is still open, else lets the link open, which no blocker stops. */
@@ -215,7 +268,9 @@ export class CheckoutController implements ReactiveController {
       this.#resume();
       return Promise.resolve();
     }
-    return phase === 'error' || phase === 'expired' || phase === 'failed' ? this.start() : Promise.resolve();
+    return phase === 'error' || phase === 'expired' || phase === 'failed'
+      ? this.start(this.method)
+      : Promise.resolve();
   }
 
   /** Returns to the button. An open payment stays with this visit: the next click finds it again. */
@@ -233,40 +288,49 @@ export class CheckoutController implements ReactiveController {
     this.#visit = undefined;
     if (visit && payment?.status !== 'PAID' && payment?.status !== 'REFUNDED') {
       const { base, attempt, valueCents, payment: last } = visit;
+      const earlier = openPayments(visit);
       this.#visit =
-        last && needsNewAttempt(last) ? { base, attempt: attempt + 1 } : { base, attempt, valueCents };
+        last && needsNewAttempt(last)
+          ? { base, attempt: attempt + 1, earlier }
+          : { base, attempt, valueCents, earlier };
       saveVisit(this.#key, this.#visit);
     }
-    this.#window = this.#lastEventStatus = this.#deadlineMs = undefined;
+    this.#window = this.#lastEventStatus = this.#deadlineMs = this.method = undefined;
     this.resuming = false;
     this.#apply({ type: 'reset' });
   }
 
-  async #create(): Promise<void> {
+  async #create(method: CheckoutMethod | undefined): Promise<void> {
     const host = this.#host;
-    if (STARTED.includes(this.state.phase) || this.resuming) return;
-    if (!this.#emit('psa-before-start', {}, true)) return;
+    const { phase } = this.state;
+    const isSwitch = phase === 'pending' && method !== this.method;
+    if ((STARTED.includes(phase) && !isSwitch) || this.resuming) return;
+    if (!this.#emit('psa-before-start', { method }, true)) return;
     const endpoint = this.#endpoint();
     const { token, customer, amountCents: valueCents } = host;
-    if (!endpoint || !token) {
+    if (!endpoint || !token || !method) {
       // The chunk contains the text of the error.
       await this.load().catch(() => undefined);
-      this.#fail(failure('not_configured', 'endpoint and token are required'));
+      this.#fail(failure('not_configured', 'endpoint, token or methods is missing'));
       return;
     }
     let visit = this.#visit ?? loadVisit(this.#key) ?? newVisit();
+    const earlier = openPayments(visit, method);
     if (
       (visit.payment && needsNewAttempt(visit.payment)) ||
       (visit.valueCents !== undefined && visit.valueCents !== valueCents)
     )
       visit = nextAttempt(visit);
-    visit = { ...visit, valueCents, endpoint, startedBy: keyOf(token) };
+    else if (visit.orderCode && methodOf(visit.orderCode) !== method)
+      visit = { base: visit.base, attempt: visit.attempt };
+    visit = { ...visit, valueCents, endpoint, startedBy: keyOf(token), earlier };
     // Saved before the request: a reload during it must retry with the same attempt id.
     this.#saveVisit(visit);
     this.#stopFollowing();
     const mode = resolveMode(host.mode);
-    const opened = mode === 'redirect' ? undefined : this.#openWindow(mode);
+    const opened = method === 'pix' || mode === 'redirect' ? undefined : this.#openWindow(mode);
     this.#deadlineMs = this.#lastEventStatus = undefined;
+    this.#setMethod(method);
     this.#apply({ type: 'started' });
     this.#creating = new AbortController();
     const { signal } = this.#creating;
@@ -274,19 +338,21 @@ export class CheckoutController implements ReactiveController {
       const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
-        const { cardPayment, paymentToken } = await startCheckout({ endpoint, token, input, signal });
-        visit = { ...visit, orderCode: cardPayment.orderCode, paymentToken, payment: cardPayment };
+        const { payment, paymentToken } = await startCheckout({ endpoint, token, method, input, signal });
+        const orderCode = idOf(payment);
+        visit = { ...visit, orderCode, paymentToken, payment };
+        visit.earlier = earlier.filter((each) => each.orderCode !== orderCode);
         // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
-        if (needsNewAttempt(cardPayment) && tries < 3) {
+        if (needsNewAttempt(payment) && tries < 3) {
           visit = nextAttempt(visit);
           this.#saveVisit(visit);
           continue;
         }
         this.#saveVisit(visit);
         this.#creating = undefined;
-        this.#applyAnswer(cardPayment);
-        this.#emit('psa-created', { payment: cardPayment });
-        if (this.state.phase === 'pending') this.#showPaymentPage(mode, opened, cardPayment);
+        this.#applyAnswer(payment);
+        this.#emit('psa-created', { payment });
+        if (this.state.phase === 'pending' && method === 'card') this.#showPaymentPage(mode, opened);
         else opened?.close();
         break;
       }
@@ -307,12 +373,9 @@ export class CheckoutController implements ReactiveController {
     return PaymentWindow.open(mode, this.#host, this.#host.openingText);
   }
 
-  #showPaymentPage(
-    mode: 'popup' | 'tab' | 'redirect',
-    opened: PaymentWindow | undefined,
-    payment: CardPayment,
-  ): void {
-    const url = safeUrl(payment.checkoutUrl);
+  #showPaymentPage(mode: 'popup' | 'tab' | 'redirect', opened: PaymentWindow | undefined): void {
+    const { payment } = this.state;
+    const url = this.checkoutUrl;
     if (!url) {
       opened?.close();
       this.#fail(failure('unsafe_url', 'checkoutUrl is not https'));
@@ -349,8 +412,9 @@ export class CheckoutController implements ReactiveController {
     try {
       const { readPayment } = await this.load();
       const { signal } = new AbortController();
-      const { cardPayment } = await readPayment({ endpoint, token, orderCode, signal });
-      if (orderCode === this.#visit?.orderCode) this.#applyAnswer(cardPayment);
+      const method = methodOf(orderCode);
+      const payment = await readPayment({ endpoint, token, method, orderCode, signal });
+      if (orderCode === this.#visit?.orderCode) this.#applyAnswer(payment);
     } catch (thrown) {
       const error = asCheckoutError(thrown);
       if (!error.retryable && orderCode === this.#visit?.orderCode) this.#failFollowing(error);
@@ -360,7 +424,7 @@ export class CheckoutController implements ReactiveController {
   /** Follows the payment until a final state, the end of its token, or the next call. */
   async #follow(): Promise<void> {
     this.#stopFollowing();
-    const { orderCode, paymentToken: token } = this.#visit ?? {};
+    const { orderCode, paymentToken: token, earlier = [] } = this.#visit ?? {};
     const endpoint = this.#endpoint();
     if (!orderCode || !token || !endpoint || !this.#host.isConnected) return;
     this.#following = new AbortController();
@@ -369,13 +433,22 @@ export class CheckoutController implements ReactiveController {
     this.#setConnection('connecting');
     try {
       const { followPayment } = await this.load();
+      const options = { endpoint, transport: this.#host.transport, signal };
+      for (const { orderCode, paymentToken } of earlier)
+        void followPayment({
+          ...options,
+          token: paymentToken,
+          method: methodOf(orderCode),
+          orderCode,
+          onUpdate: (payment) => signal.aborted || this.#adopt(payment, { orderCode, paymentToken }),
+          onConnection: () => undefined,
+        });
       const error = await followPayment({
-        endpoint,
+        ...options,
         token,
+        method: methodOf(orderCode),
         orderCode,
-        transport: this.#host.transport,
-        signal,
-        onUpdate: ({ cardPayment }) => signal.aborted || this.#applyAnswer(cardPayment),
+        onUpdate: (payment) => signal.aborted || this.#applyAnswer(payment),
         onConnection: (connection, transport) => signal.aborted || this.#setConnection(connection, transport),
       });
       if (!error || signal.aborted) return;
@@ -396,8 +469,23 @@ export class CheckoutController implements ReactiveController {
     this.#setConnection('idle');
   }
 
+  /** Shows an earlier payment of the visit in place of the open one, once it is paid: the server keeps that one alone. */
+  #adopt(payment: CheckoutPayment, access: PaymentAccess): void {
+    if (payment.status !== 'PAID' || !this.#visit) return;
+    this.#saveVisit({ ...this.#visit, ...access, earlier: undefined });
+    this.#lastEventStatus = undefined;
+    this.#setMethod(methodOf(idOf(payment)));
+    this.#applyAnswer(payment);
+  }
+
+  #setMethod(method: CheckoutMethod): void {
+    if (this.method === method) return;
+    this.method = method;
+    if (this.methods[1]) this.#emit('psa-method-change', { method });
+  }
+
   /** Applies an answer of the server; every answer about the payment passes here. */
-  #applyAnswer(answer: CardPayment): void {
+  #applyAnswer(answer: CheckoutPayment): void {
     this.resuming = false;
     this.#apply({ type: 'answered', payment: answer });
     const { payment, phase } = this.state;
@@ -496,19 +584,34 @@ export class CheckoutController implements ReactiveController {
   };
 
   #emit(name: string, detail: object, cancelable = false): boolean {
+    if ('payment' in detail) Object.assign(detail, { method: this.method });
     return this.#host.dispatchEvent(
       new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable }),
     );
   }
 }
 
-function needsNewAttempt({ status }: CardPayment): boolean {
+/**
+ * The payments of a visit that may be paid beside the next one. A PIX code is in the payer's hands, and a card payment that
+ * PIX replaces has a page that is open. A card payment that follows another is not followed beside it.
+ */
+function openPayments(
+  { earlier = [], orderCode, paymentToken }: Visit,
+  next?: CheckoutMethod,
+): PaymentAccess[] {
+  const others = earlier.filter((each) => each.orderCode !== orderCode);
+  return (orderCode && paymentToken ? [...others, { orderCode, paymentToken }] : others)
+    .filter((each) => next !== 'card' || methodOf(each.orderCode) === 'pix')
+    .slice(-2);
+}
+
+function needsNewAttempt({ status }: CheckoutPayment): boolean {
   return status === 'EXPIRED' || status === 'FAILED';
 }
 
 /** The visit's next attempt. It keeps the base, by which the server recognizes the same purchase. */
-function nextAttempt({ base, attempt, valueCents }: Visit): Visit {
-  return { base, attempt: attempt + 1, valueCents };
+function nextAttempt({ base, attempt, valueCents, earlier }: Visit): Visit {
+  return { base, attempt: attempt + 1, valueCents, earlier };
 }
 
 function failure(code: CheckoutErrorCode, message: string): CheckoutError {

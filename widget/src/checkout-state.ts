@@ -1,4 +1,4 @@
-import type { CardPayment, CardPaymentStatus } from './operations.ts';
+import type { CardPaymentStatus, CheckoutPayment } from './operations.ts';
 
 /** The phase of a checkout, which decides what the element shows. */
 export type CheckoutPhase =
@@ -38,7 +38,7 @@ export type CheckoutConnection = 'idle' | 'connecting' | 'live' | 'polling' | 'r
 
 export interface CheckoutState {
   readonly phase: CheckoutPhase;
-  readonly payment?: CardPayment | undefined;
+  readonly payment?: CheckoutPayment | undefined;
   readonly error?: CheckoutError | undefined;
   /** The browser blocked the window of the payment page; the payer gets a link. */
   readonly blocked?: boolean | undefined;
@@ -48,7 +48,7 @@ export interface CheckoutState {
 
 export type CheckoutEvent =
   | { type: 'started' }
-  | { type: 'answered'; payment: CardPayment }
+  | { type: 'answered'; payment: CheckoutPayment }
   | { type: 'blocked' }
   | { type: 'opened' }
   | { type: 'cancelled' }
@@ -94,7 +94,7 @@ export function isDecided(phase: CheckoutPhase): boolean {
 }
 
 /** Tells whether the payment may still receive an update that the payer waits for. */
-export function isFollowable(payment: CardPayment): boolean {
+export function isFollowable(payment: CheckoutPayment): boolean {
   return rank(payment.status) < 2;
 }
 
@@ -102,11 +102,16 @@ export function isFollowable(payment: CardPayment): boolean {
  * Picks the newer of two answers. The larger version wins, but not even a larger version leads back along
  * pending → expired → paid or failed → refunded: a bug upstream must not turn a receipt into a pay button.
  */
-export function pickNewer(known: CardPayment | undefined, answer: CardPayment): CardPayment {
-  if (!known || known.orderCode !== answer.orderCode) return answer;
+export function pickNewer(known: CheckoutPayment | undefined, answer: CheckoutPayment): CheckoutPayment {
+  if (!known || idOf(known) !== idOf(answer)) return answer;
   if (answer.version < known.version || rank(answer.status) < rank(known.status)) return known;
   // The same version read again brings a fresh countdown, and must not bring another status.
   return answer.version === known.version && answer.status !== known.status ? known : answer;
+}
+
+/** The identifier of a payment by any method. An answer that was stored by an earlier version has no `__typename`. */
+export function idOf(payment: CheckoutPayment): string {
+  return payment.__typename === 'Payment' ? payment.paymentId : payment.orderCode;
 }
 
 /** Ranks of statuses in a payment's life. UNKNOWN, and any status of a newer server, counts as pending. */

@@ -1,21 +1,27 @@
 import type { CheckoutConnection, CheckoutError, CheckoutPhase } from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
-import type { CardPayment, CardPaymentStatus } from './operations.ts';
+import type { CheckoutMethod } from './methods.ts';
+import type { CardPaymentStatus, CheckoutPayment } from './operations.ts';
 
 interface PaymentDetail {
-  payment: CardPayment;
+  /** `__typename` says which of the two it is. */
+  payment: CheckoutPayment;
+  method: CheckoutMethod;
 }
 
 /** The events of `<psa-checkout>`. All bubble and are composed. */
 export interface PsaCheckoutEventMap {
   /** Cancelable: no payment is started. */
-  'psa-before-start': CustomEvent<object>;
+  'psa-before-start': CustomEvent<{ method: CheckoutMethod | undefined }>;
   /** Cancelable: the page is not left. */
   'psa-before-redirect': CustomEvent<PaymentDetail & { url: string }>;
   'psa-created': CustomEvent<PaymentDetail>;
   'psa-checkout-open': CustomEvent<PaymentDetail>;
   'psa-checkout-close': CustomEvent<PaymentDetail>;
   'psa-popup-blocked': CustomEvent<PaymentDetail & { url: string }>;
+  /** The payer has chosen a method, of several. */
+  'psa-method-change': CustomEvent<{ method: CheckoutMethod }>;
+  'psa-pix-copied': CustomEvent<PaymentDetail>;
   'psa-status-change': CustomEvent<
     PaymentDetail & { status: CardPaymentStatus; previous: CardPaymentStatus | undefined }
   >;

@@ -6,9 +6,15 @@ import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
   type CardPaymentUpdate,
+  PAYMENT,
+  PAYMENT_UPDATES,
+  type Payment,
+  type PaymentUpdate,
   START_CHECKOUT,
+  START_PIX_CHECKOUT,
   type StartCheckoutInput,
   type StartCheckoutResult,
+  type StartPixCheckoutResult,
 } from './operations.ts';
 
 interface Setup {
@@ -20,9 +26,15 @@ declare const graphql: initGraphQLTada<Setup>;
 const start = graphql(START_CHECKOUT);
 const read = graphql(CARD_PAYMENT);
 const updates = graphql(CARD_PAYMENT_UPDATES);
+const startPix = graphql(START_PIX_CHECKOUT);
+const readPix = graphql(PAYMENT);
+const pixUpdates = graphql(PAYMENT_UPDATES);
 type Start = typeof start;
 type Read = typeof read;
 type Updates = typeof updates;
+type StartPix = typeof startPix;
+type ReadPix = typeof readPix;
+type PixUpdates = typeof pixUpdates;
 
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
@@ -34,4 +46,11 @@ export type Checks = [
   Fits<{ input: StartCheckoutInput }, VariablesOf<Start>>,
   Fits<{ orderCode: string; after: string | null }, VariablesOf<Updates>>,
   Fits<{ orderCode: string }, VariablesOf<Read>>,
+  Fits<NonNullable<ResultOf<ReadPix>['payment']>, Payment>,
+  Fits<Payment, NonNullable<ResultOf<ReadPix>['payment']>>,
+  Fits<ResultOf<PixUpdates>['paymentUpdates'], PaymentUpdate>,
+  Fits<ResultOf<StartPix>['startPixCheckout'], StartPixCheckoutResult>,
+  Fits<{ input: StartCheckoutInput }, VariablesOf<StartPix>>,
+  Fits<{ paymentId: string; after: string | null }, VariablesOf<PixUpdates>>,
+  Fits<{ paymentId: string }, VariablesOf<ReadPix>>,
 ];

@@ -1,11 +1,15 @@
-// The widget's three GraphQL documents and the types of their results. The interfaces are written by hand so that the
+// The widget's GraphQL documents and the types of their results. The interfaces are written by hand so that the
 // published types need no GraphQL library; operations.check.ts fails to compile when they differ from schema.graphql.
 
 /** The status of a card payment. UNKNOWN is an upstream status that the server does not know. */
 export type CardPaymentStatus = 'PENDING' | 'PAID' | 'EXPIRED' | 'REFUNDED' | 'FAILED' | 'UNKNOWN';
 
+/** The status of a payment by PIX, in the words of a card payment. */
+export type PaymentStatus = CardPaymentStatus;
+
 /** A card payment, as the holder of its payment token sees it. */
 export interface CardPayment {
+  __typename: 'CardPayment';
   orderCode: string;
   status: CardPaymentStatus;
   amountCents: number;
@@ -25,6 +29,46 @@ export interface CardPayment {
   version: number;
 }
 
+/** A payment by PIX, as the holder of its payment token sees it. */
+export interface Payment {
+  __typename: 'Payment';
+  paymentId: string;
+  status: PaymentStatus;
+  amountCents: number;
+  currency: 'BRL';
+  expiresAt: string;
+  /** Seconds until `expiresAt` by the server's clock, when it answered. */
+  expiresInSeconds: number;
+  description: string | null;
+  paidAt: string | null;
+  /** Whether the payer paid after `expiresAt`. */
+  paidLate: boolean;
+  refundedAt: string | null;
+  /** The code; null until the bank has given it, and once no more can be paid. */
+  pix: PixCode | null;
+  /** Money that came and is sent back: twice, another amount, or for an order that is paid. */
+  returnedCredits: ReturnedCredit[];
+  /** Grows with each change: of two answers the one with the larger version is newer. */
+  version: number;
+}
+
+/** The code that the payer's bank reads. */
+export interface PixCode {
+  /** PIX Copia e Cola. */
+  copyPaste: string;
+  /** The same as a QR code, as the path of an SVG with `size` modules on a side; null where it is too long to draw. */
+  qr: { path: string; size: number } | null;
+}
+
+export interface ReturnedCredit {
+  amountCents: number;
+  /** Null while the bank is sending it back. */
+  returnedAt: string | null;
+}
+
+/** A payment by any method, told apart by `__typename`. */
+export type CheckoutPayment = CardPayment | Payment;
+
 /** The payer, as far as the shop knows. */
 export interface CustomerInput {
   name?: string | null;
@@ -38,7 +82,7 @@ export interface StartCheckoutInput {
   customer?: CustomerInput | null;
 }
 
-/** A refusal of startCheckout, with the members that the widget reads. */
+/** A refusal of startCheckout or startPixCheckout, with the members that the widget reads. */
 export interface Refusal {
   message: string;
   code: string;
@@ -53,10 +97,24 @@ export interface StartCheckoutSuccess {
 
 export type StartCheckoutResult = StartCheckoutSuccess | Refusal;
 
+export interface StartPixCheckoutSuccess {
+  payment: Payment;
+  /** A token that reads and follows this payment alone. */
+  paymentToken: string;
+}
+
+export type StartPixCheckoutResult = StartPixCheckoutSuccess | Refusal;
+
 export interface CardPaymentUpdate {
   /** The position of this update in the stream, for `after`. */
   cursor: string;
   cardPayment: CardPayment;
+}
+
+export interface PaymentUpdate {
+  /** The position of this update in the stream, for `after`. */
+  cursor: string;
+  payment: Payment;
 }
 
 export interface GraphqlError {
@@ -70,14 +128,27 @@ export interface ExecutionResult<T> {
   errors?: readonly GraphqlError[];
 }
 
-const FIELDS =
-  'orderCode status amountCents currency checkoutUrl expiresAt expiresInSeconds description paidAt paidLate refundedAt failureReason version';
+const SHARED =
+  '__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version';
+const FIELDS = `${SHARED} orderCode checkoutUrl failureReason` as const;
+const PIX_FIELDS =
+  `${SHARED} paymentId pix{copyPaste qr{path size}}returnedCredits{amountCents returnedAt}` as const;
+const REFUSALS = '...on UserError{message code}...on RateLimitError{retryAfterSeconds}';
 
 export const START_CHECKOUT =
-  `mutation StartCheckout($input:StartCheckoutInput!){startCheckout(input:$input){...on StartCheckoutSuccess{cardPayment{${FIELDS}}paymentToken}...on UserError{message code}...on RateLimitError{retryAfterSeconds}}}` as const;
+  `mutation StartCheckout($input:StartCheckoutInput!){startCheckout(input:$input){...on StartCheckoutSuccess{cardPayment{${FIELDS}}paymentToken}${REFUSALS}}}` as const;
 
 export const CARD_PAYMENT =
   `query CardPayment($orderCode:String!){cardPayment(orderCode:$orderCode){${FIELDS}}}` as const;
 
 export const CARD_PAYMENT_UPDATES =
   `subscription CardPaymentUpdates($orderCode:String!,$after:String){cardPaymentUpdates(orderCode:$orderCode,after:$after){cursor cardPayment{${FIELDS}}}}` as const;
+
+export const START_PIX_CHECKOUT =
+  `mutation StartPixCheckout($input:StartCheckoutInput!){startPixCheckout(input:$input){...on StartPixCheckoutSuccess{payment{${PIX_FIELDS}}paymentToken}${REFUSALS}}}` as const;
+
+export const PAYMENT =
+  `query Payment($paymentId:String!){payment(paymentId:$paymentId){${PIX_FIELDS}}}` as const;
+
+export const PAYMENT_UPDATES =
+  `subscription PaymentUpdates($paymentId:String!,$after:String){paymentUpdates(paymentId:$paymentId,after:$after){cursor payment{${PIX_FIELDS}}}}` as const;

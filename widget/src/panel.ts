@@ -1,6 +1,8 @@
 import type { html as Html, TemplateResult } from 'lit';
 import type { CheckoutConnection, CheckoutState } from './checkout-state.ts';
-import type { CardPayment } from './operations.ts';
+import type { CheckoutMethod } from './methods.ts';
+import type { CheckoutPayment } from './operations.ts';
+import type { PixView } from './pix.ts';
 import type { Labels } from './psa-checkout.ts';
 
 export interface PanelView {
@@ -14,6 +16,11 @@ export interface PanelView {
   /** The address of the payment page, if it is a safe one. */
   url: string | undefined;
   target: '_top' | '_blank';
+  /** The view of a payment by PIX. */
+  pix: PixView | undefined;
+  /** The methods that can take the place of this one. */
+  others: readonly CheckoutMethod[];
+  onStart: (method: CheckoutMethod) => void;
   onLink: (event: Event) => void;
   onRetry: () => void;
   onReset: () => void;
@@ -21,18 +28,32 @@ export interface PanelView {
 
 /** Renders the panel below the status line. `html` is a parameter, because this chunk must not load Lit again. */
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
-  const { state, text, connection, onRetry, onReset } = view;
+  const { state, text, connection, pix, others, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
+  const isOpen = phase === 'pending' || phase === 'expired' || phase === 'failed';
+  const money = (cents: number) => formatMoney(view.locale, payment?.currency, cents);
   const retry = phase === 'expired' || phase === 'failed' || error?.retryable;
   return html`
     <div part="hint" class="hint">
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
       ${/ff|re/.test(connection) ? html`<p>${text(connection as 'offline')}</p>` : ''}
+      ${pix?.returned(html, view, money) ?? ''}
     </div>
-    <slot name=${phase}>${payment && !error ? facts(html, view, payment) : ''}</slot>
+    ${error ? '' : (pix?.code(html, view, money) ?? '')}
+    <slot name=${phase}>${payment && !error ? facts(html, view, payment, money) : ''}</slot>
     <div class="actions">
       ${phase === 'pending' ? link(html, view) : ''}
-      ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text('retry')}</button>` : ''}
+      ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text(pix && !error ? 'renew' : 'retry')}</button>` : ''}
+      ${
+        isOpen
+          ? others.map(
+              (method) =>
+                html`<button part="button" class="button quiet" value=${method} @click=${() => onStart(method)}
+                  >${text(method === 'pix' ? 'payPix' : 'pay')}</button
+                >`,
+            )
+          : ''
+      }
       ${
         phase === 'pending' || error
           ? html`<button part="cancel-button" class="button quiet" @click=${onReset}>${text('cancel')}</button>`
@@ -50,31 +71,33 @@ export const ICONS: Partial<Record<CheckoutState['phase'], string>> = {
   error: 'M12 7v6m0 3.8v.2M3.5 12a8.5 8.5 0 1 1 17 0 8.5 8.5 0 1 1-17 0',
 };
 
-function hint({ state, text }: PanelView): string {
+function hint({ state, text, pix }: PanelView): string {
   const { phase, error, payment, cancelled } = state;
   if (error) return text(error.code).replace('{seconds}', String(error.retryAfterSeconds ?? 60));
   if (cancelled) return text('cancelledHint');
+  if (pix && payment && phase === 'pending') return text(pix.hint(payment));
   return text(payment?.paidLate && phase === 'paid' ? 'paidLate' : (`${phase}Hint` as 'paidHint'));
 }
 
 /** Renders the payment's amount, order and time left; a receipt once it is paid. */
 function facts(
   html: typeof Html,
-  { state: { phase }, text, locale, seconds }: PanelView,
-  payment: CardPayment,
+  { state: { phase }, text, locale, seconds, pix }: PanelView,
+  payment: CheckoutPayment,
+  money: (cents: number) => string,
 ): TemplateResult {
-  const { orderCode, refundedAt, paidAt, amountCents, currency, description } = payment;
+  const { refundedAt, paidAt, amountCents, description } = payment;
   const at = refundedAt ?? paidAt;
-  const amount = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency,
-    currencyDisplay: 'narrowSymbol',
-  });
+  const payee = pix?.payee(payment);
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   return html`
     <dl class="facts">
-      <div><dt>${description || text('amount')}</dt><dd class="large">${amount.format(amountCents / 100)}</dd></div>
-      <div><dt>${text('order')}</dt><dd><small>${orderCode}</small></dd></div>
+      <div><dt>${description || text('amount')}</dt><dd class="large">${money(amountCents)}</dd></div>
+      ${
+        payee
+          ? html`<div><dt>${text('payee')}</dt><dd>${payee}</dd></div>`
+          : html`<div><dt>${text('order')}</dt><dd><small>${payment.__typename === 'Payment' ? payment.paymentId : payment.orderCode}</small></dd></div>`
+      }
       ${at ? html`<div><dt>${text('time')}</dt><dd>${date.format(new Date(at))}</dd></div>` : ''}
       ${
         phase === 'pending' && seconds !== undefined
@@ -97,6 +120,14 @@ function link(html: typeof Html, { state, text, url, target, onLink }: PanelView
   return html`<a part="link" class="button" href=${url} target=${target} rel="noopener" @click=${onLink}
     ><span>${label}${target === '_top' ? '' : html`<span class="sr">&nbsp;${text('newTab')}</span>`}</span></a
   >`;
+}
+
+function formatMoney(locale: string | undefined, currency = 'BRL', cents = 0): string {
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+  }).format(cents / 100);
 }
 
 /** Formats the time left, rounded down: in hours or minutes, so that nobody feels rushed, in the last minute in seconds. */

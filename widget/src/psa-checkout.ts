@@ -11,8 +11,19 @@ import type { PsaCheckoutEventMap } from './events.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
-import type { Texts } from './locales/texts.ts';
-import type { CardPayment, CardPaymentStatus, CustomerInput } from './operations.ts';
+import type { PixTexts, Texts } from './locales/texts.ts';
+import { methodButtons } from './method-buttons.ts';
+import type { CheckoutMethod } from './methods.ts';
+import type {
+  CardPayment,
+  CardPaymentStatus,
+  CheckoutPayment,
+  CustomerInput,
+  Payment,
+  PaymentStatus,
+  PixCode,
+  ReturnedCredit,
+} from './operations.ts';
 import { type CheckoutMode, resolveMode } from './payment-window.ts';
 import { styles } from './psa-checkout.styles.ts';
 
@@ -22,34 +33,47 @@ export type {
   CheckoutConnection,
   CheckoutError,
   CheckoutErrorCode,
+  CheckoutMethod,
   CheckoutMode,
+  CheckoutPayment,
   CheckoutPhase,
   CustomerInput,
+  Payment,
+  PaymentStatus,
+  PixCode,
   PsaCheckoutAttributes,
   PsaCheckoutEventMap,
+  ReturnedCredit,
   Transport,
 };
 
 type Locale = 'pt-BR' | 'en' | 'es';
 
 /** The element's texts, and one for each error code. */
-export type Labels = Record<keyof Texts | CheckoutErrorCode, string>;
+export type Labels = Record<keyof Texts | keyof PixTexts | CheckoutErrorCode, string>;
+
+/** The texts of a language; those of a payment by PIX take the place of others with the same name. */
+interface Language {
+  texts: Texts;
+  pix: PixTexts;
+}
 
 /** The loaders of the other languages. The first texts of pt-BR are in the entry, so that some text is always there. */
-const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
+const LOCALES: Partial<Record<Locale, () => Promise<Language>>> = {
   en: () => import('./locales/en.ts'),
   es: () => import('./locales/es.ts'),
 };
 
 /**
  * A button that starts a payment and follows it to its end. It contains no card field: the payer types the card on the
- * hosted page. It trusts the server's status alone; a closed window, a message or the return to the shop is a reason to
+ * hosted page. A PIX is paid in the page itself, by its code or its QR code. It trusts the server's status alone; a closed window, a message or the return to the shop is a reason to
  * read the status again, never a result.
  *
  * @tagname psa-checkout
  *
  * @attr {string} endpoint - The GraphQL endpoint. On the page at successUrl it may be left out.
  * @attr {string} token - A checkout token, which determines what may be paid.
+ * @attr {'card'|'pix'|'pix card'|'card pix'} methods - How the payer can pay, in the order shown, as far as the token takes it.
  * @attr {'auto'|'popup'|'tab'|'redirect'} mode - Where the payment page opens. `auto` is a popup, or a redirect in the browser inside another app.
  * @attr {'auto'|'ws'|'sse'|'poll'} transport - How the payment is followed. `auto` tries them in this order.
  * @attr {number} amount-cents - The amount, for a token that allows a range.
@@ -59,23 +83,25 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
  * @attr {string} resume-key - The name under which this tab stores the payment; by default derived from the token.
  * @attr {boolean} disabled - The button cannot be pressed.
  *
- * @fires psa-before-start - Before anything happens; `preventDefault()` stops it.
- * @fires psa-before-redirect - {url, payment}. Before the page is left; `preventDefault()` keeps it.
- * @fires psa-created - {payment}. The server has created, or found, the payment of this click.
- * @fires psa-checkout-open - {payment}. The payment page was opened.
- * @fires psa-checkout-close - {payment}. Its window looks closed. A hint only: it may be open still, and never means cancelled.
- * @fires psa-popup-blocked - {url, payment}. The browser opened no window; the element shows a link.
- * @fires psa-status-change - {payment, status, previous}. `previous` is undefined for the first one on this page.
- * @fires psa-paid - {payment}. Once on each page that sees the payment paid.
- * @fires psa-expired - {payment}. The payment is still followed: it may be paid late.
- * @fires psa-refunded - {payment}
- * @fires psa-failed - {payment}
+ * @fires psa-before-start - {method}. Before anything happens; `preventDefault()` stops it.
+ * @fires psa-method-change - {method}. The payer has chosen `pix` or `card`, of both.
+ * @fires psa-before-redirect - {url, payment, method}. Before the page is left; `preventDefault()` keeps it.
+ * @fires psa-created - {payment, method}. The server has created, or found, the payment of this click.
+ * @fires psa-checkout-open - {payment, method}. The payment page was opened.
+ * @fires psa-checkout-close - {payment, method}. Its window looks closed. A hint only: it may be open still, and never means cancelled.
+ * @fires psa-popup-blocked - {url, payment, method}. The browser opened no window; the element shows a link.
+ * @fires psa-pix-copied - {payment, method}. The PIX code is in the clipboard.
+ * @fires psa-status-change - {payment, method, status, previous}. `previous` is undefined for the first one on this page.
+ * @fires psa-paid - {payment, method}. Once on each page that sees the payment paid.
+ * @fires psa-expired - {payment, method}. The payment is still followed: it may be paid late.
+ * @fires psa-refunded - {payment, method}
+ * @fires psa-failed - {payment, method}
  * @fires psa-connection-change - {connection, transport}
  * @fires psa-phase-change - {phase, previous}
  * @fires psa-error - {code, message, retryable}
  *
- * @slot - The button's label.
- * @slot icon - In front of the label.
+ * @slot - The button's label; of two buttons the name of their group, for screen readers.
+ * @slot icon - In front of the label of a lone button.
  * @slot footer - Below everything.
  * @slot idle - Below the button.
  * @slot creating - Below the button while the payment is created.
@@ -89,13 +115,18 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
  *
  * @csspart base - The whole element.
  * @csspart panel - The same, while it shows a payment.
- * @csspart button - The button that starts the payment.
+ * @csspart methods - The group of two buttons, one for each method.
+ * @csspart button - A button that starts a payment; its `value` is the method.
  * @csspart label - The button's text.
  * @csspart spinner - The spinner of a request in progress.
  * @csspart status - The line that names the state; a live region.
  * @csspart hint - The line that tells the payer what to do.
  * @csspart timer - The countdown.
  * @csspart link - The link to the payment page.
+ * @csspart pix - The PIX that can be paid: its code and its QR code.
+ * @csspart qr - The QR code.
+ * @csspart code - The field with the code.
+ * @csspart copy-button - Copies the code.
  * @csspart retry-button - Starts a new attempt.
  * @csspart cancel-button - Returns to the button.
  * @csspart skeleton - The placeholder while a payment is looked up.
@@ -123,6 +154,7 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
  * @cssstate refunded
  * @cssstate failed
  * @cssstate error
+ * @cssstate pix - Besides the others, while the payment is one by PIX.
  */
 export class PsaCheckout extends LitElement implements CheckoutHost {
   static override styles = unsafeCSS(styles);
@@ -130,6 +162,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   static override properties = {
     endpoint: {},
     token: {},
+    methods: {},
     mode: {},
     transport: {},
     amountCents: { attribute: 'amount-cents', type: Number },
@@ -144,6 +177,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   declare endpoint: string | undefined;
   declare token: string | undefined;
+  declare methods: string;
   declare mode: CheckoutMode;
   declare transport: 'auto' | Transport;
   declare amountCents: number | undefined;
@@ -161,25 +195,31 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #internals = this.attachInternals?.();
   /** The language that was requested last. The shown one follows it once its texts are loaded. */
   #requestedLocale: Locale | undefined;
-  #language: { locale: Locale; texts?: Texts | undefined } | undefined;
+  #language: ({ locale: Locale } & { [Name in keyof Language]?: Language[Name] | undefined }) | undefined;
   #focusInside = false;
   /** Renders the element again when the page changes its language. */
   #langObserver = new MutationObserver(() => this.requestUpdate());
 
   constructor() {
     super();
+    this.methods = 'card';
     this.mode = 'auto';
     this.transport = 'auto';
     this.disabled = false;
   }
 
   /** The payment of the server's last answer. */
-  get payment(): CardPayment | undefined {
+  get payment(): CheckoutPayment | undefined {
     return this.#checkout.state.payment;
   }
 
   get status(): CardPaymentStatus | undefined {
     return this.payment?.status;
+  }
+
+  /** The method of the payment, or of the one that is being created. */
+  get method(): CheckoutMethod | undefined {
+    return this.#checkout.method;
   }
 
   get phase(): CheckoutPhase {
@@ -199,11 +239,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return this.payment?.expiresAt;
   }
 
-  /** Does what a click on the button does. Call it in a click, or the browser blocks the popup. */
-  start(): Promise<void> {
+  /** Does what a click on the button of a method does, by default the first. Call it in a click, or the browser blocks the popup. */
+  start(method?: CheckoutMethod): Promise<void> {
     // Applies attributes that were set just before.
     this.performUpdate();
-    return this.disabled ? Promise.resolve() : this.#checkout.start();
+    return this.disabled ? Promise.resolve() : this.#checkout.start(method);
   }
 
   /** Shows the payment page again. */
@@ -249,18 +289,20 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   protected override willUpdate(changed: PropertyValues<this>): void {
     const keys = ['endpoint', 'token', 'orderCode', 'paymentToken', 'resumeKey'] as const;
     if (!this.hasUpdated || keys.some((name) => changed.has(name))) this.#checkout.restore();
+    if (['endpoint', 'token', 'methods'].some((name) => changed.has(name as 'token')))
+      void this.#checkout.readMethods();
     const locale = this.#locale;
     if (locale !== this.#requestedLocale) {
       this.#requestedLocale = locale;
-      const activate = (texts?: Texts) => {
+      const activate = (language?: Language) => {
         if (locale !== this.#requestedLocale) return;
-        this.#language = { locale, texts };
+        this.#language = { locale, texts: language?.texts, pix: language?.pix };
         this.requestUpdate();
       };
       const load = LOCALES[locale];
       if (load)
         importAgain(load).then(
-          ({ texts }) => activate(texts),
+          activate,
           // Keeps the previous language; without one it shows Portuguese.
           () => this.#language ?? activate(),
         );
@@ -272,16 +314,17 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   protected override updated(): void {
     this.#internals?.states.clear();
     this.#internals?.states.add(this.phase);
+    if (this.method === 'pix') this.#internals?.states.add('pix');
     // Where the focused control was removed, the focus stays in the element, but not on another button.
     if (this.#focusInside && !this.shadowRoot?.activeElement) this.#base?.focus({ preventScroll: true });
   }
 
   protected override render(): TemplateResult {
     const { phase } = this;
-    const { chunk, resuming } = this.#checkout;
+    const { chunk, pix, resuming, method } = this.#checkout;
     const busy = phase === 'creating';
     const shown = resuming || !(busy || phase === 'idle');
-    const waiting = resuming || (!chunk && phase !== 'error');
+    const waiting = resuming || (!(chunk && (pix || method !== 'pix')) && phase !== 'error');
     return html`
       <div
         part=${shown ? 'base panel' : 'base'}
@@ -291,7 +334,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         lang=${this.#language?.locale ?? nothing}
         tabindex="-1"
       >
-        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#renderButton(busy)}
+        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#renderButtons(busy)}
         <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status">
           ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
         </div>
@@ -301,27 +344,23 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     `;
   }
 
-  #renderButton(busy: boolean): TemplateResult | '' {
+  #renderButtons(busy: boolean): TemplateResult | '' {
     // The page at successUrl has no product to sell, and may have no payment to follow.
     if (!this.token && !this.endpoint) return '';
-    return html`
-      <button
-        part="button"
-        class="button"
-        ?disabled=${this.disabled}
-        aria-disabled=${busy || nothing}
-        aria-busy=${busy || nothing}
-        @click=${this.start}
-        @pointerenter=${this.#preload}
-      >
-        ${busy ? icon() : html`<slot name="icon">${icon(LOCK)}</slot>`}
-        <span part="label">${busy ? this.#text('creating') : html`<slot>${this.#text('pay')}</slot>`}</span>
-      </button>
-    `;
+    const { methods, method } = this.#checkout;
+    return methodButtons({
+      methods,
+      busy: busy ? method : undefined,
+      disabled: this.disabled,
+      icon,
+      text: (name) => this.#text(name),
+      onStart: (method) => this.start(method),
+      onPreload: (method) => this.#preload(method),
+    });
   }
 
   #renderPanel(): TemplateResult {
-    const { chunk, state, connection, remainingSeconds, checkoutUrl } = this.#checkout;
+    const { chunk, pix, state, connection, remainingSeconds, checkoutUrl, method, methods } = this.#checkout;
     const onRetry = () => this.retry();
     if (!chunk) {
       // The error came before the chunk, which contains its text.
@@ -340,6 +379,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       text: (name) => this.#text(name),
       seconds: remainingSeconds,
       url: checkoutUrl,
+      pix: method === 'pix' ? pix : undefined,
+      others: this.token ? methods.filter((other) => other !== method) : [],
+      onStart: (method) => this.start(method),
       target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
       onLink: this.#checkout.onLink,
       onRetry,
@@ -348,8 +390,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   /** Loads the payment chunk before the click, as soon as one is likely. */
-  #preload(): void {
-    this.#checkout.load().catch(() => undefined);
+  #preload(method?: CheckoutMethod): void {
+    this.#checkout.load(method).catch(() => undefined);
   }
 
   get #base(): HTMLElement | null | undefined {
@@ -363,8 +405,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #text(name: keyof Labels): string {
+    const { chunk, pix, method } = this.#checkout;
+    const language = this.#language;
     const texts: Partial<Labels> = {
-      ...(this.#language && (this.#language.texts ?? { ...first, ...this.#checkout.chunk?.texts })),
+      ...(language && (language.texts ?? { ...first, ...chunk?.texts })),
+      ...(language && method === 'pix' && (language.pix ?? pix?.texts)),
       ...this.labels,
     };
     const kind = /timeout|network/.test(name)
@@ -380,8 +425,6 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 const icon = (path?: string) =>
   html`<svg part=${path ? nothing : 'spinner'} class=${path ? '' : 'spinner'} viewBox="0 0 24 24" aria-hidden="true"
     ><path pathLength="1" d=${path || 'M21 12a9 9 0 1 1-9-9'} /></svg>`;
-
-const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
 
 declare global {
   interface HTMLElementTagNameMap {

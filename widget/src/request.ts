@@ -1,13 +1,17 @@
 import type { CheckoutError, CheckoutErrorCode } from './checkout-state.ts';
+import type { CheckoutMethod } from './methods.ts';
 import {
   CARD_PAYMENT,
-  type CardPayment,
+  CARD_PAYMENT_UPDATES,
+  type CheckoutPayment,
   type ExecutionResult,
   type GraphqlError,
+  PAYMENT,
+  PAYMENT_UPDATES,
+  type Refusal,
   START_CHECKOUT,
+  START_PIX_CHECKOUT,
   type StartCheckoutInput,
-  type StartCheckoutResult,
-  type StartCheckoutSuccess,
 } from './operations.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -23,36 +27,55 @@ export interface DocumentOptions extends RequestOptions {
   variables: object;
 }
 
+/** The operations of a method, and the variable that names its payment. */
+export const OPERATIONS = {
+  card: { start: START_CHECKOUT, read: CARD_PAYMENT, updates: CARD_PAYMENT_UPDATES, id: 'orderCode' },
+  pix: { start: START_PIX_CHECKOUT, read: PAYMENT, updates: PAYMENT_UPDATES, id: 'paymentId' },
+} as const;
+
+/** The payment in an answer, under the name that its method gives it; undefined in a refusal. */
+export interface PaymentAnswer {
+  cardPayment?: CheckoutPayment;
+  payment?: CheckoutPayment;
+}
+
+/** A payment to read, by its order code or its paymentId. */
+export interface PaymentOptions extends RequestOptions {
+  method: CheckoutMethod;
+  orderCode: string;
+}
+
 /** Creates a payment. Throws a CheckoutError: the server's refusal, or a failure of the request. */
 export async function startCheckout(
-  options: RequestOptions & { input: StartCheckoutInput },
-): Promise<StartCheckoutSuccess> {
-  const { startCheckout: result } = await request<{ startCheckout: StartCheckoutResult }>({
+  options: RequestOptions & { method: CheckoutMethod; input: StartCheckoutInput },
+): Promise<{ payment: CheckoutPayment; paymentToken: string }> {
+  const data = await request<Record<string, PaymentAnswer & { paymentToken: string } & Refusal>>({
     ...options,
-    query: START_CHECKOUT,
+    query: OPERATIONS[options.method].start,
     variables: { input: options.input },
   });
-  if ('cardPayment' in result) {
-    assertPayment(result.cardPayment);
-    return result;
-  }
+  const result = Object.values(data)[0]!;
+  const payment = paymentIn(result);
+  if (payment !== undefined) return { payment: assertPayment(payment), paymentToken: result.paymentToken };
   throw toCheckoutError({ message: result.message, extensions: { ...result } });
 }
 
 /** Reads the payment. Throws a CheckoutError. */
-export async function readPayment(
-  options: RequestOptions & { orderCode: string },
-): Promise<{ cardPayment: CardPayment }> {
-  const data = await request<{ cardPayment: CardPayment }>({
-    ...options,
-    query: CARD_PAYMENT,
-    variables: { orderCode: options.orderCode },
-  });
-  if (data.cardPayment) {
-    assertPayment(data.cardPayment);
-    return data;
-  }
+export async function readPayment({
+  method,
+  orderCode,
+  ...options
+}: PaymentOptions): Promise<CheckoutPayment> {
+  const { read, id } = OPERATIONS[method];
+  const payment = paymentIn(
+    await request<PaymentAnswer>({ ...options, query: read, variables: { [id]: orderCode } }),
+  );
+  if (payment) return assertPayment(payment);
   throw toCheckoutError({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
+}
+
+export function paymentIn({ cardPayment, payment }: PaymentAnswer): CheckoutPayment | undefined {
+  return cardPayment === undefined ? payment : cardPayment;
 }
 
 /** The error for an answer that the element could not draw: from another server, or from a later version. */
@@ -62,17 +85,22 @@ export const MALFORMED: CheckoutError = {
   retryable: true,
 };
 
-/** Throws MALFORMED where a member that the element counts, compares or formats is not what it has to be. */
-export function assertPayment(payment: CardPayment): void {
-  const { orderCode, status, currency, amountCents, expiresInSeconds, version, paidAt, refundedAt } =
-    payment ?? {};
+/** Returns the payment. Throws MALFORMED where a member that the element counts, compares or formats is not what it has to be. */
+export function assertPayment(payment: CheckoutPayment): CheckoutPayment {
+  const { status, currency, amountCents, expiresInSeconds, version, paidAt, refundedAt } = payment ?? {};
+  const isPix = payment?.__typename === 'Payment';
+  const id = isPix ? payment.paymentId : payment?.orderCode;
   if (
-    [orderCode, status].some((text) => typeof text !== 'string') ||
+    [id, status, ...(isPix && payment.pix ? [payment.pix.copyPaste] : [])].some(
+      (text) => typeof text !== 'string',
+    ) ||
     ![amountCents, expiresInSeconds, version].every(Number.isFinite) ||
     !/^[A-Z]{3}$/.test(currency) ||
-    [paidAt, refundedAt].some((at) => at && Number.isNaN(Date.parse(at)))
+    [paidAt, refundedAt].some((at) => at && Number.isNaN(Date.parse(at))) ||
+    (isPix && !Array.isArray(payment.returnedCredits))
   )
     throw MALFORMED;
+  return payment;
 }
 
 /** Posts one GraphQL request. The token travels in a header, never in a cookie or an address. */
@@ -146,6 +174,8 @@ const CODES: Record<string, CheckoutErrorCode> = {
   CHECKOUT_TOKEN_USED: 'conflict',
   NOT_FOUND: 'not_configured',
   CARD_PAYMENTS_NOT_CONFIGURED: 'not_configured',
+  PAYMENTS_NOT_CONFIGURED: 'not_configured',
+  NOT_OFFERED: 'not_configured',
   NOT_IN_SANDBOX: 'not_configured',
   ONLY_IN_SANDBOX: 'not_configured',
   LIMIT_REACHED: 'not_configured',

@@ -1,7 +1,15 @@
-import type { CardPayment } from './operations.ts';
+import type { CheckoutMethod } from './methods.ts';
+import type { CheckoutPayment } from './operations.ts';
+
+/** A payment's identifier, and the token that reads it. */
+export interface PaymentAccess {
+  /** The order code of a card payment, or the paymentId of a payment by PIX. */
+  orderCode: string;
+  paymentToken: string;
+}
 
 /** The stored state of one checkout, by which a reload or the return from the hosted page finds it again. */
-export interface Visit {
+export interface Visit extends Partial<PaymentAccess> {
   /** At least 128 random bits; ids that share them belong to one purchase. */
   base: string;
   /** The number of the attempt, from 1; from 2 on it is the suffix `.2`, `.3` … of the attempt id. */
@@ -11,9 +19,9 @@ export interface Visit {
   endpoint?: string | undefined;
   /** The key of the checkout token that started the payment: another token would start another payment. */
   startedBy?: string | undefined;
-  orderCode?: string | undefined;
-  paymentToken?: string | undefined;
-  payment?: CardPayment | undefined;
+  payment?: CheckoutPayment | undefined;
+  /** Earlier payments of this visit that may still be paid: another method's, or a PIX code that has expired. */
+  earlier?: PaymentAccess[] | undefined;
 }
 
 /** A visit stored by its order code, for the tab or popup in which the payer comes back. */
@@ -37,6 +45,11 @@ export function newVisit(): Visit {
 
 export function attemptId(visit: Visit): string {
   return visit.attempt > 1 ? `${visit.base}.${visit.attempt}` : visit.base;
+}
+
+/** The method of a payment by its identifier: only that of a payment by PIX begins so. */
+export function methodOf(orderCode: string): CheckoutMethod {
+  return orderCode.startsWith('psa_') ? 'pix' : 'card';
 }
 
 /** Loads the visit of a resume key. */

@@ -1,13 +1,20 @@
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
-import { CARD_PAYMENT_UPDATES, type CardPayment } from '../operations.ts';
-import { assertPayment, MALFORMED, type RequestOptions, readPayment } from '../request.ts';
+import type { CheckoutPayment } from '../operations.ts';
+import {
+  assertPayment,
+  MALFORMED,
+  OPERATIONS,
+  type PaymentAnswer,
+  type PaymentOptions,
+  paymentIn,
+  readPayment,
+} from '../request.ts';
 import { follow } from './follow.ts';
 import type { Transport } from './transport.ts';
 
-export interface FollowPaymentOptions extends RequestOptions {
-  orderCode: string;
+export interface FollowPaymentOptions extends PaymentOptions {
   transport: 'auto' | Transport;
-  onUpdate: (update: { cardPayment: CardPayment }) => void;
+  onUpdate: (payment: CheckoutPayment) => void;
   onConnection: (connection: CheckoutConnection, transport: Transport) => void;
 }
 
@@ -17,23 +24,28 @@ export interface FollowPaymentOptions extends RequestOptions {
  */
 export async function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
   const malformed = new AbortController();
-  const error = await follow({
+  const { updates, id } = OPERATIONS[options.method];
+  const error = await follow<PaymentAnswer>({
     ...options,
-    query: CARD_PAYMENT_UPDATES,
-    variables: { orderCode: options.orderCode },
+    query: updates,
+    variables: { [id]: options.orderCode },
     signal: AbortSignal.any([options.signal, malformed.signal]),
-    read: () =>
-      readPayment(options).catch((thrown) => {
+    read: async () => {
+      try {
+        return { payment: await readPayment(options) };
+      } catch (thrown) {
         if (thrown === MALFORMED) malformed.abort();
         throw thrown;
-      }),
-    onUpdate(update: { cursor: string; cardPayment: CardPayment }) {
+      }
+    },
+    onUpdate(update) {
+      let payment: CheckoutPayment;
       try {
-        assertPayment(update.cardPayment);
+        payment = assertPayment(paymentIn(update) as CheckoutPayment);
       } catch {
         return malformed.abort();
       }
-      options.onUpdate(update);
+      options.onUpdate(payment);
     },
   });
   return malformed.signal.aborted ? MALFORMED : error;

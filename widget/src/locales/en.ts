@@ -1,7 +1,10 @@
-import type { Texts } from './texts.ts';
+import type { PixTexts, Texts } from './texts.ts';
 
 export const texts: Texts = {
   pay: 'Pay by card',
+  payPix: 'Pay by PIX',
+  card: 'Card',
+  pix: 'PIX',
   creating: 'Preparing your payment…',
   loading: 'Looking up your payment…',
   error: 'We could not continue',
@@ -38,4 +41,29 @@ export const texts: Texts = {
   conflict: 'There is another payment for this order. Check it before you try again.',
   unsafe_url: 'The address of the payment page is not safe and was not opened. Please contact the shop.',
   contact: 'The shop could not open this payment. Please contact it.',
+};
+
+export const pix: PixTexts = {
+  pendingHint:
+    'In your bank’s app choose PIX and scan the QR code, or copy the code. This panel updates by itself.',
+  phoneHint:
+    'Copy the code and paste it in your bank’s app: PIX, Copia e Cola. This panel updates by itself.',
+  preparing: 'The bank is preparing the code…',
+  copy: 'Copy the code',
+  copied: 'Copied',
+  openBank: 'Now open your bank’s app: PIX, Copia e Cola.',
+  selected: 'The code is selected: copy it and paste it in your bank’s app.',
+  code: 'PIX code (Copia e Cola)',
+  qr: 'PIX QR code: {amount} to {payee}',
+  showQr: 'Show the QR code',
+  payee: 'Payee',
+  lastMinutes: 'Less than 5 minutes left to pay.',
+  lastMinute: 'Less than 1 minute left to pay.',
+  returned: 'We received {amount} and sent it back.',
+  returning: 'We received {amount} and are sending it back.',
+  expiredHint: 'If you have just paid, the payment is still recognised here. If not, get a new code.',
+  renew: 'Get a new code',
+  failed: 'The bank gave no code',
+  failedHint: 'Get a new code in a moment.',
+  refundedHint: 'The amount goes back to the account that paid.',
 };

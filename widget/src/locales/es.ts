@@ -1,7 +1,10 @@
-import type { Texts } from './texts.ts';
+import type { PixTexts, Texts } from './texts.ts';
 
 export const texts: Texts = {
   pay: 'Pagar con tarjeta',
+  payPix: 'Pagar con PIX',
+  card: 'Tarjeta',
+  pix: 'PIX',
   creating: 'Preparando el pago…',
   loading: 'Buscando tu pago…',
   error: 'No fue posible continuar',
@@ -38,4 +41,29 @@ export const texts: Texts = {
   conflict: 'Ya existe otro pago para este pedido. Compruébalo antes de intentarlo otra vez.',
   unsafe_url: 'La dirección de la página de pago no es segura y no se abrió. Habla con la tienda.',
   contact: 'La tienda no pudo abrir este pago. Habla con ella.',
+};
+
+export const pix: PixTexts = {
+  pendingHint:
+    'En la app de tu banco elige PIX y escanea el código QR, o copia el código. Esta pantalla se actualiza sola.',
+  phoneHint:
+    'Copia el código y pégalo en la app de tu banco: PIX, Copia e Cola. Esta pantalla se actualiza sola.',
+  preparing: 'El banco está generando el código…',
+  copy: 'Copiar el código',
+  copied: 'Copiado',
+  openBank: 'Ahora abre la app de tu banco: PIX, Copia e Cola.',
+  selected: 'El código está seleccionado: cópialo y pégalo en la app de tu banco.',
+  code: 'Código PIX (Copia e Cola)',
+  qr: 'Código QR del PIX: {amount} para {payee}',
+  showQr: 'Mostrar el código QR',
+  payee: 'Destinatario',
+  lastMinutes: 'Quedan menos de 5 minutos para pagar.',
+  lastMinute: 'Queda menos de 1 minuto para pagar.',
+  returned: 'Recibimos {amount} y lo devolvimos.',
+  returning: 'Recibimos {amount} y lo estamos devolviendo.',
+  expiredHint: 'Si acabas de pagar, el pago todavía se reconoce aquí. Si no, genera otro código.',
+  renew: 'Generar otro código',
+  failed: 'El banco no generó el código',
+  failedHint: 'Genera otro código en un momento.',
+  refundedHint: 'El importe vuelve a la cuenta que pagó.',
 };

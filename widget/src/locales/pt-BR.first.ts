@@ -2,6 +2,9 @@ import type { FirstTexts } from './texts.ts';
 
 export const first: FirstTexts = {
   pay: 'Pagar com cartão',
+  payPix: 'Pagar com PIX',
+  card: 'Cartão',
+  pix: 'PIX',
   creating: 'Preparando o pagamento…',
   loading: 'Buscando seu pagamento…',
   error: 'Não foi possível continuar',

@@ -1,6 +1,10 @@
 /** The texts of the element before its payment chunk is loaded, or where it cannot be loaded. */
 export interface FirstTexts {
   pay: string;
+  payPix: string;
+  /** The names of the methods, on the second of two buttons. */
+  card: string;
+  pix: string;
   creating: string;
   loading: string;
   error: string;
@@ -42,6 +46,31 @@ export interface PaymentTexts {
   unsafe_url: string;
   /** Shown for error codes that only the shop can resolve. */
   contact: string;
+}
+
+/** The texts of a payment by PIX. Those named as others take their place. `{amount}` and `{payee}` are placeholders. */
+export interface PixTexts {
+  pendingHint: string;
+  /** In place of `pendingHint` on a phone, which cannot read the QR code of its own screen. */
+  phoneHint: string;
+  preparing: string;
+  copy: string;
+  copied: string;
+  openBank: string;
+  selected: string;
+  code: string;
+  qr: string;
+  showQr: string;
+  payee: string;
+  lastMinutes: string;
+  lastMinute: string;
+  returned: string;
+  returning: string;
+  expiredHint: string;
+  renew: string;
+  failed: string;
+  failedHint: string;
+  refundedHint: string;
 }
 
 export type Texts = FirstTexts & PaymentTexts;

@@ -1,0 +1,77 @@
+const css = String.raw;
+
+// Beside the styles of the element, whose private properties have other names once both are minified. The QR code is black
+// on white with its quiet zone in every theme: many readers know no other.
+export const styles = css`
+  .pix {
+    display: grid;
+    grid-column: 1/-1;
+    gap: 0.75rem;
+    justify-items: center;
+    margin-block-start: 0.75rem;
+  }
+  .pix > *,
+  .copy > * {
+    inline-size: 100%;
+    min-inline-size: 0;
+  }
+  .copy {
+    display: grid;
+    gap: 0.5rem;
+  }
+  .qr {
+    display: block;
+    inline-size: min(100%, 15rem);
+    aspect-ratio: 1;
+    margin-inline: auto;
+    border-radius: 8px;
+    background: #fff;
+    fill: #000;
+    stroke: none;
+    forced-color-adjust: none;
+  }
+  .wait {
+    display: grid;
+    place-items: center;
+    inline-size: min(100%, 15rem);
+    aspect-ratio: 1;
+    font-size: 1.5rem;
+  }
+  .code {
+    display: block;
+    resize: none;
+    padding: 0.6rem 0.75rem;
+    border: 1px solid color-mix(in srgb, currentColor 45%, transparent);
+    border-radius: 8px;
+    color: inherit;
+    background: none;
+    font: 0.8125rem/1.45 ui-monospace, Menlo, Consolas, monospace;
+    overflow-wrap: anywhere;
+  }
+  .said {
+    font-size: 0.9rem;
+    text-align: center;
+  }
+  .said:empty {
+    display: none;
+  }
+  details {
+    font-size: 0.9rem;
+    text-align: center;
+  }
+  summary {
+    padding-block: 0.6rem;
+    cursor: pointer;
+  }
+  @container (width > 36rem) {
+    .pix:has(> .qr, > .wait) {
+      grid-template-columns: auto 1fr;
+      gap: 1.25rem;
+      align-items: center;
+    }
+    .pix > .qr,
+    .wait {
+      inline-size: 15rem;
+    }
+  }
+`;

@@ -1,0 +1,142 @@
+// The chunk of a payment by PIX, which loads with the first one. As the payment chunk, it imports nothing from the entry at
+// run time; `html` is a parameter, because it must not load Lit again.
+import type { html as Html, LitElement, TemplateResult } from 'lit';
+import { texts } from './locales/pt-BR.pix.ts';
+import type { CheckoutPayment } from './operations.ts';
+import type { PanelView } from './panel.ts';
+import { styles } from './pix.styles.ts';
+import type { Labels } from './psa-checkout.ts';
+
+/** How long the button says that the code was copied. */
+const COPIED_MS = 4_000;
+/** A phone cannot read the QR code of its own screen. */
+const PHONE = '(pointer: coarse) and (max-width: 48rem)';
+
+type Money = (cents: number) => string;
+
+/** The view of payments by PIX in one element. */
+export interface PixView {
+  /** The texts in Portuguese. */
+  texts: typeof texts;
+  hint(payment: CheckoutPayment): keyof Labels;
+  /** The name of the one who is paid, out of the code; undefined while there is none. */
+  payee(payment: CheckoutPayment): string | undefined;
+  /** Renders the code while it can be paid. */
+  code(html: typeof Html, view: PanelView, money: Money): TemplateResult | undefined;
+  /** Renders the money that came and was sent back. */
+  returned(html: typeof Html, view: PanelView, money: Money): TemplateResult;
+}
+
+type PixHost = Pick<LitElement, 'renderRoot' | 'requestUpdate'>;
+
+export function createPix(host: PixHost, onCopied: () => void): PixView {
+  const isPhone = matchMedia(PHONE).matches;
+  const root = host.renderRoot as ShadowRoot;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  root.adoptedStyleSheets.push(sheet);
+  /** The code that the payer has copied, or has to copy from the field; of another code both are forgotten. */
+  let copied: string | undefined;
+  let selected: string | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function confirm(code: string): void {
+    copied = code;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = undefined;
+      host.requestUpdate();
+    }, COPIED_MS);
+    host.requestUpdate();
+    onCopied();
+  }
+
+  async function copy(code: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(code);
+      confirm(code);
+    } catch {
+      // Without https, or in a frame, there is no clipboard.
+      const field = root.querySelector('textarea');
+      field?.focus();
+      field?.select();
+      selected = code;
+      copied = undefined;
+      host.requestUpdate();
+    }
+  }
+
+  function onFieldCopy({ target }: Event): void {
+    const { value, selectionStart, selectionEnd } = target as HTMLTextAreaElement;
+    if (selectionEnd - selectionStart === value.length) confirm(value);
+  }
+
+  return {
+    texts,
+    payee: (payment) => codeOf(payment) && payeeOf(codeOf(payment) as string),
+    hint: (payment) => (!codeOf(payment) ? 'preparing' : isPhone ? 'phoneHint' : 'pendingHint'),
+
+    returned: (html, { state: { payment }, text }, money) => {
+      const credits = payment?.__typename === 'Payment' ? payment.returnedCredits : [];
+      return html`<div role="status">
+        ${credits.map(
+          ({ amountCents, returnedAt }) =>
+            html`<p>${text(returnedAt ? 'returned' : 'returning').replace('{amount}', money(amountCents))}</p>`,
+        )}
+      </div>`;
+    },
+
+    code(html, { state: { payment, phase }, text, seconds }, money) {
+      if (phase !== 'pending' || payment?.__typename !== 'Payment') return;
+      const { pix, amountCents } = payment;
+      if (!pix)
+        return html`<div part="pix" class="pix">
+          <div part="skeleton" class="wait facts"
+            ><svg part="spinner" class="spinner" viewBox="0 0 24 24" aria-hidden="true"><path d="M21 12a9 9 0 1 1-9-9" /></svg
+          ></div>
+        </div>`;
+      const { copyPaste: code, qr } = pix;
+      const name = text('qr')
+        .replace('{amount}', money(amountCents))
+        .replace('{payee}', payeeOf(code) ?? '');
+      const drawing =
+        qr &&
+        html`<svg part="qr" class="qr" role="img" aria-label=${name} viewBox="-4 -4 ${qr.size + 8} ${qr.size + 8}"
+          shape-rendering="crispEdges"><path d=${qr.path} /></svg>`;
+      const isCopied = copied === code;
+      // The countdown itself is silent.
+      const spoken =
+        seconds === undefined || seconds > 300
+          ? ''
+          : text(seconds > 60 ? 'lastMinutes' : seconds ? 'lastMinute' : 'checking');
+      return html`<div part="pix" class="pix">
+        ${isPhone ? '' : drawing}
+        <div class="copy">
+          <button part="copy-button" class="button" @click=${() => copy(code)}>
+            <span>${text(isCopied && timer ? 'copied' : 'copy')}</span>
+          </button>
+          <p class="said" role="status">${isCopied ? text('openBank') : selected === code ? text('selected') : ''}</p>
+          <textarea part="code" class="code" readonly rows="4" spellcheck="false" aria-label=${text('code')} .value=${code}
+            @focus=${({ target }: Event) => (target as HTMLTextAreaElement).select()} @copy=${onFieldCopy}></textarea>
+        </div>
+        ${isPhone && drawing ? html`<details><summary>${text('showQr')}</summary>${drawing}</details>` : ''}
+        <span class="sr" role="status">${spoken}</span>
+      </div>`;
+    },
+  };
+}
+
+function codeOf(payment: CheckoutPayment): string | undefined {
+  return payment.__typename === 'Payment' ? payment.pix?.copyPaste : undefined;
+}
+
+/** Reads the merchant's name (field 59) out of a code: fields of two digits, the length in two digits, and the value. */
+function payeeOf(code: string): string | undefined {
+  for (let at = 0; at < code.length; ) {
+    const end = at + 4 + Number(code.slice(at + 2, at + 4));
+    if (code.startsWith('59', at)) return code.slice(at + 4, end);
+    if (!(end > at)) return undefined;
+    at = end;
+  }
+  return undefined;
+}
