@@ -59,12 +59,8 @@ function isEdge(character: string | undefined): boolean {
   return character === undefined || character === '<' || character === '>';
 }
 
-/** Minifies styles. Custom properties that begin with `--_` are private to the element, so they get one-letter names. */
+/** Minifies styles. */
 function squeezeCss(text: string): string {
   const { code } = squeezeStyles({ filename: 'styles.css', code: Buffer.from(text), minify: true });
-  const names = [...new Set(text.match(/--_\w+/g))];
-  return code
-    .toString()
-    .replaceAll(', ', ',')
-    .replace(/--_\w+/g, (name) => `--_${names.indexOf(name).toString(36)}`);
+  return code.toString().replaceAll(', ', ',');
 }

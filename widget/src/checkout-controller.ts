@@ -13,7 +13,7 @@ import {
 } from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
-import { type CheckoutMethod, parseMethods, readMethods } from './methods.ts';
+import { type CheckoutMethod, readMethods } from './methods.ts';
 import type {
   CardPayment,
   CardPaymentStatus,
@@ -121,8 +121,8 @@ export class CheckoutController implements ReactiveController {
 
   /** The methods that the payer can choose, in the order of the attribute. */
   get methods(): CheckoutMethod[] {
-    const allowed = this.#allowed;
-    return parseMethods(this.#host.methods).filter((method) => !allowed || allowed.includes(method));
+    const named = [...new Set(this.#host.methods.match(/\b(pix|card)\b/g))] as CheckoutMethod[];
+    return named.filter((method) => this.#allowed?.includes(method.toUpperCase()) ?? true);
   }
 
   /** Asks the server which of the named methods the token takes. A page that names the card alone needs no answer. */
@@ -132,12 +132,9 @@ export class CheckoutController implements ReactiveController {
     this.#allowed = undefined;
     if (!token || !endpoint || !/pix/.test(methods)) return;
     const allowed = await readMethods(endpoint, token);
-    if (token !== this.#host.token || methods !== this.#host.methods) return;
+    if (token !== this.#host.token) return;
     this.#allowed = allowed;
     this.#host.requestUpdate();
-    if (this.methods[0] || this.state.phase !== 'idle' || this.resuming) return;
-    await this.load().catch(() => undefined);
-    this.#fail(failure('not_configured', `the token takes none of: ${methods}`));
   }
 
   /** Finds the payment of this page again: by the attributes, the address or this tab's storage. */
@@ -197,14 +194,23 @@ export class CheckoutController implements ReactiveController {
         importAgain(() => import('./payment.ts')),
         needsPix && importAgain(() => import('./pix.ts')),
       ]);
+      if (!this.chunk) this.#adoptStyles(chunk);
       this.chunk = chunk;
-      if (pix)
-        this.pix ??= pix.createPix(this.#host, () =>
+      if (pix && !this.pix) {
+        this.#adoptStyles(pix);
+        this.pix = pix.createPix(this.#host, () =>
           this.#emit('psa-pix-copied', { payment: this.state.payment }),
         );
+      }
       this.#host.requestUpdate();
     }
     return this.chunk;
+  }
+
+  #adoptStyles({ styles }: { styles: string }): void {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(styles);
+    (this.#host.renderRoot as ShadowRoot).adoptedStyleSheets.push(sheet);
   }
 
   /**
@@ -287,12 +293,7 @@ export class CheckoutController implements ReactiveController {
     forgetVisit(this.#key);
     this.#visit = undefined;
     if (visit && payment?.status !== 'PAID' && payment?.status !== 'REFUNDED') {
-      const { base, attempt, valueCents, payment: last } = visit;
-      const earlier = openPayments(visit);
-      this.#visit =
-        last && needsNewAttempt(last)
-          ? { base, attempt: attempt + 1, earlier }
-          : { base, attempt, valueCents, earlier };
+      this.#visit = nextPayment(visit, visit.payment && needsNewAttempt(visit.payment) ? 1 : 0);
       saveVisit(this.#key, this.#visit);
     }
     this.#window = this.#lastEventStatus = this.#deadlineMs = this.method = undefined;
@@ -311,19 +312,17 @@ export class CheckoutController implements ReactiveController {
     if (!endpoint || !token || !method) {
       // The chunk contains the text of the error.
       await this.load().catch(() => undefined);
-      this.#fail(failure('not_configured', 'endpoint, token or methods is missing'));
+      this.#fail(failure('not_configured', 'endpoint, token or method is missing'));
       return;
     }
     let visit = this.#visit ?? loadVisit(this.#key) ?? newVisit();
-    const earlier = openPayments(visit, method);
     if (
       (visit.payment && needsNewAttempt(visit.payment)) ||
       (visit.valueCents !== undefined && visit.valueCents !== valueCents)
     )
-      visit = nextAttempt(visit);
-    else if (visit.orderCode && methodOf(visit.orderCode) !== method)
-      visit = { base: visit.base, attempt: visit.attempt };
-    visit = { ...visit, valueCents, endpoint, startedBy: keyOf(token), earlier };
+      visit = nextPayment(visit);
+    else if (visit.orderCode && methodOf(visit.orderCode) !== method) visit = nextPayment(visit, 0);
+    visit = { ...visit, valueCents, endpoint, startedBy: keyOf(token) };
     // Saved before the request: a reload during it must retry with the same attempt id.
     this.#saveVisit(visit);
     this.#stopFollowing();
@@ -339,12 +338,10 @@ export class CheckoutController implements ReactiveController {
       for (let tries = 1; ; tries++) {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
         const { payment, paymentToken } = await startCheckout({ endpoint, token, method, input, signal });
-        const orderCode = idOf(payment);
-        visit = { ...visit, orderCode, paymentToken, payment };
-        visit.earlier = earlier.filter((each) => each.orderCode !== orderCode);
+        visit = { ...visit, orderCode: idOf(payment), paymentToken, payment };
         // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
         if (needsNewAttempt(payment) && tries < 3) {
-          visit = nextAttempt(visit);
+          visit = nextPayment(visit);
           this.#saveVisit(visit);
           continue;
         }
@@ -362,7 +359,7 @@ export class CheckoutController implements ReactiveController {
       if (signal.aborted) return;
       const refusal = asCheckoutError(error);
       // The server knows this id with another input, so a payment of that input exists; the next click is a new attempt.
-      if (refusal.code === 'conflict') this.#saveVisit(nextAttempt(visit));
+      if (refusal.code === 'conflict') this.#saveVisit(nextPayment(visit));
       // Cleared before the event: the page may retry in its listener.
       this.#creating = this.#starting = undefined;
       this.#fail(refusal);
@@ -434,13 +431,13 @@ export class CheckoutController implements ReactiveController {
     try {
       const { followPayment } = await this.load();
       const options = { endpoint, transport: this.#host.transport, signal };
-      for (const { orderCode, paymentToken } of earlier)
+      for (const access of earlier)
         void followPayment({
           ...options,
-          token: paymentToken,
-          method: methodOf(orderCode),
-          orderCode,
-          onUpdate: (payment) => signal.aborted || this.#adopt(payment, { orderCode, paymentToken }),
+          token: access.paymentToken,
+          method: methodOf(access.orderCode),
+          orderCode: access.orderCode,
+          onUpdate: (payment) => signal.aborted || this.#adopt(payment, access),
           onConnection: () => undefined,
         });
       const error = await followPayment({
@@ -591,27 +588,21 @@ export class CheckoutController implements ReactiveController {
   }
 }
 
-/**
- * The payments of a visit that may be paid beside the next one. A PIX code is in the payer's hands, and a card payment that
- * PIX replaces has a page that is open. A card payment that follows another is not followed beside it.
- */
-function openPayments(
-  { earlier = [], orderCode, paymentToken }: Visit,
-  next?: CheckoutMethod,
-): PaymentAccess[] {
-  const others = earlier.filter((each) => each.orderCode !== orderCode);
-  return (orderCode && paymentToken ? [...others, { orderCode, paymentToken }] : others)
-    .filter((each) => next !== 'card' || methodOf(each.orderCode) === 'pix')
-    .slice(-2);
-}
-
 function needsNewAttempt({ status }: CheckoutPayment): boolean {
   return status === 'EXPIRED' || status === 'FAILED';
 }
 
-/** The visit's next attempt. It keeps the base, by which the server recognizes the same purchase. */
-function nextAttempt({ base, attempt, valueCents, earlier }: Visit): Visit {
-  return { base, attempt: attempt + 1, valueCents, earlier };
+/**
+ * The visit without its payment, for the next one: of another attempt, or by another method of the same. It keeps the base,
+ * by which the server recognizes the same purchase, and the last payments before: their codes and pages may still be paid.
+ */
+function nextPayment(
+  { base, attempt, valueCents, orderCode, paymentToken, earlier = [] }: Visit,
+  attempts = 1,
+): Visit {
+  const open = earlier.filter((each) => each.orderCode !== orderCode);
+  if (orderCode && paymentToken) open.push({ orderCode, paymentToken });
+  return { base, attempt: attempt + attempts, valueCents, earlier: open.slice(-2) };
 }
 
 function failure(code: CheckoutErrorCode, message: string): CheckoutError {

@@ -18,8 +18,8 @@ export interface PanelView {
   target: '_top' | '_blank';
   /** The view of a payment by PIX. */
   pix: PixView | undefined;
-  /** The methods that can take the place of this one. */
-  others: readonly CheckoutMethod[];
+  /** The methods that the payer can choose. */
+  methods: readonly CheckoutMethod[];
   onStart: (method: CheckoutMethod) => void;
   onLink: (event: Event) => void;
   onRetry: () => void;
@@ -28,7 +28,7 @@ export interface PanelView {
 
 /** Renders the panel below the status line. `html` is a parameter, because this chunk must not load Lit again. */
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
-  const { state, text, connection, pix, others, onStart, onRetry, onReset } = view;
+  const { state, text, connection, pix, methods, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
   const isOpen = phase === 'pending' || phase === 'expired' || phase === 'failed';
   const money = (cents: number) => formatMoney(view.locale, payment?.currency, cents);
@@ -46,12 +46,14 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
       ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text(pix && !error ? 'renew' : 'retry')}</button>` : ''}
       ${
         isOpen
-          ? others.map(
-              (method) =>
-                html`<button part="button" class="button quiet" value=${method} @click=${() => onStart(method)}
+          ? methods
+              .filter((method) => method !== (pix ? 'pix' : 'card'))
+              .map(
+                (method) =>
+                  html`<button part="button" class="button quiet" value=${method} @click=${() => onStart(method)}
                   >${text(method === 'pix' ? 'payPix' : 'pay')}</button
                 >`,
-            )
+              )
           : ''
       }
       ${
@@ -73,7 +75,11 @@ export const ICONS: Partial<Record<CheckoutState['phase'], string>> = {
 
 function hint({ state, text, pix }: PanelView): string {
   const { phase, error, payment, cancelled } = state;
-  if (error) return text(error.code).replace('{seconds}', String(error.retryAfterSeconds ?? 60));
+  if (error) {
+    const { code, retryAfterSeconds = 60 } = error;
+    const kind = /timeout/.test(code) ? 'network' : /unknown|aborted/.test(code) ? 'server' : 'contact';
+    return (text(code) || text(kind)).replace('{seconds}', String(retryAfterSeconds));
+  }
   if (cancelled) return text('cancelledHint');
   if (pix && payment && phase === 'pending') return text(pix.hint(payment));
   return text(payment?.paidLate && phase === 'paid' ? 'paidLate' : (`${phase}Hint` as 'paidHint'));

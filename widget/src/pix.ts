@@ -4,8 +4,10 @@ import type { html as Html, LitElement, TemplateResult } from 'lit';
 import { texts } from './locales/pt-BR.pix.ts';
 import type { CheckoutPayment } from './operations.ts';
 import type { PanelView } from './panel.ts';
-import { styles } from './pix.styles.ts';
+import { styles as pixStyles } from './pix.styles.ts';
 import type { Labels } from './psa-checkout.ts';
+
+export const styles = pixStyles;
 
 /** How long the button says that the code was copied. */
 const COPIED_MS = 4_000;
@@ -32,9 +34,6 @@ type PixHost = Pick<LitElement, 'renderRoot' | 'requestUpdate'>;
 export function createPix(host: PixHost, onCopied: () => void): PixView {
   const isPhone = matchMedia(PHONE).matches;
   const root = host.renderRoot as ShadowRoot;
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(styles);
-  root.adoptedStyleSheets.push(sheet);
   /** The code that the payer has copied, or has to copy from the field; of another code both are forgotten. */
   let copied: string | undefined;
   let selected: string | undefined;
@@ -58,7 +57,7 @@ export function createPix(host: PixHost, onCopied: () => void): PixView {
     } catch {
       // Without https, or in a frame, there is no clipboard.
       const field = root.querySelector('textarea');
-      field?.focus();
+      field?.focus({ preventScroll: true });
       field?.select();
       selected = code;
       copied = undefined;

@@ -81,19 +81,13 @@ export const styles = css`
     font-size: 1.0625rem;
     line-height: 1.35;
   }
-  .hint,
-  .facts {
-    font-size: 0.9rem;
-  }
-  .hint,
-  dt,
-  dd + dd {
+  .hint {
     color: var(--_muted);
+    font-size: 0.9rem;
     text-wrap: pretty;
   }
   .button,
   .badge,
-  .facts,
   .skeleton {
     border: 1px solid transparent;
   }
@@ -127,21 +121,23 @@ export const styles = css`
     opacity: 0.55;
     cursor: default;
   }
+  [part='methods'] {
+    gap: 0.6rem;
+  }
+  [part='methods'] > * {
+    margin: 0;
+  }
+  [part='methods'] > .button {
+    min-inline-size: min-content;
+  }
+  .other {
+    border-color: color-mix(in srgb, var(--_text) 35%, transparent);
+    color: var(--_text);
+    background: none;
+    box-shadow: none;
+  }
   .spinner {
     animation: spin 0.9s linear infinite;
-  }
-  .paid {
-    --_tone: var(--psa-color-success, light-dark(#0b7a4b, #58d99c));
-  }
-  .expired {
-    --_tone: light-dark(#8a5200, #f3bd5f);
-  }
-  .refunded {
-    --_tone: var(--_muted);
-  }
-  .failed,
-  .error {
-    --_tone: var(--psa-color-danger, light-dark(#b4232c, #ff9a9a));
   }
   .badge {
     display: grid;
@@ -153,107 +149,25 @@ export const styles = css`
     color: var(--_tone);
     background: color-mix(in srgb, var(--_tone) 11%, transparent);
   }
-  .facts,
   .actions {
     display: flex;
     flex-wrap: wrap;
     align-items: baseline;
     grid-column: 1/-1;
   }
-  .facts,
   .actions > * {
     margin-block-start: calc(var(--_space) - 0.25rem);
-  }
-  .facts,
-  .skeleton {
-    border-radius: var(--_radius);
-    background: var(--_tint);
   }
   .skeleton {
     inline-size: 75%;
     block-size: 0.9rem;
-  }
-  .facts > div {
-    display: flex;
-    flex: 1 0 100%;
-    flex-wrap: wrap;
-    gap: 0 1rem;
-    align-items: baseline;
-    padding: 0.6rem 0.9rem;
-  }
-  .facts > div + div {
-    border-block-start: 1px dashed color-mix(in srgb, var(--_text) 18%, transparent);
-  }
-  dd {
-    font-weight: 600;
-    font-variant-numeric: tabular-nums;
-    overflow-wrap: anywhere;
-    user-select: all;
-  }
-  dt {
-    flex: 1;
-  }
-  dd + dd {
-    flex-basis: 100%;
-  }
-  dd + dd,
-  small {
-    font-weight: 400;
-  }
-  .large {
-    font-size: 1.3rem;
-    line-height: 1.2;
-  }
-  .quiet {
-    min-block-size: 2.5rem;
-    margin-block: 0.25rem -0.5rem;
-    color: var(--_muted);
-    background: none !important;
-    box-shadow: none;
-    outline-offset: -3px;
-  }
-  .quiet:hover {
-    color: var(--_text);
-  }
-  @media (forced-colors: none) {
-    .paid .facts {
-      padding-block-end: 0.5rem;
-      border-end-start-radius: 0;
-      border-end-end-radius: 0;
-      mask: conic-gradient(from -45deg at bottom, #0000, #000 1deg 89deg, #0000 90deg) 50%/0.75rem;
-    }
-  }
-  .paid path {
-    stroke-dasharray: 1;
-    animation: draw 0.45s ease-out;
-  }
-  .refunded:dir(rtl) svg {
-    scale: -1 1;
+    border-radius: var(--_radius);
+    background: var(--_tint);
   }
   @container (width > 36rem) {
     [part~='panel'] {
       --_space: var(--psa-spacing, 1.25rem);
       padding: var(--psa-padding, 1.5rem);
-    }
-    .facts {
-      flex-wrap: nowrap;
-    }
-    .facts > div {
-      flex: auto;
-      display: block;
-    }
-    .large,
-    small {
-      white-space: nowrap;
-    }
-    .facts > div + div {
-      border: 0;
-    }
-    .actions > * {
-      min-inline-size: 0;
-    }
-    .quiet {
-      flex: none;
     }
   }
   @container (width < 18rem) {
@@ -263,19 +177,11 @@ export const styles = css`
     [part~='panel'] > * {
       grid-column: 1/-1;
     }
-    dt {
-      flex-basis: 100%;
-    }
   }
   @keyframes rise {
     from {
       opacity: 0;
       translate: 0 0.375rem;
-    }
-  }
-  @keyframes draw {
-    from {
-      stroke-dashoffset: 1;
     }
   }
   @keyframes spin {

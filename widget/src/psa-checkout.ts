@@ -12,7 +12,7 @@ import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
 import type { PixTexts, Texts } from './locales/texts.ts';
-import { methodButtons } from './method-buttons.ts';
+import { icon, methodButtons } from './method-buttons.ts';
 import type { CheckoutMethod } from './methods.ts';
 import type {
   CardPayment,
@@ -287,10 +287,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    const keys = ['endpoint', 'token', 'orderCode', 'paymentToken', 'resumeKey'] as const;
-    if (!this.hasUpdated || keys.some((name) => changed.has(name))) this.#checkout.restore();
-    if (['endpoint', 'token', 'methods'].some((name) => changed.has(name as 'token')))
+    const keys = ['endpoint', 'token', 'methods', 'orderCode', 'paymentToken', 'resumeKey'] as const;
+    if (!this.hasUpdated || keys.some((name) => changed.has(name))) {
+      this.#checkout.restore();
       void this.#checkout.readMethods();
+    }
     const locale = this.#locale;
     if (locale !== this.#requestedLocale) {
       this.#requestedLocale = locale;
@@ -334,7 +335,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         lang=${this.#language?.locale ?? nothing}
         tabindex="-1"
       >
-        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#renderButtons(busy)}
+        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#renderButtons()}
         <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status">
           ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
         </div>
@@ -344,19 +345,10 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     `;
   }
 
-  #renderButtons(busy: boolean): TemplateResult | '' {
+  #renderButtons(): TemplateResult | '' {
     // The page at successUrl has no product to sell, and may have no payment to follow.
     if (!this.token && !this.endpoint) return '';
-    const { methods, method } = this.#checkout;
-    return methodButtons({
-      methods,
-      busy: busy ? method : undefined,
-      disabled: this.disabled,
-      icon,
-      text: (name) => this.#text(name),
-      onStart: (method) => this.start(method),
-      onPreload: (method) => this.#preload(method),
-    });
+    return methodButtons(this, this.#checkout, (name) => this.#text(name));
   }
 
   #renderPanel(): TemplateResult {
@@ -364,7 +356,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const onRetry = () => this.retry();
     if (!chunk) {
       // The error came before the chunk, which contains its text.
-      this.#preload();
+      this.#checkout.load().catch(() => undefined);
       return html`
         <div part="hint" class="hint">${this.#text('network')}</div>
         <div class="actions">
@@ -380,18 +372,13 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       seconds: remainingSeconds,
       url: checkoutUrl,
       pix: method === 'pix' ? pix : undefined,
-      others: this.token ? methods.filter((other) => other !== method) : [],
+      methods: this.token ? methods : [],
       onStart: (method) => this.start(method),
       target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
       onLink: this.#checkout.onLink,
       onRetry,
       onReset: () => this.reset(),
     });
-  }
-
-  /** Loads the payment chunk before the click, as soon as one is likely. */
-  #preload(method?: CheckoutMethod): void {
-    this.#checkout.load(method).catch(() => undefined);
   }
 
   get #base(): HTMLElement | null | undefined {
@@ -412,19 +399,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       ...(language && method === 'pix' && (language.pix ?? pix?.texts)),
       ...this.labels,
     };
-    const kind = /timeout|network/.test(name)
-      ? 'network'
-      : /server|unknown|aborted/.test(name)
-        ? 'server'
-        : 'contact';
-    return texts[name] ?? (this.#language && texts[kind]) ?? '';
+    return texts[name] ?? '';
   }
 }
-
-/** Renders an icon; without a path it is the spinner. */
-const icon = (path?: string) =>
-  html`<svg part=${path ? nothing : 'spinner'} class=${path ? '' : 'spinner'} viewBox="0 0 24 24" aria-hidden="true"
-    ><path pathLength="1" d=${path || 'M21 12a9 9 0 1 1-9-9'} /></svg>`;
 
 declare global {
   interface HTMLElementTagNameMap {

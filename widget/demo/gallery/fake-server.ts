@@ -1,11 +1,14 @@
 // A fake server inside the page, so that the element itself draws each state: no network, no window, no storage, and a
 // clock that stands still.
-import type { CardPayment } from '../../src/psa-checkout.ts';
+import type { CardPayment, CheckoutPayment, Payment } from '../../src/psa-checkout.ts';
+import code from './pix-code.json' with { type: 'json' };
 
 /** The fake server's behaviour towards one element. */
 export interface Script {
   /** Overrides of the gallery's default payment. */
   payment?: Partial<CardPayment>;
+  /** The same of a payment by PIX, which makes it one. */
+  pix?: Partial<Payment>;
   /** The answer to a click in place of the payment: none, a network error, or a refusal. */
   start?: 'hang' | 'network-error' | { __typename: string; code: string; retryAfterSeconds?: number };
   /** `hang` never answers, `drop` ends after the first update, `silent` stays open and sends nothing more. */
@@ -14,28 +17,44 @@ export interface Script {
 
 export const ENDPOINT = '/demo/gallery/graphql';
 
-const assigned = new Map<string, { script: Script; payment: CardPayment; connections: number }>();
+const assigned = new Map<string, { script: Script; payment: CheckoutPayment; connections: number }>();
 const FINAL_STATUSES = ['PAID', 'FAILED', 'REFUNDED'];
 
 /** Assigns a script to an element's token. @returns the order code under which the payment can be followed */
 export function assignScript(token: string, script: Script): string {
-  const orderCode = `PSC-TKDQ8J76ZGXA6VWCSTP6${1001 + assigned.size}`;
-  const payment: CardPayment = {
-    orderCode,
+  const number = 1001 + assigned.size;
+  const orderCode = script.pix
+    ? `psa_3f9c0b7e52d84a16b0e7c1d94f8a${number}`
+    : `PSC-TKDQ8J76ZGXA6VWCSTP6${number}`;
+  const shared = {
     status: 'PENDING',
     amountCents: 18_900,
     currency: 'BRL',
-    checkoutUrl: new URL('/demo/gallery', location.href).href,
     expiresAt: '2031-01-01T12:00:00.000Z',
     expiresInSeconds: 1694,
     description: null,
     paidAt: null,
     paidLate: false,
     refundedAt: null,
-    failureReason: null,
     version: 1,
-    ...script.payment,
-  };
+  } as const;
+  const payment: CheckoutPayment = script.pix
+    ? {
+        __typename: 'Payment',
+        paymentId: orderCode,
+        ...shared,
+        pix: code,
+        returnedCredits: [],
+        ...script.pix,
+      }
+    : {
+        __typename: 'CardPayment',
+        orderCode,
+        ...shared,
+        checkoutUrl: new URL('/demo/gallery', location.href).href,
+        failureReason: null,
+        ...script.payment,
+      };
   assigned.set(token, { script, payment, connections: 0 });
   return orderCode;
 }
@@ -45,6 +64,24 @@ globalThis.fetch = (input, init) =>
   String(input).endsWith(ENDPOINT) ? respond(init ?? {}) : realFetch(input, init);
 globalThis.open = () => null;
 performance.now = () => 0;
+// What goes away by itself stays: the word that the code was copied.
+const realSetTimeout = globalThis.setTimeout;
+globalThis.setTimeout = ((run: () => void, ms?: number) =>
+  ms === 4_000 ? 1 : realSetTimeout(run, ms)) as typeof setTimeout;
+
+/** The device of the elements that are placed now. Whether it is a phone they ask once. */
+export const device = { isPhone: false, hasClipboard: true };
+
+const realMatchMedia = globalThis.matchMedia;
+globalThis.matchMedia = (query) =>
+  query.includes('coarse') ? ({ matches: device.isPhone } as MediaQueryList) : realMatchMedia(query);
+Object.defineProperty(navigator, 'clipboard', {
+  value: {
+    writeText: async () => {
+      if (!device.hasClipboard) throw new DOMException('no clipboard', 'NotAllowedError');
+    },
+  },
+});
 // The shop's pages share the origin and must not find the gallery's payments in its storage.
 for (const name of ['sessionStorage', 'localStorage'])
   Object.defineProperty(globalThis, name, {
@@ -57,9 +94,12 @@ function respond({ headers, body, signal }: RequestInit): Promise<Response> {
   const token = (headers as Record<string, string>).authorization?.replace('Bearer ', '') ?? '';
   const entry = assigned.get(token);
   const { query } = JSON.parse(String(body)) as { query: string };
+  if (query.includes('viewer'))
+    return jsonResponse({ data: { viewer: { checkoutMethods: ['PIX', 'CARD'] } } });
   const { script, payment } = entry ?? {};
   if (!entry || !script || !payment)
     return jsonResponse({ errors: [{ message: 'no', extensions: { code: 'UNAUTHENTICATED' } }] });
+  const member = payment.__typename === 'Payment' ? 'payment' : 'cardPayment';
   if (query.startsWith('mutation')) {
     if (script.start === 'hang') return neverRespond();
     if (script.start === 'network-error') return Promise.reject(new TypeError('Failed to fetch'));
@@ -67,14 +107,19 @@ function respond({ headers, body, signal }: RequestInit): Promise<Response> {
       data: {
         startCheckout: script.start
           ? { message: 'no', ...script.start }
-          : { __typename: 'StartCheckoutSuccess', cardPayment: payment, paymentToken: token },
+          : { __typename: 'StartCheckoutSuccess', [member]: payment, paymentToken: token },
       },
     });
   }
   if (script.stream === 'hang') return neverRespond();
-  if (query.startsWith('query')) return jsonResponse({ data: { cardPayment: payment } });
+  if (query.startsWith('query')) return jsonResponse({ data: { [member]: payment } });
   if (script.stream === 'drop' && entry.connections++ > 0) return neverRespond();
-  return Promise.resolve(new Response(eventStream(payment, script, signal), EVENT_STREAM));
+  return Promise.resolve(
+    new Response(
+      eventStream({ cursor: 'c1', [member]: payment }, payment.status, script, signal),
+      EVENT_STREAM,
+    ),
+  );
 }
 
 const EVENT_STREAM = { headers: { 'content-type': 'text/event-stream' } };
@@ -89,17 +134,17 @@ function neverRespond(): Promise<Response> {
 }
 
 function eventStream(
-  cardPayment: CardPayment,
+  update: object,
+  status: string,
   { stream }: Script,
   signal?: AbortSignal | null,
 ): ReadableStream {
   const bytes = new TextEncoder();
-  const update = { data: { cardPaymentUpdates: { cursor: 'c1', cardPayment } } };
   let heartbeat: ReturnType<typeof setInterval>;
   return new ReadableStream({
     start(controller) {
-      controller.enqueue(bytes.encode(`event: next\ndata: ${JSON.stringify(update)}\n\n`));
-      if (stream === 'drop' || FINAL_STATUSES.includes(cardPayment.status)) return controller.close();
+      controller.enqueue(bytes.encode(`event: next\ndata: ${JSON.stringify({ data: { update } })}\n\n`));
+      if (stream === 'drop' || FINAL_STATUSES.includes(status)) return controller.close();
       if (stream === 'silent') return;
       // The element drops a stream without a byte for 45 s.
       heartbeat = setInterval(() => controller.enqueue(bytes.encode(':\n\n')), 12_000);

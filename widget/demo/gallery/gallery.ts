@@ -1,6 +1,6 @@
 import '../../src/define.ts';
 import type { PsaCheckout } from '../../src/psa-checkout.ts';
-import { assignScript, ENDPOINT } from './fake-server.ts';
+import { assignScript, device, ENDPOINT } from './fake-server.ts';
 import { type GalleryState, STATES } from './states.ts';
 
 const THEMES: Record<string, [title: string, summary: string]> = {
@@ -32,7 +32,19 @@ async function openGallery(): Promise<void> {
   dispatchEvent(new Event('offline'));
   for (const state of STATES.filter(({ name }) => name === 'cancelled'))
     for (const theme of Object.keys(THEMES)) await place(theme, state);
-  await placeAll((state) => !['offline', 'cancelled'].includes(state.name));
+  device.isPhone = true;
+  await placeAll((state) => Boolean(state.isPhone));
+  device.isPhone = false;
+  await placeAll((state) => !state.isPhone && !['offline', 'cancelled'].includes(state.name));
+  for (const state of STATES.filter(({ copies }) => copies)) {
+    device.hasClipboard = state.copies === 'granted';
+    for (const frame of gallery?.querySelectorAll(`[data-state=${state.name}] psa-checkout`) ?? [])
+      frame.shadowRoot?.querySelector<HTMLElement>('[part=copy-button]')?.click();
+    // The promise of the clipboard.
+    await Promise.resolve();
+  }
+  device.hasClipboard = true;
+  (document.activeElement as HTMLElement | null)?.blur();
   gallery?.setAttribute('data-ready', '');
 }
 

@@ -1,4 +1,4 @@
-import type { PsaCheckout } from '../../src/psa-checkout.ts';
+import type { Payment, PsaCheckout } from '../../src/psa-checkout.ts';
 import type { Script } from './fake-server.ts';
 
 export interface GalleryState {
@@ -7,6 +7,10 @@ export interface GalleryState {
   script?: Script;
   /** The way to the state: a click, or finding the payment again. Without one the element stays at its button. */
   via?: 'click' | 'return';
+  /** A phone, one after the other: the element asks for its device once. */
+  isPhone?: boolean;
+  /** The payer has pressed the button that copies the code; `denied` where there is no clipboard. */
+  copies?: 'granted' | 'denied';
   /** Further properties that the page sets. */
   properties?: Partial<PsaCheckout>;
 }
@@ -18,11 +22,31 @@ const refusal = (code: string, __typename = 'UserError', retryAfterSeconds?: num
   start: { __typename, code, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) },
 });
 
+const BOTH = { methods: 'pix card' };
+
+/** A state of a payment by PIX that was found again. */
+const pix = (name: string, title: string, payment: Partial<Payment>): GalleryState => ({
+  name: `pix-${name}`,
+  title,
+  via: 'return',
+  script: { pix: payment },
+  properties: BOTH,
+});
+
 /** All states that a payer can see, in the order of a payment's life. */
 export const STATES: readonly GalleryState[] = [
   { name: 'button', title: 'O botão' },
+  { name: 'methods', title: 'Dois métodos', properties: BOTH },
+  { name: 'card-first', title: 'O cartão primeiro', properties: { methods: 'card pix' } },
   { name: 'disabled', title: 'Desligado', properties: { disabled: true } },
   { name: 'creating', title: 'Preparando', via: 'click', script: { start: 'hang' } },
+  {
+    name: 'pix-creating',
+    title: 'Preparando o PIX',
+    via: 'click',
+    script: { start: 'hang', pix: {} },
+    properties: BOTH,
+  },
   { name: 'looking-up', title: 'Procurando o pagamento', via: 'return', script: { stream: 'hang' } },
   { name: 'pending', title: 'À espera', via: 'return', script: { payment: { description: DESCRIPTION } } },
   {
@@ -41,6 +65,18 @@ export const STATES: readonly GalleryState[] = [
   { name: 'cancelled', title: 'De volta sem pagar', via: 'return' },
   { name: 'offline', title: 'Sem conexão', via: 'return', script: { stream: 'silent' } },
   { name: 'reconnecting', title: 'Reconectando', via: 'return', script: { stream: 'drop' } },
+  pix('pending', 'PIX: à espera', { description: DESCRIPTION }),
+  { ...pix('phone', 'PIX: no celular', { expiresInSeconds: 240 }), isPhone: true },
+  { ...pix('copied', 'PIX: código copiado', { expiresInSeconds: 240 }), copies: 'granted' },
+  { ...pix('selected', 'PIX: sem área de transferência', { expiresInSeconds: 45 }), copies: 'denied' },
+  pix('preparing', 'PIX: o banco gera o código', { pix: null }),
+  pix('checking', 'PIX: no fim do prazo', { expiresInSeconds: 0 }),
+  pix('returned', 'PIX: outro valor', {
+    returnedCredits: [
+      { amountCents: 18_000, returnedAt: PAID_AT },
+      { amountCents: 18_901, returnedAt: null },
+    ],
+  }),
   {
     name: 'paid',
     title: 'Pago: o recibo',
@@ -59,6 +95,20 @@ export const STATES: readonly GalleryState[] = [
     via: 'return',
     script: { payment: { status: 'EXPIRED' } },
   },
+  pix('paid', 'PIX: pago, e outra vez', {
+    status: 'PAID',
+    paidAt: PAID_AT,
+    pix: null,
+    returnedCredits: [{ amountCents: 18_900, returnedAt: PAID_AT }],
+  }),
+  pix('expired', 'PIX: prazo terminado', { status: 'EXPIRED', pix: null }),
+  pix('failed', 'PIX: sem código', { status: 'FAILED', pix: null }),
+  pix('refunded', 'PIX: devolvido', {
+    status: 'REFUNDED',
+    paidAt: PAID_AT,
+    refundedAt: '2026-03-15T10:05:00.000Z',
+    pix: null,
+  }),
   { name: 'failed', title: 'Não aprovado', via: 'return', script: { payment: { status: 'FAILED' } } },
   {
     name: 'refunded',

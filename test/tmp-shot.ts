@@ -1,0 +1,11 @@
+import { launchBrowser } from './support/browser.ts';
+import { openGallery, serveDemo } from './widget/gallery-page.ts';
+const [,, theme = 'padrao', scheme = 'light', width='1280', filter='methods,card-first,pix-', largura='celular', idioma='pt-BR', dir='ltr', forced=''] = process.argv;
+const server = await serveDemo();
+const browser = await launchBrowser();
+const g = await openGallery(browser, server.url, { tema: theme as never, largura: largura as never, idioma: idioma as never, direcao: dir as never }, { reducedMotion: 'reduce', viewport: { width: Number(width), height: 900 }, colorScheme: scheme as never, ...(forced && { forcedColors: 'active' }) });
+await g.page.addStyleTag({ content: '' }).catch(() => 0);
+await g.page.evaluate((f) => { for (const e of document.querySelectorAll('.frame[data-state]')) if (!f.split(',').some((p) => (e as HTMLElement).dataset.state!.startsWith(p))) e.remove(); }, filter);
+await g.page.locator(`#${theme} .frames`).screenshot({ path: `/tmp/shot-${theme}-${scheme}-${width}-${largura}-${idioma}-${dir}${forced}.png` });
+console.log(g.problems);
+await browser.close(); await server.close(); process.exit(0);
