@@ -194,23 +194,15 @@ export class CheckoutController implements ReactiveController {
         importAgain(() => import('./payment.ts')),
         needsPix && importAgain(() => import('./pix.ts')),
       ]);
-      if (!this.chunk) this.#adoptStyles(chunk);
+      if (!this.chunk) chunk.adoptStyles(this.#host);
       this.chunk = chunk;
-      if (pix && !this.pix) {
-        this.#adoptStyles(pix);
-        this.pix = pix.createPix(this.#host, () =>
+      if (pix)
+        this.pix ??= pix.createPix(this.#host, chunk, () =>
           this.#emit('psa-pix-copied', { payment: this.state.payment }),
         );
-      }
       this.#host.requestUpdate();
     }
     return this.chunk;
-  }
-
-  #adoptStyles({ styles }: { styles: string }): void {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(styles);
-    (this.#host.renderRoot as ShadowRoot).adoptedStyleSheets.push(sheet);
   }
 
   /**

@@ -70,6 +70,9 @@ export const styles = css`
     box-shadow: none;
     outline-offset: -3px;
   }
+  .quiet:not(:last-child) {
+    margin-block-end: 0;
+  }
   .quiet:hover {
     color: var(--_text);
   }
@@ -89,6 +92,10 @@ export const styles = css`
     scale: -1 1;
   }
   @container (width > 36rem) {
+    [part~='panel'] {
+      --_space: var(--psa-spacing, 1.25rem);
+      padding: var(--psa-padding, 1.5rem);
+    }
     .facts {
       flex-wrap: nowrap;
     }
@@ -111,6 +118,12 @@ export const styles = css`
     }
   }
   @container (width < 18rem) {
+    [part~='panel'] {
+      padding: var(--psa-padding, 1rem);
+    }
+    [part~='panel'] > * {
+      grid-column: 1/-1;
+    }
     dt {
       flex-basis: 100%;
     }

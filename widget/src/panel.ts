@@ -1,7 +1,8 @@
-import type { html as Html, TemplateResult } from 'lit';
+import type { html as Html, LitElement, TemplateResult } from 'lit';
 import type { CheckoutConnection, CheckoutState } from './checkout-state.ts';
 import type { CheckoutMethod } from './methods.ts';
 import type { CheckoutPayment } from './operations.ts';
+import { styles } from './panel.styles.ts';
 import type { PixView } from './pix.ts';
 import type { Labels } from './psa-checkout.ts';
 
@@ -24,6 +25,13 @@ export interface PanelView {
   onLink: (event: Event) => void;
   onRetry: () => void;
   onReset: () => void;
+}
+
+/** Adds styles to those of an element: the panel's, or those of a further chunk. */
+export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text = styles): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  (renderRoot as ShadowRoot).adoptedStyleSheets.push(sheet);
 }
 
 /** Renders the panel below the status line. `html` is a parameter, because this chunk must not load Lit again. */

@@ -3,6 +3,6 @@
 // the entry at run time, or an entry loaded as `psa-checkout.js?v=2` would be loaded a second time without its query.
 export { followPayment } from './follow/follow-payment.ts';
 export { texts } from './locales/pt-BR.ts';
-export { styles } from './panel.styles.ts';
-export { ICONS, panel } from './panel.ts';
+
+export { adoptStyles, ICONS, panel } from './panel.ts';
 export { readPayment, startCheckout } from './request.ts';

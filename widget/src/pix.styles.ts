@@ -1,7 +1,6 @@
 const css = String.raw;
 
-// Beside the styles of the element, whose private properties have other names once both are minified. The QR code is black
-// on white with its quiet zone in every theme: many readers know no other.
+// The QR code is black on white with its quiet zone in every theme: many readers know no other.
 export const styles = css`
   .pix {
     display: grid;
@@ -39,6 +38,7 @@ export const styles = css`
   }
   .code {
     display: block;
+    field-sizing: content;
     resize: none;
     padding: 0.6rem 0.75rem;
     border: 1px solid color-mix(in srgb, currentColor 45%, transparent);
@@ -47,6 +47,11 @@ export const styles = css`
     background: none;
     font: 0.8125rem/1.45 ui-monospace, Menlo, Consolas, monospace;
     overflow-wrap: anywhere;
+  }
+  .returned p {
+    margin-block-start: 0.35rem;
+    color: var(--_text);
+    font-weight: 600;
   }
   .said {
     font-size: 0.9rem;

@@ -4,10 +4,8 @@ import type { html as Html, LitElement, TemplateResult } from 'lit';
 import { texts } from './locales/pt-BR.pix.ts';
 import type { CheckoutPayment } from './operations.ts';
 import type { PanelView } from './panel.ts';
-import { styles as pixStyles } from './pix.styles.ts';
+import { styles } from './pix.styles.ts';
 import type { Labels } from './psa-checkout.ts';
-
-export const styles = pixStyles;
 
 /** How long the button says that the code was copied. */
 const COPIED_MS = 4_000;
@@ -31,7 +29,12 @@ export interface PixView {
 
 type PixHost = Pick<LitElement, 'renderRoot' | 'requestUpdate'>;
 
-export function createPix(host: PixHost, onCopied: () => void): PixView {
+export function createPix(
+  host: PixHost,
+  { adoptStyles }: Pick<typeof import('./panel.ts'), 'adoptStyles'>,
+  onCopied: () => void,
+): PixView {
+  adoptStyles(host, styles);
   const isPhone = matchMedia(PHONE).matches;
   const root = host.renderRoot as ShadowRoot;
   /** The code that the payer has copied, or has to copy from the field; of another code both are forgotten. */
@@ -77,7 +80,7 @@ export function createPix(host: PixHost, onCopied: () => void): PixView {
 
     returned: (html, { state: { payment }, text }, money) => {
       const credits = payment?.__typename === 'Payment' ? payment.returnedCredits : [];
-      return html`<div role="status">
+      return html`<div class="returned" role="status">
         ${credits.map(
           ({ amountCents, returnedAt }) =>
             html`<p>${text(returnedAt ? 'returned' : 'returning').replace('{amount}', money(amountCents))}</p>`,
@@ -115,7 +118,7 @@ export function createPix(host: PixHost, onCopied: () => void): PixView {
             <span>${text(isCopied && timer ? 'copied' : 'copy')}</span>
           </button>
           <p class="said" role="status">${isCopied ? text('openBank') : selected === code ? text('selected') : ''}</p>
-          <textarea part="code" class="code" readonly rows="4" spellcheck="false" aria-label=${text('code')} .value=${code}
+          <textarea part="code" class="code" readonly rows="5" spellcheck="false" dir="ltr" aria-label=${text('code')} .value=${code}
             @focus=${({ target }: Event) => (target as HTMLTextAreaElement).select()} @copy=${onFieldCopy}></textarea>
         </div>
         ${isPhone && drawing ? html`<details><summary>${text('showQr')}</summary>${drawing}</details>` : ''}

@@ -123,12 +123,15 @@ export const styles = css`
   }
   [part='methods'] {
     gap: 0.6rem;
+    align-items: stretch;
   }
   [part='methods'] > * {
     margin: 0;
   }
   [part='methods'] > .button {
+    flex: auto;
     min-inline-size: min-content;
+    padding-inline: 0.9rem;
   }
   .other {
     border-color: color-mix(in srgb, var(--_text) 35%, transparent);
@@ -163,20 +166,6 @@ export const styles = css`
     block-size: 0.9rem;
     border-radius: var(--_radius);
     background: var(--_tint);
-  }
-  @container (width > 36rem) {
-    [part~='panel'] {
-      --_space: var(--psa-spacing, 1.25rem);
-      padding: var(--psa-padding, 1.5rem);
-    }
-  }
-  @container (width < 18rem) {
-    [part~='panel'] {
-      padding: var(--psa-padding, 1rem);
-    }
-    [part~='panel'] > * {
-      grid-column: 1/-1;
-    }
   }
   @keyframes rise {
     from {
