@@ -115,11 +115,13 @@ export const ARCHITECTURE = [
     others: ['kernel/**', 'commit/**', 'db/**', 'work/**'],
   },
   { files: [METHODS], own: ['methods/**'], others: ['kernel/**'] },
+  // The payer's page of each method, and the room that all of them share.
   {
-    files: ['card-payments/page/**'],
+    files: ['*/page/**'],
     own: [...RULES, 'page/**'],
-    others: ['kernel/**', 'http/**', 'rails/*'],
+    others: ['kernel/**', 'http/**', 'checkout-page/**'],
   },
+  { files: ['checkout-page/**'], own: ['**'], others: ['kernel/**', 'http/**'] },
 
   // Pages that use the slices by their ports, and the simulated rails by their controls.
   { files: ['demo/**'], own: RULES, others: ['kernel/**', 'http/**', MODELS] },

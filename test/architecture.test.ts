@@ -69,6 +69,7 @@ const FILES = [
   'card-payments/tokens/schema.ts',
   'requests/model.ts',
   'receiving/model.ts',
+  'checkout-page/layout.ts',
 
   'demo/routes.ts',
   'demo/dashboard.ts',

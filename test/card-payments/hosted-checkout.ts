@@ -6,6 +6,7 @@ import type {
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import { createCheckoutRoutes } from '../../server/src/card-payments/page/routes.ts';
+import { checkoutAssetsRoute } from '../../server/src/checkout-page/pages.ts';
 import type { PageLimits } from '../../server/src/http/admission.ts';
 import { createClientAddress } from '../../server/src/http/client-address.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
@@ -99,7 +100,10 @@ export async function servePage({
   };
   const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
   const addressOf = createClientAddress([]);
-  http.serve(createCheckoutRoutes({ checkout, clock, publicUrl, testCards, addressOf, limits }));
+  http.serve([
+    checkoutAssetsRoute(),
+    ...createCheckoutRoutes({ checkout, clock, publicUrl, testCards, addressOf, limits }),
+  ]);
   await http.listen(0, '127.0.0.1');
   const { port } = http.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;

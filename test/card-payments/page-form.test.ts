@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MESSAGES, parseCardForm } from '../../server/src/card-payments/page/form.ts';
-import { cspSource, returnUrl } from '../../server/src/card-payments/page/return-url.ts';
+import { cspSource, returnUrl } from '../../server/src/checkout-page/return-url.ts';
 import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
 import { GOOD_CARD, NOW } from './hosted-checkout.ts';
 

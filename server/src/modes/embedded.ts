@@ -18,6 +18,7 @@ import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
 import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
+import { checkoutAssetsRoute } from '../checkout-page/pages.ts';
 import type { Writes } from '../commit/commit.ts';
 import type { Sql } from '../db/database.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
@@ -30,6 +31,7 @@ import { createRequestLimit } from '../limits/requests.ts';
 import { createPixCharging } from '../payments/charging.ts';
 import { pixOrderPayments, refundablePayments } from '../payments/collections.ts';
 import type { PaymentTask } from '../payments/model.ts';
+import { createPixPageRoutes } from '../payments/page/routes.ts';
 import { createPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
@@ -207,12 +209,17 @@ export async function createEmbeddedRuntime({
         ...createSubaccountRoutes({ subaccounts }),
       ];
       return [
+        checkoutAssetsRoute(),
+        ...createPixPageRoutes({
+          ...{ clock, publicUrl, addressOf },
+          checkout: pixCharging,
+          isTest: true,
+          limits: strangers,
+        }),
         ...createCheckoutRoutes({
+          ...{ clock, publicUrl, addressOf },
           checkout: charging,
-          clock,
-          publicUrl,
           testCards: TEST_CARDS,
-          addressOf,
           limits: strangers,
         }),
         ...createDocsRoutes({ operations, publicUrl }),

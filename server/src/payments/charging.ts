@@ -1,6 +1,7 @@
 import type { Committer, Reader, State } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { behindChange } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PixCredit, PixRail, PixRegistration } from '../rails/pix.ts';
@@ -61,6 +62,7 @@ export function createPixCharging({
   onFault: (fault: unknown) => void;
 }): PixReceiver & HostedPixCheckout & { register: RegisterPayment; tasks: Record<PaymentTask, TaskHandler> } {
   const methods = [pixOrderPayments, ...otherMethods];
+  const sharedReceipts = createCoalescedReads<StoredPayment | null>();
 
   /** Applies a decision to a locked payment. Returns the payment as it is afterwards; null where there is none. */
   function advance(
@@ -122,6 +124,19 @@ export function createPixCharging({
     return payment;
   }
 
+  /** Records what has come for a payment, as far as the bank answers. Payers who look at the same page share the request. */
+  async function askBank(tenant: Tenant, payment: StoredPayment): Promise<StoredPayment> {
+    const { paymentId, status, brCode } = payment;
+    if (brCode === null || (status !== 'pending' && status !== 'expired')) return payment;
+    const received = await sharedReceipts(paymentId, () => receive(tenant, paymentId)).catch(
+      (error: unknown) => {
+        onFault(error);
+        return null;
+      },
+    );
+    return received ?? payment;
+  }
+
   async function recordCredit(
     tenant: Tenant,
     payment: StoredPayment,
@@ -167,10 +182,11 @@ export function createPixCharging({
 
     receive,
 
-    async open(paymentId) {
+    async open(paymentId, { asksBank }) {
       const found = await selectByPaymentId(database.sql, paymentId);
       if (!found) return null;
-      const { tenant, payment, merchantName } = found;
+      const { tenant, merchantName } = found;
+      const payment = asksBank ? await askBank(tenant, found.payment) : found.payment;
       if (payment.status !== 'pending' && payment.status !== 'expired')
         return { payment, merchantName, paidElsewhere: false };
       const paid = await Promise.all(

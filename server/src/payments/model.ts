@@ -235,9 +235,13 @@ export interface PaymentService<P extends Payment = Payment> {
 
 /** The operations of the payer's page on one payment, whose id is all that it knows. */
 export interface HostedPixCheckout {
-  /** `paidElsewhere`: another payment of the same order was paid, so that money for this one is returned. */
+  /**
+   * Finds a payment. `paidElsewhere`: another payment of the same order was paid, so that money for this one is returned.
+   * `asksBank`: what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
+   */
   open(
     paymentId: string,
+    options: { asksBank: boolean },
   ): Promise<{ payment: StoredPayment; merchantName: string; paidElsewhere: boolean } | null>;
 }
 

@@ -1,10 +1,11 @@
+import { money } from '../../checkout-page/format.ts';
+import { type Html, html } from '../../checkout-page/html.ts';
+import { ICONS } from '../../checkout-page/icons.ts';
+import { testNote } from '../../checkout-page/layout.ts';
+import { returnUrl } from '../../checkout-page/return-url.ts';
 import { MAX_DECLINED_CHARGES, type StoredCardPayment } from '../model.ts';
 import { CARD_FIELDS, type CardErrors, type CardField, type KeptFields, MESSAGES } from './form.ts';
-import { money } from './format.ts';
-import { type Html, html } from './html.ts';
-import { ICONS } from './icons.ts';
-import type { Order, Site, TestCards } from './layout.ts';
-import { returnUrl } from './return-url.ts';
+import type { CardSite, Order, TestCards } from './order.ts';
 
 /** The result of a submitted form that is shown again. */
 export interface FormAnswer {
@@ -39,12 +40,12 @@ const FIELDS: Record<CardField, { label: string; hint: string; attributes: Html 
   },
 };
 
-export function cardForm(site: Site, { payment }: Order, answer: FormAnswer | null): Html {
+export function cardForm(site: CardSite, { payment, path }: Order, answer: FormAnswer | null): Html {
   const { kept = { holder: '', expiry: '' }, errors = {}, declined, waitSeconds } = answer ?? {};
   const field = (name: CardField, value = '') => cardField(name, value, errors[name]);
   const cancelUrl = returnUrl(payment.cancelUrl, { psa_order_code: payment.orderCode, psa_cancelled: '1' });
   return html`
-    ${site.testCards && testNote()}
+    ${site.isTest && testNote('Não digite um cartão de verdade.')}
     <h2 class="panel-title" id="form-title">Dados do cartão</h2>
     ${
       waitSeconds !== undefined
@@ -53,7 +54,7 @@ export function cardForm(site: Site, { payment }: Order, answer: FormAnswer | nu
           ? declinedSummary(payment, declined)
           : errorSummary(errors)
     }
-    <form class="card-form" method="post" action="${site.basePath}/${payment.orderCode}" aria-labelledby="form-title" data-form>
+    <form class="card-form" method="post" action="${path}" aria-labelledby="form-title" data-form>
       <input type="hidden" name="attempt" value="${payment.declinedCharges}" autocomplete="off">
       ${field('number')}
       ${field('holder', kept.holder)}
@@ -125,10 +126,6 @@ function errorSummary(errors: CardErrors): Html | false {
       <ul>${wrong.map((field) => html`<li><a href="#${field}">${FIELDS[field].label}</a>: ${errors[field]}</li>`)}</ul>
       <p>Por segurança, o número e o CVV precisam ser digitados de novo.</p>
     </div></div>`;
-}
-
-function testNote(): Html {
-  return html`<p class="test-note">${ICONS.flask}<span><strong>Ambiente de teste.</strong> Nada é cobrado. Não digite um cartão de verdade.</span></p>`;
 }
 
 function testCardList(cards: TestCards): Html {

@@ -14,7 +14,3 @@ export function pageState(payment: StoredCardPayment, now: Date): PageState {
   if (payment.status !== 'pending') return payment.status;
   return payment.expiresAt > now ? 'form' : 'expired';
 }
-
-export function secondsLeft(payment: StoredCardPayment, now: Date): number {
-  return Math.max(0, Math.ceil((payment.expiresAt.getTime() - now.getTime()) / 1000));
-}

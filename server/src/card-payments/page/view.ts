@@ -1,22 +1,23 @@
-import { cardForm, type FormAnswer, NOT_TAKEN } from './card-form.ts';
-import { instant, money } from './format.ts';
-import { type Html, html } from './html.ts';
-import { ICONS } from './icons.ts';
+import { instant, money } from '../../checkout-page/format.ts';
+import { type Html, html } from '../../checkout-page/html.ts';
+import { ICONS } from '../../checkout-page/icons.ts';
 import {
   backLink,
   followPath,
+  nextStep,
   notice,
-  type Order,
   page,
   receipt,
-  type Site,
   summary,
   type Tone,
-} from './layout.ts';
-import { returnUrl } from './return-url.ts';
+} from '../../checkout-page/layout.ts';
+import { returnUrl } from '../../checkout-page/return-url.ts';
+import type { StoredCardPayment } from '../model.ts';
+import { cardForm, type FormAnswer, NOT_TAKEN } from './card-form.ts';
+import type { CardSite, Order } from './order.ts';
 import type { PageState } from './state.ts';
 
-export function formPage(site: Site, order: Order, answer: FormAnswer | null): string {
+export function formPage(site: CardSite, order: Order, answer: FormAnswer | null): string {
   const { payment } = order;
   return page(site, {
     title: `Pagar ${money(payment.amountCents)}`,
@@ -29,54 +30,20 @@ export function formPage(site: Site, order: Order, answer: FormAnswer | null): s
 
 /** The page of a payment that takes no card now, or that another payment of the same order has paid. */
 export function statusPage(
-  site: Site,
+  site: CardSite,
   order: Order,
   state: Exclude<PageState, 'form'> | 'paid_elsewhere',
 ): string {
-  const { icon, tone, title, body, follow } = STATUS[state](site, order);
+  const { icon, tone, title, body, follow } = STATUS[state](order);
   return page(site, {
     title,
     state,
     followUrl: follow,
+    reloads: true,
     summary: summary(site, order, { withCountdown: false }),
     main: notice({ icon, tone, title, body }),
   });
 }
-
-/** The page of a refused request or an internal error, in the same look. */
-export function problemPage(site: Site, status: number, orderUrl: string | null): string {
-  const [title, text] = PROBLEMS[status] ?? PROBLEMS_ELSE;
-  const link =
-    orderUrl !== null &&
-    html`<p class="actions"><a class="button" href="${orderUrl}">Ver este pagamento</a></p>`;
-  return page(site, {
-    title,
-    state: 'problem',
-    summary: null,
-    main: notice({
-      icon: status === 404 ? ICONS.search : ICONS.alert,
-      tone: 'neutral',
-      title,
-      body: html`<p>${text}</p>${link}`,
-    }),
-  });
-}
-
-const PROBLEMS_ELSE = [
-  'Algo deu errado',
-  'Pode ser que o pagamento tenha sido feito mesmo assim. Veja a situação dele antes de tentar de novo.',
-] as const;
-const PROBLEMS: Record<number, readonly [title: string, text: string]> = {
-  400: ['Envio incompleto', 'Os dados não chegaram inteiros. Nada foi cobrado: volte e tente de novo.'],
-  403: ['Envio recusado', 'O formulário não foi enviado por esta página. Nada foi cobrado.'],
-  404: ['Pagamento não encontrado', 'Confira o endereço ou peça um novo link à loja.'],
-  413: ['Envio recusado', 'Os dados enviados são grandes demais. Nada foi cobrado.'],
-  415: ['Envio recusado', 'O formulário veio em um formato que esta página não aceita. Nada foi cobrado.'],
-  429: [
-    'Aguarde um instante',
-    'Vieram muitos pedidos desta rede. Nada foi cobrado agora: tente de novo em um minuto.',
-  ],
-};
 
 interface Status {
   icon: Html;
@@ -87,9 +54,9 @@ interface Status {
   follow?: string;
 }
 
-const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site, order: Order) => Status> = {
-  processing: (site, { payment }) => {
-    const follow = followPath(site, payment);
+const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (order: Order) => Status> = {
+  processing: ({ path }) => {
+    const follow = followPath(path);
     return {
       icon: ICONS.clock,
       tone: 'busy',
@@ -101,29 +68,31 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site,
         <noscript><p class="actions"><a class="button button-quiet" href="${follow}">Atualizar agora</a></p></noscript>`,
     };
   },
-  paid: (_site, { payment, merchantName }) => {
-    const next = returnUrl(payment.successUrl, { psa_order_code: payment.orderCode });
+  paid: (order) => {
+    const { payment, merchantName } = order;
     return {
       icon: ICONS.check,
       tone: 'success',
       title: 'Pagamento aprovado',
       body: html`
         <p>Tudo certo! <span class="name">${merchantName}</span> já pode ver o seu pagamento.</p>
-        ${receipt(payment, merchantName, [['Pago em', payment.paidAt && instant(payment.paidAt)]])}
-        ${next && html`<p class="actions"><a class="button" href="${next}" rel="noreferrer">Continuar para a loja</a></p>`}
-        <p class="aside" data-closable="${next ? 'no' : 'yes'}" role="status" hidden>Você já pode fechar esta janela.</p>`,
+        ${receipt(order, [
+          ['Pago em', payment.paidAt && instant(payment.paidAt)],
+          ['Pedido', payment.orderCode],
+        ])}
+        ${nextStep(returnUrl(payment.successUrl, { psa_order_code: payment.orderCode }))}`,
     };
   },
-  failed: (_site, { payment }) => ({
+  failed: ({ payment }) => ({
     icon: ICONS.cross,
     tone: 'danger',
     title: 'Pagamento não concluído',
     body: html`
       <p>${NOT_TAKEN.declined} Nada foi cobrado.</p>
       <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
-      ${backLink(payment)}`,
+      ${backLink(cancelUrlOf(payment))}`,
   }),
-  expired: (_site, { payment, merchantName }) => ({
+  expired: ({ payment, merchantName }) => ({
     icon: ICONS.clock,
     tone: 'neutral',
     ...(payment.canceledAt
@@ -131,34 +100,40 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site,
           title: 'Pagamento cancelado',
           body: html`
             <p><span class="name">${merchantName}</span> cancelou este pagamento em ${instant(payment.canceledAt)}. Nada foi cobrado.</p>
-            ${backLink(payment)}`,
+            ${backLink(cancelUrlOf(payment))}`,
         }
       : {
           title: 'O tempo para pagar acabou',
           body: html`
             <p>Este pagamento expirou em ${instant(payment.expiresAt)}. Nada foi cobrado.</p>
             <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
-            ${backLink(payment)}`,
+            ${backLink(cancelUrlOf(payment))}`,
         }),
   }),
-  refunded: (_site, { payment, merchantName }) => ({
+  refunded: (order) => ({
     icon: ICONS.refund,
     tone: 'neutral',
     title: 'Pagamento devolvido',
     body: html`
       <p>O valor foi devolvido para o cartão. Pode levar até duas faturas para aparecer.</p>
-      ${receipt(payment, merchantName, [
-        ['Pago em', payment.paidAt && instant(payment.paidAt)],
-        ['Devolvido em', payment.refundedAt && instant(payment.refundedAt)],
+      ${receipt(order, [
+        ['Pago em', order.payment.paidAt && instant(order.payment.paidAt)],
+        ['Devolvido em', order.payment.refundedAt && instant(order.payment.refundedAt)],
+        ['Pedido', order.payment.orderCode],
       ])}
-      ${backLink(payment)}`,
+      ${backLink(cancelUrlOf(order.payment))}`,
   }),
-  paid_elsewhere: (_site, { payment }) => ({
+  paid_elsewhere: ({ payment }) => ({
     icon: ICONS.check,
     tone: 'neutral',
     title: 'Esta compra já foi paga',
     body: html`
       <p>Outro pagamento da mesma compra já foi aprovado, talvez em outra janela. Nada foi cobrado agora.</p>
-      ${backLink(payment)}`,
+      ${backLink(cancelUrlOf(payment))}`,
   }),
 };
+
+/** The shop's address for a payer who has neither paid nor cancelled. */
+function cancelUrlOf({ cancelUrl, orderCode }: StoredCardPayment): string | null {
+  return returnUrl(cancelUrl, { psa_order_code: orderCode });
+}

@@ -12,6 +12,9 @@ export const ICONS = {
   ),
   check: icon(html`<path d="m5 12.5 4.5 4.5L19 7.5"/>`),
   clock: icon(html`<circle cx="12" cy="12" r="8.75"/><path d="M12 7v5.25l3.25 2"/>`),
+  copy: icon(
+    html`<rect x="8.75" y="8.75" width="11.5" height="11.5" rx="2.25"/><path d="M15.25 8.75V6A2.25 2.25 0 0 0 13 3.75H6A2.25 2.25 0 0 0 3.75 6v7A2.25 2.25 0 0 0 6 15.25h2.75"/>`,
+  ),
   cross: icon(html`<path d="m6.5 6.5 11 11M17.5 6.5l-11 11"/>`),
   flask: icon(
     html`<path d="M9.5 3h5M10.5 3v6L5 18.5A1.75 1.75 0 0 0 6.5 21h11a1.75 1.75 0 0 0 1.5-2.5L13.5 9V3M7.75 15h8.5"/>`,
@@ -19,6 +22,7 @@ export const ICONS = {
   lock: icon(
     html`<rect x="4.75" y="10.5" width="14.5" height="10" rx="2.5"/><path d="M8 10.5V7.75a4 4 0 0 1 8 0v2.75"/>`,
   ),
+  refresh: icon(html`<path d="M20 12a8 8 0 1 1-2.35-5.65L20 8.5M20 4v4.5h-4.5"/>`),
   refund: icon(html`<path d="M4 9.5h10.5a5 5 0 0 1 0 10H9"/><path d="M8 5 3.75 9.5 8 14"/>`),
   search: icon(html`<circle cx="10.75" cy="10.75" r="6.5"/><path d="m15.75 15.75 4.5 4.5"/>`),
   shield: icon(

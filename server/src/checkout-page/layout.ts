@@ -1,33 +1,25 @@
-import type { StoredCardPayment } from '../model.ts';
+import type { Cents } from '../kernel/money.ts';
 import { initial, minutes, money, timeOfDay } from './format.ts';
 import { type Html, html } from './html.ts';
 import { ICONS } from './icons.ts';
-import { returnUrl } from './return-url.ts';
 
-/** The behaviour of each test card at the simulated acquirer, by its number, in the form of that acquirer's own list. */
-export type TestCards = Readonly<
-  Record<
-    string,
-    | { kind: 'approve'; refunds?: 'later' | 'fail' }
-    | { kind: 'decline'; reason: string; final: boolean }
-    | { kind: 'settle_later'; afterMs: number }
-  >
->;
-
-/** The addresses that every page needs, and the test cards where no real ones are accepted. */
+/** The addresses that every page needs. */
 export interface Site {
-  /** The path that the checkout is served under, without an order code. */
+  /** The path that the checkout is served under, without a payment. */
   basePath: string;
   styleUrl: string;
   scriptUrl: string;
-  testCards: TestCards | null;
+  /** Whether no real money is moved. */
+  isTest: boolean;
 }
 
-export interface Order {
-  payment: StoredCardPayment;
+/** A payment as its page shows it, whichever method pays it. */
+export interface Shown {
+  payment: { amountCents: Cents; description: string | null; expiresAt: Date };
   merchantName: string;
-  paidElsewhere: boolean;
   secondsLeft: number;
+  /** The path of its page. */
+  path: string;
 }
 
 /** The colour of a notice. */
@@ -38,28 +30,35 @@ export function page(
   {
     title,
     state,
+    version,
     followUrl,
+    reloads,
     summary,
     main,
     aside,
   }: {
     title: string;
     state: string;
+    /** The version of the payment, where a change within its state shows on the page. */
+    version?: number;
+    /** The address that the script opens once the state, or the version, has changed. */
     followUrl?: string | undefined;
+    /** Whether the page opens it again and again without a script. */
+    reloads?: boolean;
     summary: Html | null;
     main: Html;
     aside?: Html;
   },
 ): string {
   return html`<!doctype html>
-<html lang="pt-BR" data-state="${state}" ${followUrl && html`data-follow="${followUrl}"`}>
+<html lang="pt-BR" data-state="${state}" ${version !== undefined && html`data-version="${version}"`} ${followUrl && html`data-follow="${followUrl}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title}</title>
-${followUrl && html`<noscript><meta http-equiv="refresh" content="4; url=${followUrl}"></noscript>`}
+${followUrl && reloads && html`<noscript><meta http-equiv="refresh" content="4; url=${followUrl}"></noscript>`}
 <link rel="icon" href="${FAVICON}">
 <link rel="stylesheet" href="${styleUrl}">
 <script type="module" src="${scriptUrl}"></script>
@@ -80,10 +79,10 @@ const FAVICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b5c48"/><path d="m9 16.5 5 5 9.5-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>',
 )}`;
 
-/** The merchant, the amount and the description. On the form the amount is the page's heading; elsewhere the status is. */
+/** The merchant, the amount and the description. Where the payer can pay, the amount is the page's heading; elsewhere the status is. */
 export function summary(
   site: Site,
-  { payment, merchantName, secondsLeft }: Order,
+  { payment, merchantName, secondsLeft, path }: Shown,
   { withCountdown }: { withCountdown: boolean },
 ): Html {
   const amount = html`<span class="summary-label">${withCountdown ? 'Total a pagar' : 'Valor'}</span> <span class="amount ${payment.amountCents >= 100_000_00 && 'amount-long'}">${money(payment.amountCents)}</span>`;
@@ -95,11 +94,11 @@ export function summary(
     ${payment.description && html`<p class="description">${payment.description}</p>`}
     ${
       withCountdown &&
-      html`<p class="countdown" data-countdown data-seconds="${secondsLeft}" data-status-url="${site.basePath}/${payment.orderCode}/status">${ICONS.clock}<span>Expira em <span class="digits" role="timer" aria-live="off">${minutes(secondsLeft)}</span><noscript>, às ${timeOfDay(payment.expiresAt)}</noscript></span></p>
+      html`<p class="countdown" data-countdown data-seconds="${secondsLeft}" data-status-url="${path}/status">${ICONS.clock}<span>Expira em <span class="digits" role="timer" aria-live="off">${minutes(secondsLeft)}</span><noscript>, às ${timeOfDay(payment.expiresAt)}</noscript></span></p>
     <p class="visually-hidden" role="status" data-countdown-note></p>`
     }
   </div>
-  ${!withCountdown && site.testCards && html`<p class="test-badge">${ICONS.flask}Ambiente de teste</p>`}
+  ${!withCountdown && site.isTest && html`<p class="test-badge">${ICONS.flask}Ambiente de teste</p>`}
 </header>`;
 }
 
@@ -122,30 +121,40 @@ export function notice({
 </div>`;
 }
 
+/** The note on a page that moves no money; `warning` says what is not real. */
+export function testNote(warning: string): Html {
+  return html`<p class="test-note">${ICONS.flask}<span><strong>Ambiente de teste.</strong> Nada é cobrado. ${warning}</span></p>`;
+}
+
+/** A list of facts about a payment. The last one is its identifier, which has small letters. */
 export function receipt(
-  payment: StoredCardPayment,
-  merchantName: string,
-  dates: [label: string, text: string | null][],
+  { payment, merchantName }: Shown,
+  facts: readonly (readonly [label: string, text: string | null])[],
 ): Html {
-  const facts = [
-    ['Valor', money(payment.amountCents)],
-    ['Para', merchantName],
-    ['Descrição', payment.description],
-    ...dates,
-    ['Pedido', payment.orderCode],
+  const lines = [
+    ['Valor', money(payment.amountCents)] as const,
+    ['Para', merchantName] as const,
+    ['Descrição', payment.description] as const,
+    ...facts,
   ].filter(([, text]) => text !== null);
-  return html`<dl class="receipt">${facts.map(([label, text]) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)}</dl>`;
+  return html`<dl class="receipt">${lines.map(([label, text]) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)}</dl>`;
 }
 
 /** A link to the shop for a payer who has neither paid nor cancelled. */
-export function backLink(payment: StoredCardPayment): Html | null {
-  const url = returnUrl(payment.cancelUrl, { psa_order_code: payment.orderCode });
+export function backLink(url: string | null): Html | null {
   return url === null
     ? null
     : html`<p class="actions"><a class="button button-quiet" href="${url}" rel="noreferrer">Voltar para a loja</a></p>`;
 }
 
+/** The end of the page of a paid payment: a link to the shop, or the note that the window can be closed. */
+export function nextStep(url: string | null): Html {
+  return html`
+    ${url && html`<p class="actions"><a class="button" href="${url}" rel="noreferrer">Continuar para a loja</a></p>`}
+    <p class="aside" data-closable="${url ? 'no' : 'yes'}" role="status" hidden>Você já pode fechar esta janela.</p>`;
+}
+
 /** The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise. */
-export function followPath({ basePath }: Site, { orderCode }: StoredCardPayment): string {
-  return `${basePath}/${orderCode}?seguir=1`;
+export function followPath(path: string): string {
+  return `${path}?seguir=1`;
 }

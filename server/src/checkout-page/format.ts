@@ -1,4 +1,4 @@
-import type { Cents } from '../../kernel/money.ts';
+import type { Cents } from '../kernel/money.ts';
 
 // Texts for the payer, in Brazilian Portuguese.
 
@@ -25,6 +25,9 @@ function formats() {
 export const money = (cents: Cents) => formats().reais.format(cents / 100);
 export const instant = (date: Date) => formats().instant.format(date);
 export const timeOfDay = (date: Date) => `${formats().time.format(date)} de Brasília`;
+/** The whole seconds until an instant, 0 where it has passed. */
+export const secondsLeft = (until: Date, now: Date) =>
+  Math.max(0, Math.ceil((until.getTime() - now.getTime()) / 1000));
 export const minutes = (seconds: number) =>
   `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 export const initial = (name: string) => [...name.trim()][0]?.toLocaleUpperCase('pt-BR') ?? '•';

@@ -1,10 +1,10 @@
 /**
- * Builds the address to which the payer returns: the merchant's, with the order code, by which the shop finds its
- * payment.
+ * Builds the address to which the payer returns: the merchant's, with the payment's identifier, by which the shop finds
+ * it.
  */
 export function returnUrl(
   merchantUrl: string | null,
-  params: { psa_order_code: string; psa_cancelled?: '1' },
+  params: Readonly<Partial<Record<'psa_order_code' | 'psa_payment_id' | 'psa_cancelled', string>>>,
 ): string | null {
   const url = webAddress(merchantUrl);
   if (url === null) return null;

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { asTooMany, type PageLimits } from '../http/admission.ts';
+import type { ClientAddress } from '../http/client-address.ts';
+import { HttpError, type RequestContext, type Route, send, sendJson } from '../http/routes.ts';
+import { assetPath } from '../kernel/assets.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import type { Site } from './layout.ts';
+import { problemPage } from './problem.ts';
+import { cspSource } from './return-url.ts';
+
+/** The parts of the hosted pages that are the same for every method of payment. Their routes have the parameter `id`. */
+export interface CheckoutPages {
+  readonly site: Site;
+  /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that asks for too many that are not there */
+  open<Found>(exchange: RequestContext, find: (id: string) => Promise<Found | null>): Promise<Found>;
+  /** Answers every failure with a page, and rethrows a fault for the server to log. */
+  asPage(handle: (exchange: RequestContext) => Promise<void>): Route['handle'];
+  /** Answers the page's script with JSON. */
+  asStatus(read: (exchange: RequestContext) => Promise<object>): Route['handle'];
+}
+
+/**
+ * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
+ * @param options.isTest whether no real money is moved
+ * @param options.limits of a network, on payments that are none
+ */
+export function createCheckoutPages({
+  publicUrl,
+  isTest,
+  addressOf,
+  limits,
+}: {
+  publicUrl: string;
+  isTest: boolean;
+  addressOf: ClientAddress;
+  limits: PageLimits;
+}): CheckoutPages {
+  const basePath = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/checkout`;
+  const site: Site = {
+    basePath,
+    styleUrl: `${basePath}/assets/page.css?v=${ASSETS['page.css'].hash}`,
+    scriptUrl: `${basePath}/assets/page.js?v=${ASSETS['page.js'].hash}`,
+    isTest,
+  };
+
+  return {
+    site,
+
+    async open({ request, params: { id = '' } }, find) {
+      const address = addressOf(request);
+      await limits.take(address);
+      const found = await find(id);
+      if (!found) throw new HttpError(404, 'Not found');
+      limits.putBack(address);
+      return found;
+    },
+
+    asPage(handle) {
+      return async (exchange) => {
+        try {
+          await handle(exchange);
+        } catch (error) {
+          if (exchange.response.headersSent) throw error;
+          const known = error instanceof NotFoundError ? new HttpError(404, 'Not found') : asTooMany(error);
+          const { status, headers } = known instanceof HttpError ? known : { status: 500, headers: {} };
+          const paymentUrl =
+            status === 404 ? null : `${basePath}/${encodeURIComponent(exchange.params.id ?? '')}`;
+          sendPage(exchange.response, status, problemPage(site, status, paymentUrl), null, headers);
+          if (known instanceof HttpError) return;
+          // The server cuts off a response under way when its route throws.
+          await finished(exchange.response).catch(() => undefined);
+          throw error;
+        }
+      };
+    },
+
+    asStatus(read) {
+      return async (exchange) => {
+        const body = await read(exchange).catch((error: unknown) => {
+          throw asTooMany(error);
+        });
+        sendJson(exchange.response, 200, body, { 'cache-control': 'no-store' });
+      };
+    },
+  };
+}
+
+export function redirect(response: ServerResponse, location: string): void {
+  send(response, 303, '', { location, ...PRIVACY });
+}
+
+export function sendPage(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  payment: { successUrl: string | null } | null,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, body, {
+    'content-type': 'text/html; charset=utf-8',
+    ...PRIVACY,
+    ...ISOLATION,
+    'content-security-policy': contentSecurityPolicy(payment?.successUrl ?? null),
+    ...headers,
+  });
+}
+
+const PRIVACY = {
+  'cache-control': 'no-store',
+  // Other sites learn nothing, as with no-referrer; but under that one, browsers send `Origin: null` with the form of
+  // this page, and nobody could tell it from a foreign one's.
+  'referrer-policy': 'same-origin',
+  'x-robots-tag': 'noindex',
+};
+
+const ISOLATION = {
+  // Set so that no proxy's default cuts off the widget's popup: `same-origin` would move the page to another group of
+  // windows, in which the popup loses its name and the widget can no longer bring it to the front or close it. The
+  // widget sets `opener` to null, and this page neither sends nor takes messages.
+  'cross-origin-opener-policy': 'unsafe-none',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'x-frame-options': 'DENY',
+};
+
+/** The policy of a page. Chromium checks a form's redirects against `form-action` too, so it names the shop. */
+function contentSecurityPolicy(successUrl: string | null): string {
+  const shop = cspSource(successUrl);
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    `form-action 'self'${shop === null ? '' : ` ${shop}`}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+// ── The two files of all pages ──────────────────────────────────────────────────────────────────
+
+const ASSETS = { 'page.css': asset('page.css', 'text/css'), 'page.js': asset('page.js', 'text/javascript') };
+
+function asset(name: string, type: string) {
+  const body = readFileSync(assetPath(`checkout-page/${name}`));
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
+  return { body, hash, type: `${type}; charset=utf-8` };
+}
+
+/** The route of the style and the script. */
+export function checkoutAssetsRoute(): Route {
+  return {
+    methods: ['GET', 'HEAD'],
+    path: /^\/checkout\/assets\/(?<file>page\.(?:css|js))$/,
+    handle({ response, url, params }) {
+      const { body, hash, type } = ASSETS[params.file === 'page.css' ? 'page.css' : 'page.js'];
+      // An address with another hash is that of an older or newer server, and the response may not stay in a cache.
+      const isCurrent = url.searchParams.get('v') === hash;
+      send(response, 200, body, {
+        'content-type': type,
+        'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+    },
+  };
+}

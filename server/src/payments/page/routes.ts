@@ -1,0 +1,82 @@
+import { secondsLeft } from '../../checkout-page/format.ts';
+import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
+import { returnUrl } from '../../checkout-page/return-url.ts';
+import type { PageLimits } from '../../http/admission.ts';
+import type { ClientAddress } from '../../http/client-address.ts';
+import type { RequestContext, Route } from '../../http/routes.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { type HostedPixCheckout, isPaymentId } from '../model.ts';
+import type { Order } from './order.ts';
+import { pageState } from './state.ts';
+import { paymentPage } from './view.ts';
+
+/**
+ * The hosted page of PIX payments. It works without a script; the script copies the code, and shows a change at once. These
+ * routes come before those of other methods, which take any identifier.
+ *
+ * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
+ * @param options.isTest whether the codes are of a bank that moves no money
+ * @param options.limits of a network, on identifiers of no payment
+ */
+export function createPixPageRoutes({
+  checkout,
+  clock,
+  publicUrl,
+  isTest,
+  addressOf,
+  limits,
+}: {
+  checkout: HostedPixCheckout;
+  clock: Clock;
+  publicUrl: string;
+  isTest: boolean;
+  addressOf: ClientAddress;
+  limits: PageLimits;
+}): Route[] {
+  const pages = createCheckoutPages({ publicUrl, isTest, addressOf, limits });
+  const { site } = pages;
+
+  /** @throws HttpError 404, RateLimitError */
+  function open(exchange: RequestContext, options: { asksBank: boolean }): Promise<Order> {
+    return pages.open(exchange, async (paymentId) => {
+      const found = isPaymentId(paymentId) ? await checkout.open(paymentId, options) : null;
+      return (
+        found && {
+          ...found,
+          secondsLeft: secondsLeft(found.payment.expiresAt, clock.now()),
+          path: `${site.basePath}/${paymentId}`,
+        }
+      );
+    });
+  }
+
+  const stateOf = ({ payment, paidElsewhere }: Order) => pageState(payment, paidElsewhere, clock.now());
+
+  async function show(exchange: RequestContext): Promise<void> {
+    const { response, url } = exchange;
+    const order = await open(exchange, { asksBank: true });
+    const { payment } = order;
+    const state = stateOf(order);
+    if (state === 'paid' && url.searchParams.has('seguir')) {
+      const next = returnUrl(payment.successUrl, { psa_payment_id: payment.paymentId });
+      if (next !== null) return redirect(response, next);
+    }
+    sendPage(response, 200, paymentPage(site, order, state), payment);
+  }
+
+  async function status(exchange: RequestContext): Promise<object> {
+    // The bank is asked when the payer comes back to the page, and not each time that the page looks.
+    const order = await open(exchange, { asksBank: exchange.url.searchParams.has('voltou') });
+    const { payment, secondsLeft } = order;
+    return { status: payment.status, version: payment.version, state: stateOf(order), secondsLeft };
+  }
+
+  return [
+    {
+      methods: ['GET', 'HEAD'],
+      path: /^\/checkout\/(?<id>psa_[^/]*)\/status$/,
+      handle: pages.asStatus(status),
+    },
+    { methods: ['GET', 'HEAD'], path: /^\/checkout\/(?<id>psa_[^/]*)$/, handle: pages.asPage(show) },
+  ];
+}

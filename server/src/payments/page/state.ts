@@ -1,0 +1,19 @@
+import type { StoredPayment } from '../model.ts';
+
+/** The states of the payer's page. */
+export type PageState = 'waiting' | 'pending' | 'expired' | 'paid_elsewhere' | 'paid' | 'refunded' | 'failed';
+
+/**
+ * Derives the state of the page. A payment is shown as expired before the task that records it has run. Where another payment
+ * of the order was paid, nobody may be led to pay this one too.
+ */
+export function pageState(
+  { status, brCode, expiresAt }: Pick<StoredPayment, 'status' | 'brCode' | 'expiresAt'>,
+  paidElsewhere: boolean,
+  now: Date,
+): PageState {
+  if (status !== 'pending' && status !== 'expired') return status;
+  if (paidElsewhere) return 'paid_elsewhere';
+  if (status === 'expired' || expiresAt <= now) return 'expired';
+  return brCode === null ? 'waiting' : 'pending';
+}
