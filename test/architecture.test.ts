@@ -70,6 +70,7 @@ const FILES = [
   'requests/model.ts',
   'receiving/model.ts',
   'checkout-page/layout.ts',
+  'receiving/model.ts',
 
   'demo/routes.ts',
   'demo/dashboard.ts',

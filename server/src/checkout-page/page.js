@@ -1,5 +1,6 @@
-// Comfort on a page that works without a script: the card's digits in groups, errors before the form is submitted,
-// a countdown, no second click, the status of a payment that is being confirmed, and a popup that closes itself.
+// Comfort on pages that work without a script: the card's digits in groups, errors before the form is submitted, the PIX
+// code copied by a button, a countdown, no second click, the status of a payment as it changes, and a popup that closes
+// itself.
 
 const page = document.documentElement;
 
@@ -8,6 +9,7 @@ const POPUP = 'psa-checkout-popup';
 const PAYING = 'psa-checkout-paying';
 
 startForm();
+startCopying();
 startCountdown();
 followPayment();
 closeWhenPaid();
@@ -81,7 +83,7 @@ function startForm() {
     // has been charged, so the script leads the payer on.
     document.addEventListener('securitypolicyviolation', follow);
     // The response was lost: the server knows the status of the payment.
-    setTimeout(() => pollUntil((state) => state !== 'form', follow), 12_000);
+    setTimeout(() => pollUntil(({ state }) => state !== 'form', follow), 12_000);
   });
 
   const close = /** @type {HTMLButtonElement | null} */ (form.querySelector('[data-close]'));
@@ -192,7 +194,50 @@ function showBusy(form) {
   form.setAttribute('aria-busy', 'true');
 }
 
+// ── The PIX code ────────────────────────────────────────────────────────────────────────────────
+
+function startCopying() {
+  const button = /** @type {HTMLButtonElement | null} */ (document.querySelector('[data-copy]'));
+  const code = /** @type {HTMLTextAreaElement | null} */ (document.querySelector('[data-pix-code]'));
+  if (!button || !code) return;
+  const label = /** @type {HTMLElement} */ (button.querySelector('[data-label]'));
+  const note = /** @type {HTMLElement} */ (document.querySelector('[data-copy-note]'));
+  const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
+  const text = label.textContent;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  button.hidden = false;
+  live.hidden = false;
+  code.addEventListener('focus', () => code.select());
+  button.addEventListener('click', async () => {
+    clearTimeout(timer);
+    // Emptied before, so that the same words are spoken again.
+    note.textContent = '';
+    try {
+      await navigator.clipboard.writeText(code.value);
+      label.textContent = button.dataset.copied ?? '';
+      button.dataset.done = '';
+      note.textContent = 'Código copiado. Abra o app do banco e escolha PIX, Copia e Cola.';
+      timer = setTimeout(() => {
+        label.textContent = text;
+        delete button.dataset.done;
+      }, 4_000);
+    } catch {
+      // Without https, in a frame, or denied: the payer copies the selected text.
+      code.focus();
+      code.select();
+      note.textContent = 'O código está selecionado: copie com o menu do aparelho.';
+    }
+  });
+}
+
 // ── Time ────────────────────────────────────────────────────────────────────────────────────────
+
+/** The seconds before the end at which the time is spoken. */
+const SPOKEN = /** @type {const} */ ([
+  [300, 'Faltam 5 minutos para este pagamento expirar.'],
+  [60, 'Falta 1 minuto para este pagamento expirar.'],
+]);
 
 function startCountdown() {
   const countdown = /** @type {HTMLElement | null} */ (document.querySelector('[data-countdown]'));
@@ -201,63 +246,72 @@ function startCountdown() {
   const note = /** @type {HTMLElement} */ (document.querySelector('[data-countdown-note]'));
   // Counted from the server's remaining time: the payer's clock may be wrong, and may be corrected meanwhile.
   let endsAt = performance.now() + Number(countdown.dataset.seconds) * 1000;
+  let last = Number(countdown.dataset.seconds) + 1;
   let isAsking = false;
 
   function show() {
     const seconds = Math.max(0, Math.ceil((endsAt - performance.now()) / 1000));
     digits.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
     countdown?.classList.toggle('countdown-short', seconds <= 120);
-    if (seconds === 300) note.textContent = 'Faltam 5 minutos para este pagamento expirar.';
-    if (seconds === 60) note.textContent = 'Falta 1 minuto para este pagamento expirar.';
-    if (seconds === 0) void ask();
+    // A late timer may leave a second out. After a longer sleep the words would be wrong.
+    for (const [limit, text] of SPOKEN)
+      if (last > limit && seconds <= limit && seconds > limit - 5) note.textContent = text;
+    last = seconds;
+    if (seconds === 0) void ask('status');
   }
 
-  async function ask() {
+  /** @param {string} address */
+  async function ask(address) {
     if (isAsking) return;
     isAsking = true;
-    const news = await status();
+    const news = await status(address);
     isAsking = false;
     if (!news) return;
     endsAt = performance.now() + news.secondsLeft * 1000;
     // While the form is being submitted, its response says more than this.
-    if (news.state !== 'form' && !document.querySelector('[data-form][aria-busy]'))
-      location.replace(location.pathname);
+    if (!isChanged(news) || document.querySelector('[data-form][aria-busy]')) return;
+    if (news.state === 'expired') note.textContent = 'Este pagamento expirou.';
+    location.replace(page.dataset.follow ?? location.pathname);
   }
 
   setInterval(show, 1000);
-  // The countdown may stop while a device sleeps, and the payment may have been made elsewhere.
+  // The countdown may stop while a device sleeps, and the payment may have been made elsewhere, as in the bank's app.
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') void ask();
+    if (document.visibilityState === 'visible') void ask('status?voltou=1');
   });
 }
 
-// ── A payment that is being confirmed ───────────────────────────────────────────────────────────
+// ── A payment that is under way ─────────────────────────────────────────────────────────────────
 
 function followPayment() {
   const { follow } = page.dataset;
-  if (follow)
-    pollUntil(
-      (state) => state !== 'processing',
-      () => location.replace(follow),
-    );
+  if (follow) pollUntil(isChanged, () => location.replace(follow));
+}
+
+/** Whether the payment is no longer as the page shows it. @param {Status} news */
+function isChanged({ state, version }) {
+  const { dataset } = page;
+  return state !== dataset.state || (version !== undefined && String(version) !== dataset.version);
 }
 
 /**
  * Asks for the state, soon at first and then less often, and only while somebody can see the page.
- * @param {(state: string) => boolean} isReached @param {() => void} then
+ * @param {(news: Status) => boolean} isReached @param {() => void} then
  */
 function pollUntil(isReached, then, delayMs = 1_000) {
   setTimeout(async () => {
-    const news = document.visibilityState === 'visible' ? await status() : null;
-    if (news && isReached(news.state)) then();
+    const news = document.visibilityState === 'visible' ? await status('status') : null;
+    if (news && isReached(news)) then();
     else pollUntil(isReached, then, Math.min(delayMs * 1.3, 8_000));
   }, delayMs);
 }
 
-/** @returns {Promise<{ status: string, state: string, secondsLeft: number } | null>} */
-async function status() {
+/** @typedef {{ status: string, state: string, secondsLeft: number, version?: number }} Status */
+
+/** @param {string} address @returns {Promise<Status | null>} */
+async function status(address) {
   try {
-    const response = await fetch(`${location.pathname}/status`);
+    const response = await fetch(`${location.pathname}/${address}`);
     return response.ok ? await response.json() : null;
   } catch {
     return null;

@@ -3,7 +3,7 @@ import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import { type Site, testNote } from '../../checkout-page/layout.ts';
 import { qrCode } from '../../kernel/qr-code.ts';
-import type { Order } from './order.ts';
+import { cancelUrlOf, type Order } from './order.ts';
 
 /** The modules of light around the code, by which a reader finds it. */
 const QUIET = 4;
@@ -14,6 +14,7 @@ const QUIET = 4;
  */
 export function pixCode(site: Site, order: Order, brCode: string, returned: Html | null): Html {
   const qr = drawQr(order, brCode);
+  const back = cancelUrlOf(order.payment);
   return html`
     ${site.isTest && testNote('Este código não é de um banco de verdade.')}
     ${returned}
@@ -25,7 +26,7 @@ export function pixCode(site: Site, order: Order, brCode: string, returned: Html
       }
       <div class="pix-copy">
         <label for="pix-code">PIX Copia e Cola</label>
-        <textarea id="pix-code" class="pix-text" rows="3" readonly spellcheck="false" autocomplete="off" aria-describedby="pix-hint" data-pix-code>${brCode}</textarea>
+        <textarea id="pix-code" class="pix-text" rows="4" readonly spellcheck="false" autocomplete="off" aria-describedby="pix-hint" data-pix-code>${brCode}</textarea>
         <button class="button button-pay" type="button" data-copy data-copied="Copiado" hidden>${ICONS.copy}<span data-label>Copiar código</span></button>
         <p class="hint" id="pix-hint">Cole o código no app do banco, em PIX Copia e Cola. Confira o valor e quem recebe antes de confirmar.</p>
         <p class="pix-note" role="status" data-copy-note></p>
@@ -34,7 +35,8 @@ export function pixCode(site: Site, order: Order, brCode: string, returned: Html
         qr &&
         html`<details class="pix-fold"><summary>Pagar com outro aparelho: QR code</summary>${qr('qr-small')}</details>`
       }
-      <p class="pix-live">${ICONS.refresh}<span data-live hidden>Esta página se atualiza sozinha quando o pagamento chegar.</span><noscript><a href="${order.path}">Já paguei: atualizar a página</a></noscript></p>
+      <p class="pix-live">${ICONS.refresh}<span data-live hidden>Esta página se atualiza sozinha.</span><noscript><a href="${order.path}">Já paguei: atualizar a página</a></noscript></p>
+      ${back && html`<a class="cancel" href="${back}" rel="noreferrer">${ICONS.back}Voltar para a loja</a>`}
     </div>`;
 }
 

@@ -1,12 +1,11 @@
 import { secondsLeft } from '../../checkout-page/format.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
-import { returnUrl } from '../../checkout-page/return-url.ts';
 import type { PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import type { RequestContext, Route } from '../../http/routes.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { type HostedPixCheckout, isPaymentId } from '../model.ts';
-import type { Order } from './order.ts';
+import { type Order, successUrlOf } from './order.ts';
 import { pageState } from './state.ts';
 import { paymentPage } from './view.ts';
 
@@ -58,7 +57,7 @@ export function createPixPageRoutes({
     const { payment } = order;
     const state = stateOf(order);
     if (state === 'paid' && url.searchParams.has('seguir')) {
-      const next = returnUrl(payment.successUrl, { psa_payment_id: payment.paymentId });
+      const next = successUrlOf(payment);
       if (next !== null) return redirect(response, next);
     }
     sendPage(response, 200, paymentPage(site, order, state), payment);

@@ -12,10 +12,9 @@ import {
   summary,
   type Tone,
 } from '../../checkout-page/layout.ts';
-import { returnUrl } from '../../checkout-page/return-url.ts';
 import type { ReturnedCredit, StoredPayment } from '../model.ts';
 import { pixCode } from './code.ts';
-import type { Order } from './order.ts';
+import { cancelUrlOf, type Order, successUrlOf } from './order.ts';
 import type { PageState } from './state.ts';
 
 /** The page of a payment in its state. */
@@ -97,9 +96,9 @@ const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Htm
         ${receipt(order, [
           ['Pago em', payment.paidAt && instant(payment.paidAt)],
           ['Devolvido', payment.refundedCents > 0 ? money(payment.refundedCents) : null],
-          ['Código', payment.paymentId],
+          ['Pagamento', payment.paymentId],
         ])}
-        ${nextStep(returnUrl(payment.successUrl, { psa_payment_id: payment.paymentId }))}`,
+        ${nextStep(successUrlOf(payment))}`,
     };
   },
   refunded: (order, returned) => ({
@@ -112,7 +111,7 @@ const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Htm
       ${receipt(order, [
         ['Pago em', order.payment.paidAt && instant(order.payment.paidAt)],
         ['Devolvido em', order.payment.refundedAt && instant(order.payment.refundedAt)],
-        ['Código', order.payment.paymentId],
+        ['Pagamento', order.payment.paymentId],
       ])}
       ${backLink(cancelUrlOf(order.payment))}`,
   }),
@@ -127,11 +126,6 @@ const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Htm
       ${backLink(cancelUrlOf(payment))}`,
   }),
 };
-
-/** The shop's address for a payer who has not paid. */
-function cancelUrlOf({ cancelUrl, paymentId }: StoredPayment): string | null {
-  return returnUrl(cancelUrl, { psa_payment_id: paymentId });
-}
 
 // ── Money that was sent back ────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,193 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import jsqr from 'jsqr';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { PNG } from 'pngjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aPixPayment, aReturn, BR_CODE, NOW, PAGES, servePixPage } from '../payments/hosted-page.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { STILL } from '../support/launch-options.ts';
+import { sampled } from '../support/scale.ts';
+
+let browser: Browser;
+let axe: string;
+
+beforeAll(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
+const DESKTOP = { viewport: { width: 1280, height: 860 } } as const;
+
+async function openPage(options: BrowserContextOptions) {
+  const context = await browser.newContext({ locale: 'pt-BR', ...STILL, ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  return { context, page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Reads the QR code that the page shows, as a camera does. */
+async function readQr(page: Page): Promise<string | undefined> {
+  const { data, width, height } = PNG.sync.read(await page.locator('.qr:visible').screenshot());
+  // The package's types say that its default export has one of its own, and it does.
+  return jsqr.default(new Uint8ClampedArray(data), width, height)?.data;
+}
+
+describe('the hosted page of a PIX payment in a browser', () => {
+  it.each([
+    ['light', {}],
+    ['dark', { colorScheme: 'dark' }],
+    ['forced colours', { colorScheme: 'dark', forcedColors: 'active' }],
+  ] as const)('the QR code of the PIX page is read from the screen: %s', async (_name, options) => {
+    await using served = await servePixPage();
+    await using opened = await openPage({ ...DESKTOP, ...options });
+    await opened.page.goto(served.pageUrl);
+    const box = (await opened.page.locator('.qr:visible').boundingBox())!;
+    expect(Math.min(box.width, box.height)).toBeGreaterThanOrEqual(200);
+    expect(await readQr(opened.page)).toBe(BR_CODE);
+    expect(opened.problems).toEqual([]);
+  });
+
+  it('the PIX page on a phone begins with the button, and has its QR code folded up', async () => {
+    await using served = await servePixPage();
+    // Without a script there is the text in place of the button.
+    await using plain = await openPage({ ...PHONE, javaScriptEnabled: false });
+    await plain.page.goto(served.pageUrl);
+    expect(await plain.page.locator('.qr:visible').count()).toBe(0);
+    expect(await plain.page.getByLabel('PIX Copia e Cola').inputValue()).toBe(BR_CODE);
+    expect(await plain.page.getByRole('button', { name: 'Copiar código' }).count()).toBe(0);
+    await plain.page.getByText('Pagar com outro aparelho').click();
+    expect(await readQr(plain.page)).toBe(BR_CODE);
+
+    await using opened = await openPage(PHONE);
+    await opened.page.goto(served.pageUrl);
+    const button = (await opened.page.getByRole('button', { name: 'Copiar código' }).boundingBox())!;
+    const text = (await opened.page.getByLabel('PIX Copia e Cola').boundingBox())!;
+    expect(button.y + button.height).toBeLessThan(text.y);
+    expect(button.width).toBe(text.width);
+  });
+
+  it('the PIX page copies the code, or selects it where there is no clipboard', async () => {
+    await using served = await servePixPage();
+    await using opened = await openPage(PHONE);
+    const { context, page, problems } = opened;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.clock.install();
+    await page.goto(served.pageUrl);
+    await page.getByRole('button', { name: 'Copiar código' }).click();
+    await page.getByRole('button', { name: 'Copiado' }).waitFor();
+    await page.getByText('Código copiado. Abra o app do banco').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(BR_CODE);
+    await page.clock.runFor(3_900);
+    expect(await page.getByRole('button', { name: 'Copiado' }).count()).toBe(1);
+    await page.clock.runFor(200);
+    expect(await page.getByRole('button', { name: 'Copiar código' }).count()).toBe(1);
+
+    await page.addInitScript('delete Navigator.prototype.clipboard');
+    await page.reload();
+    await page.getByRole('button', { name: 'Copiar código' }).click();
+    await page.getByText('O código está selecionado').waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('pix-code');
+    const { start, end } = await page
+      .getByLabel('PIX Copia e Cola')
+      .evaluate((field: HTMLTextAreaElement) => ({ start: field.selectionStart, end: field.selectionEnd }));
+    expect([start, end]).toEqual([0, BR_CODE.length]);
+    expect(problems).toEqual([]);
+  });
+
+  it('the PIX page counts down by the server’s time, and says it at 5 minutes, 1 minute and 0', async () => {
+    // The device's clock is a day ahead.
+    await using served = await servePixPage({
+      payment: aPixPayment({ expiresAt: new Date(NOW.getTime() + 302_000) }),
+    });
+    await using opened = await openPage(PHONE);
+    const { page } = opened;
+    await page.clock.install({ time: new Date(NOW.getTime() + 86_400_000) });
+    await page.goto(served.pageUrl);
+    const digits = page.getByRole('timer');
+    const note = page.locator('[data-countdown-note]');
+    expect(await digits.textContent()).toBe('5:02');
+    expect(await note.textContent()).toBe('');
+    await page.clock.runFor(2_000);
+    expect(await digits.textContent()).toBe('5:00');
+    expect(await note.textContent()).toContain('Faltam 5 minutos');
+    await page.clock.runFor(60_000);
+    expect(await note.textContent()).toContain('Faltam 5 minutos');
+    await page.clock.runFor(180_000);
+    expect(await digits.textContent()).toBe('1:00');
+    expect(await note.textContent()).toContain('Falta 1 minuto');
+    served.state.now = new Date(NOW.getTime() + 302_000);
+    await page.clock.runFor(60_000);
+    await page.getByRole('heading', { name: 'O tempo para pagar acabou' }).waitFor();
+    expect(await page.getByLabel('PIX Copia e Cola').count()).toBe(0);
+  });
+
+  it('the PIX page shows a returned credit and the payment as they come, and a late one after the expiry', async () => {
+    await using served = await servePixPage();
+    await using opened = await openPage(PHONE);
+    const { page, problems } = opened;
+    await page.goto(served.pageUrl);
+    const credits = [aReturn('amount_mismatch', 4991)];
+    served.state.payment = aPixPayment({ version: 3, returnedCredits: credits });
+    await page.getByText('o valor é diferente do pedido').waitFor();
+    served.state.payment = aPixPayment({ status: 'expired', version: 4, returnedCredits: credits });
+    await page.getByRole('heading', { name: 'O tempo para pagar acabou' }).waitFor();
+    served.state.payment = { ...PAGES['paid-late']!.payment, version: 5 };
+    await page.getByRole('heading', { name: 'Pagamento confirmado' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('the PIX page asks the bank as soon as the payer has come back to it', async () => {
+    await using served = await servePixPage();
+    await using opened = await openPage(PHONE);
+    const { page } = opened;
+    await page.clock.install();
+    await page.goto(served.pageUrl);
+    const asked = page.waitForRequest((request) => request.url().endsWith('/status?voltou=1'));
+    served.state.payment = PAGES['paid-late']!.payment;
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await asked;
+    await page.getByRole('heading', { name: 'Pagamento confirmado' }).waitFor();
+  });
+});
+
+describe('accessibility and layout of the PIX page', () => {
+  const long = {
+    merchantName: 'Associação dos Produtores Orgânicos do Vale do Ribeira e Região Ltda.',
+    payment: aPixPayment({ amountCents: 123_456_789, description: 'Umapalavramuitocomprida'.repeat(8) }),
+  };
+  const looks = [...Object.entries(PAGES), ['long', long] as const].flatMap(([name, page]) =>
+    (['light', 'dark'] as const).map((scheme) => [name, scheme, page] as const),
+  );
+
+  it.each(sampled(looks, 5))(
+    'axe finds nothing on the PIX page “%s”, %s, and nothing is cut off at 320 px',
+    async (_name, colorScheme, options) => {
+      await using served = await servePixPage(options);
+      // The policy would block axe. Tests above run with the policy in force.
+      await using opened = await openPage({
+        ...PHONE,
+        colorScheme,
+        bypassCSP: true,
+        reducedMotion: 'reduce',
+      });
+      const { page } = opened;
+      await page.goto(served.pageUrl);
+      await page.evaluate(axe);
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 844 });
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+        ).toBeLessThanOrEqual(0);
+        const found = await page.evaluate<string[]>(
+          "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))",
+        );
+        expect(found).toEqual([]);
+      }
+    },
+  );
+});

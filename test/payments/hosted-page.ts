@@ -1,0 +1,156 @@
+import type { AddressInfo } from 'node:net';
+import { checkoutAssetsRoute } from '../../server/src/checkout-page/pages.ts';
+import type { PageLimits } from '../../server/src/http/admission.ts';
+import { createClientAddress } from '../../server/src/http/client-address.ts';
+import { createHttpServer } from '../../server/src/http/server.ts';
+import { brCode } from '../../server/src/kernel/br-code.ts';
+import type { Clock } from '../../server/src/kernel/clock.ts';
+import type { StoredPayment } from '../../server/src/payments/model.ts';
+import { createPixPageRoutes } from '../../server/src/payments/page/routes.ts';
+import type { ReturnCause } from '../../server/src/receiving/model.ts';
+
+export const NOW = new Date('2026-03-10T15:00:00.000Z');
+
+export const PAYMENT_ID = 'psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
+
+/** A code of the length that the simulated bank gives. */
+export const BR_CODE = brCode({
+  url: 'pix.psa.invalid/v2/0c7d1a5be2f94a3d8e6b7f100c7d1a5b',
+  amountCents: 4990,
+  merchantName: 'Café do Largo',
+  merchantCity: 'SAO PAULO',
+});
+
+/** A pending PIX payment of R$ 49,90 with 29:41 to go. */
+export function aPixPayment(changes: Partial<StoredPayment> = {}): StoredPayment {
+  return {
+    paymentId: PAYMENT_ID,
+    version: 2,
+    status: 'pending',
+    method: 'pix',
+    amountCents: 4990,
+    feeCents: 120,
+    description: 'Assinatura mensal, plano Essencial',
+    callbackUrl: 'https://loja.example/aviso-interno',
+    customer: { name: 'Maria da Silva', email: 'maria@cliente.example', taxId: '52998224725' },
+    metadata: '{"pedido":"interno-77"}',
+    externalId: 'numero-interno-1042',
+    productId: null,
+    successUrl: null,
+    cancelUrl: 'https://loja.example/carrinho',
+    checkoutAttempt: null,
+    brCode: BR_CODE,
+    createdAt: new Date(NOW.getTime() - 19_000),
+    expiresAt: new Date(NOW.getTime() + 1_781_000),
+    paidAt: null,
+    paidLate: false,
+    endToEndId: null,
+    refundedAt: null,
+    refundedCents: 0,
+    refundingCents: 0,
+    refundCount: 0,
+    failureReason: null,
+    returnedCredits: [],
+    ...changes,
+  };
+}
+
+export function aReturn(cause: ReturnCause, amountCents = 4990, returnedAt: Date | null = NOW) {
+  return { endToEndId: 'E00000000202603101500abcdefghijk', amountCents, cause, receivedAt: NOW, returnedAt };
+}
+
+const paid = { status: 'paid', paidAt: NOW, endToEndId: 'E00000000202603101500ABCDEFGHIJK' } as const;
+const past = new Date(NOW.getTime() - 60_000);
+
+/** Every page that a payment has, by name. */
+export const PAGES: Readonly<Record<string, { payment: StoredPayment; paidElsewhere?: boolean }>> = {
+  waiting: { payment: aPixPayment({ brCode: null, version: 1 }) },
+  pending: { payment: aPixPayment() },
+  'another-amount': { payment: aPixPayment({ returnedCredits: [aReturn('amount_mismatch', 4991, null)] }) },
+  expired: { payment: aPixPayment({ status: 'expired', expiresAt: past }) },
+  paid: {
+    payment: aPixPayment({ ...paid, successUrl: 'https://loja.example/obrigado?pedido=7#topo' }),
+  },
+  'paid-late': { payment: aPixPayment({ ...paid, expiresAt: past, paidLate: true }) },
+  'paid-twice': {
+    payment: aPixPayment({
+      ...paid,
+      refundedCents: 990,
+      returnedCredits: [1, 2, 3, 4, 5].map((number) => aReturn('already_paid', 4990 + number)),
+    }),
+  },
+  refunded: {
+    payment: aPixPayment({
+      ...paid,
+      status: 'refunded',
+      refundedAt: new Date(NOW.getTime() + 86_400_000),
+      refundedCents: 4990,
+    }),
+  },
+  failed: {
+    payment: aPixPayment({
+      status: 'failed',
+      brCode: null,
+      failureReason: 'Chave da conta interna bloqueada',
+    }),
+  },
+  'paid-elsewhere': {
+    payment: aPixPayment({ returnedCredits: [aReturn('paid_elsewhere')] }),
+    paidElsewhere: true,
+  },
+};
+
+const UNLIMITED: PageLimits = {
+  take: () => undefined,
+  putBack: () => undefined,
+  takeForm: () => undefined,
+};
+
+/** The page over a real server, with a checkout that holds one payment in memory. */
+export async function servePixPage({
+  payment = aPixPayment(),
+  merchantName = 'Café do Largo',
+  paidElsewhere = false,
+  isTest = true,
+  publicUrl = 'https://pay.example',
+  limits = UNLIMITED,
+}: {
+  payment?: StoredPayment;
+  merchantName?: string;
+  paidElsewhere?: boolean;
+  isTest?: boolean;
+  publicUrl?: string;
+  limits?: PageLimits;
+} = {}) {
+  const state = { payment, paidElsewhere, now: NOW, asksOfBank: 0, faults: [] as unknown[] };
+  const clock: Clock = {
+    now: () => state.now,
+    ms: () => state.now.getTime(),
+    schedule: () => () => undefined,
+  };
+  const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
+  const pages = createPixPageRoutes({
+    checkout: {
+      async open(paymentId, { asksBank }) {
+        if (asksBank) state.asksOfBank += 1;
+        if (paymentId !== state.payment.paymentId) return null;
+        return { payment: state.payment, merchantName, paidElsewhere: state.paidElsewhere };
+      },
+    },
+    ...{ clock, publicUrl, isTest, limits },
+    addressOf: createClientAddress([]),
+  });
+  http.serve([checkoutAssetsRoute(), ...pages]);
+  await http.listen(0, '127.0.0.1');
+  const { port } = http.server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    state,
+    origin,
+    pageUrl: `${origin}/checkout/${PAYMENT_ID}`,
+    async [Symbol.asyncDispose]() {
+      http.server.closeAllConnections();
+      await http.close();
+    },
+  };
+}
