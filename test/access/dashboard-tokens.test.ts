@@ -112,6 +112,7 @@ const MUTATIONS: Record<string, string> = {
     '(input: { subaccountId: $subaccountId, amountCents: 500, pixKey: "maria@example.com" })',
   transferToSubaccount: '(input: { subaccountId: $subaccountId, amountCents: 500 })',
   startPixCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
+  simulatePayment: `(input: { id: "psa_${'0'.repeat(32)}" })`,
   startCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
 };
 const SCOPES: readonly DashboardScope[] = [

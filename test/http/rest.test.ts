@@ -63,6 +63,7 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
   CHECKOUT_TOKEN_USED: [new UnavailableError('CHECKOUT_TOKEN_USED', 'Used'), 409, 'Used'],
   CHECKOUT_TOKEN_PAUSED: [new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'Paused'), 409, 'Paused'],
   NOT_CANCELABLE: [new UnavailableError('NOT_CANCELABLE', 'Paid'), 409, 'Paid'],
+  NOT_PAYABLE: [new UnavailableError('NOT_PAYABLE', 'Failed'), 409, 'Failed'],
   NOT_REFUNDABLE: [new UnavailableError('NOT_REFUNDABLE', 'Not paid'), 409, 'Not paid'],
   NOT_OFFERED: [new UnavailableError('NOT_OFFERED', 'Not there'), 501, 'Not there'],
   CURSOR_EXPIRED: [new CursorExpiredError('Too old'), 400, 'Too old'],

@@ -112,7 +112,9 @@ describe('the addresses', () => {
         left -= 1;
         if (left < 0) throw new RateLimitError('2 requests a minute', 30);
       },
-      putBack: () => void (left += 1),
+      putBack() {
+        left += 1;
+      },
       takeForm: () => undefined,
     };
     await using served = await servePixPage({ limits });

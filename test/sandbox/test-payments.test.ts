@@ -128,3 +128,150 @@ describe('the sandbox', () => {
     expect((await app.rest().post('/sandbox/payments', { valueCents: 1 })).status).toBe(403);
   });
 });
+
+describe('the payer of a payment in sandbox', () => {
+  const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
+    ... on PaymentSuccess { payment { paymentId } } ... on UpstreamError { lookupReference } } }`;
+  const SIMULATE = `mutation ($input: SimulatePaymentInput!) { simulatePayment(input: $input) { __typename
+    ... on SimulatePaymentSuccess { node { __typename ... on Payment { paymentId status paidLate expiresInSeconds
+      returnedCredits { amountCents cause } } } }
+    ... on UserError { code } ... on ValidationError { fields { path } } } }`;
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(async () => {
+    expect(app.faults).toEqual([]);
+    await app.close();
+  });
+
+  async function merchant() {
+    const key = await addKey(app, { accountId: await addAccount(app), environment: 'sandbox' });
+    const client = app.client(key);
+    return {
+      rest: app.rest(key),
+      client,
+      wallet: async () => (await client.request('{ wallet { balanceCents pendingReleaseCents } }')).wallet,
+      async create(email?: string): Promise<string> {
+        const input = { valueCents: 4990, ...(email && { customer: { email } }) };
+        const { createPayment } = await client.request(CREATE, { input });
+        return createPayment.payment?.paymentId ?? createPayment.lookupReference;
+      },
+      simulate: async (input: object) => (await client.request(SIMULATE, { input })).simulatePayment,
+    };
+  }
+
+  test('A payment is paid over REST, and a repeated request changes nothing', async () => {
+    const { rest, create, wallet } = await merchant();
+    const id = await create();
+    expect(await wallet()).toEqual({ balanceCents: 0, pendingReleaseCents: 4990 });
+    for (const body of [{ id }, { id, outcome: 'paid' }, { id, amountCents: 4990 }])
+      expect(await rest.post('/sandbox/payments', body)).toMatchObject({
+        status: 201,
+        body: { id, valueCents: 4990, status: 'paid', createdAt: app.clock.now().toISOString() },
+      });
+    expect(await wallet()).toEqual({ balanceCents: 4990, pendingReleaseCents: 0 });
+    expect((await rest.get(`/payments/${id}`)).body).toMatchObject({ returnedCredits: [] });
+  });
+
+  test('Another amount is sent back once, also of a paid payment', async () => {
+    const { simulate, create, wallet } = await merchant();
+    const id = await create();
+    const less = { amountCents: 4989, cause: 'AMOUNT_MISMATCH' };
+    for (const _ of [1, 2])
+      expect(await simulate({ id, amountCents: 4989 })).toMatchObject({
+        __typename: 'SimulatePaymentSuccess',
+        node: { __typename: 'Payment', paymentId: id, status: 'PENDING', returnedCredits: [less] },
+      });
+    expect((await simulate({ id })).node).toMatchObject({ status: 'PAID', paidLate: false });
+    expect((await simulate({ id, amountCents: 1 })).node).toMatchObject({
+      status: 'PAID',
+      returnedCredits: [less, { amountCents: 1, cause: 'ALREADY_PAID' }],
+    });
+    expect(await wallet()).toEqual({ balanceCents: 4990, pendingReleaseCents: 0 });
+  });
+
+  test('A payment expires at once, and is then paid late', async () => {
+    const { simulate, rest, create, wallet } = await merchant();
+    const id = await create();
+    for (const _ of [1, 2])
+      expect((await simulate({ id, outcome: 'EXPIRED' })).node).toMatchObject({
+        status: 'EXPIRED',
+        expiresInSeconds: 0,
+      });
+    expect(await wallet()).toEqual({ balanceCents: 0, pendingReleaseCents: 0 });
+    expect((await rest.get(`/payments/${id}`)).body).toMatchObject({
+      ...{ status: 'expired', expiresAt: app.clock.now().toISOString(), pixCopyPaste: null },
+    });
+    app.clock.advance(1_000);
+    expect((await simulate({ id })).node).toMatchObject({ status: 'PAID', paidLate: true });
+    expect(await wallet()).toEqual({ balanceCents: 4990, pendingReleaseCents: 0 });
+    expect(await simulate({ id, outcome: 'EXPIRED' })).toEqual({
+      __typename: 'UnavailableError',
+      code: 'NOT_PAYABLE',
+    });
+  });
+
+  test('A payment without a code is not paid, and can expire', async () => {
+    const { simulate, rest, create } = await merchant();
+    const [failed, waiting] = [
+      await create('sem-codigo@psa.example'),
+      await create('demora-codigo@psa.example'),
+    ];
+    for (const id of [failed, waiting]) {
+      expect(await simulate({ id })).toMatchObject({ code: 'NOT_PAYABLE' });
+      expect((await rest.post('/sandbox/payments', { id })).status).toBe(409);
+    }
+    expect(await simulate({ id: failed, outcome: 'EXPIRED' })).toMatchObject({ code: 'NOT_PAYABLE' });
+    expect((await simulate({ id: waiting, outcome: 'EXPIRED' })).node).toMatchObject({ status: 'EXPIRED' });
+  });
+
+  test('Bad input names its field, and a live key or another account pays nothing', async () => {
+    const { simulate, rest, create } = await merchant();
+    const id = await create();
+    for (const [body, field] of [
+      [{ id: 'psa_1' }, 'id'],
+      [{ id: id.toUpperCase() }, 'id'],
+      [{ id: `psa_sub_${'0'.repeat(32)}` }, 'id'],
+      [{ id: 7 }, 'id'],
+      [{ id, valueCents: 4990 }, 'valueCents'],
+      [{ id, pending: true }, 'pending'],
+      [{ id, outcome: 'declined' }, 'outcome'],
+      [{ valueCents: 1, outcome: 'paid' }, 'outcome'],
+      [{ valueCents: 1, amountCents: 1 }, 'amountCents'],
+      ...[0, -1, 1.5, '1', 10_000_000_001].map(
+        (amountCents) => [{ id, amountCents }, 'amountCents'] as const,
+      ),
+      [{ id, outcome: 'expired', amountCents: 1 }, 'amountCents'],
+    ] as const)
+      expect(await rest.post('/sandbox/payments', body), JSON.stringify(body)).toMatchObject({
+        status: 400,
+        body: { error: expect.stringMatching(new RegExp(`^${field}: `)) },
+      });
+    for (const [input, path] of [
+      [{ id: 'psa_1' }, 'input.id'],
+      [{ id, amountCents: 0 }, 'input.amountCents'],
+      [{ id, outcome: 'EXPIRED', amountCents: 1 }, 'input.amountCents'],
+    ] as const)
+      expect(await simulate(input)).toMatchObject({ __typename: 'ValidationError', fields: [{ path }] });
+
+    expect((await app.rest().post('/sandbox/payments', { id })).status).toBe(403);
+    expect((await app.live.request(SIMULATE, { input: { id } })).simulatePayment).toEqual({
+      __typename: 'UnavailableError',
+      code: 'ONLY_IN_SANDBOX',
+    });
+    const stranger = await merchant();
+    expect((await stranger.rest.post('/sandbox/payments', { id })).status).toBe(404);
+    expect(await stranger.simulate({ id, outcome: 'EXPIRED' })).toMatchObject({ code: 'NOT_FOUND' });
+    const restricted = await addKey(app, { environment: 'sandbox', permissions: ['subcontas.sacar'] });
+    expect((await app.client(restricted).request(SIMULATE, { input: { id } })).simulatePayment).toMatchObject(
+      {
+        __typename: 'PermissionError',
+      },
+    );
+    expect((await rest.get(`/payments/${id}`)).body).toMatchObject({
+      status: 'pending',
+      returnedCredits: [],
+    });
+  });
+});

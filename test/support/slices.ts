@@ -83,6 +83,16 @@ export function wireSlices({
     otherMethods: [cardOrderPayments],
     meter: { onPixCode: () => undefined, onPixCredit: () => undefined },
   });
+  const payments = {
+    ...createPaymentService({
+      ...{ database, committer, accounts, privateAddresses },
+      products: productRecords,
+      otherMethods: [cardOrderPayments],
+      register: pixCharging.register,
+    }),
+    ...pixCharging,
+  };
+  const sandbox = createSandboxService({ database, committer, payments, payer: pix });
   const payoutSending = createPayoutSending({ database, committer, bank });
   const subaccountSending = createSubaccountSending({
     database,
@@ -95,7 +105,6 @@ export function wireSlices({
   // Without jitter, attempts are made at exactly the intervals of the document.
   const delivery = createWebhookDelivery({ database, committer, clock, send, random: () => 0 });
   const products = createProductService({ database, committer });
-  const sandbox = createSandboxService({ database, committer });
   return {
     cardPayments: {
       ...createCardPaymentService({
@@ -106,15 +115,7 @@ export function wireSlices({
       ...charging,
       refund: refunds.refund,
     },
-    payments: {
-      ...createPaymentService({
-        ...{ database, committer, accounts, privateAddresses },
-        products: productRecords,
-        otherMethods: [cardOrderPayments],
-        register: pixCharging.register,
-      }),
-      ...pixCharging,
-    },
+    payments,
     pix,
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },

@@ -46,6 +46,9 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     NOT_REFUNDABLE: {
       description: 'UnavailableError: not paid, refunded already, or too old.',
     },
+    NOT_PAYABLE: {
+      description: 'UnavailableError: a simulated payment that has no code, or has ended.',
+    },
     NOT_OFFERED: {
       description:
         'UnavailableError: the service behind this server does not offer it, or not in a form that is known. Nothing was asked of it, or nothing was done.',
@@ -175,6 +178,7 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   CHECKOUT_TOKEN_PAUSED: { code: 'FORBIDDEN', status: 200 },
   NOT_CANCELABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_REFUNDABLE: { code: 'FORBIDDEN', status: 200 },
+  NOT_PAYABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_OFFERED: { code: 'NOT_OFFERED', status: 200 },
   PAYMENTS_NOT_CONFIGURED: { code: 'FORBIDDEN', status: 200 },
   CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },

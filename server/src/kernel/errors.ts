@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'CHECKOUT_TOKEN_PAUSED'
   | 'NOT_CANCELABLE'
   | 'NOT_REFUNDABLE'
+  | 'NOT_PAYABLE'
   | 'NOT_OFFERED'
   | 'PAYMENTS_NOT_CONFIGURED'
   | 'CURSOR_EXPIRED'
@@ -118,6 +119,7 @@ export class UnavailableError extends PaymentError {
     | 'CHECKOUT_TOKEN_PAUSED'
     | 'NOT_CANCELABLE'
     | 'NOT_REFUNDABLE'
+    | 'NOT_PAYABLE'
     | 'NOT_OFFERED'
     | 'PAYMENTS_NOT_CONFIGURED';
   constructor(code: UnavailableError['code'], message: string) {

@@ -148,7 +148,11 @@ export async function createEmbeddedRuntime({
     onFault,
   });
   const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSending };
-  const sandbox = createSandboxService({ database, committer });
+  const sandbox = createSandboxService({
+    ...{ database, committer },
+    payments: { ...payments, ...pixCharging },
+    payer: pix,
+  });
   const webhooks = createWebhookService({ database, committer, privateAddresses });
   const delivery = createWebhookDelivery({
     database,

@@ -23,6 +23,7 @@ import {
   type HostedPixCheckout,
   type PaymentTask,
   type PixReceiver,
+  type PixSimulation,
   type RegisterPayment,
   type StoredPayment,
   txidOf,
@@ -60,7 +61,9 @@ export function createPixCharging({
   meter: PixMeter;
   /** Receives the error of a bank that did not answer. */
   onFault: (fault: unknown) => void;
-}): PixReceiver & HostedPixCheckout & { register: RegisterPayment; tasks: Record<PaymentTask, TaskHandler> } {
+}): PixReceiver &
+  PixSimulation &
+  HostedPixCheckout & { register: RegisterPayment; tasks: Record<PaymentTask, TaskHandler> } {
   const methods = [pixOrderPayments, ...otherMethods];
   const sharedReceipts = createCoalescedReads<StoredPayment | null>();
 
@@ -181,6 +184,13 @@ export function createPixCharging({
     },
 
     receive,
+
+    async expireNow(tenant, paymentId) {
+      await receive(tenant, paymentId);
+      return advance(tenant, paymentId, (payment, { now }) =>
+        decideExpire({ ...payment, expiresAt: now }, { environment: tenant.environment, now }),
+      );
+    },
 
     async open(paymentId, { asksBank }) {
       const found = await selectByPaymentId(database.sql, paymentId);

@@ -254,6 +254,15 @@ export interface PixReceiver {
   receive(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
 }
 
+/** The passing of time in sandbox, whose tenants cannot wait for it. */
+export interface PixSimulation {
+  /**
+   * Ends the time of a pending payment now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
+   * ended stays as it is. Null where there is none.
+   */
+  expireNow(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
+}
+
 /** Registers the code of a payment at the bank, and returns the payment as it is afterwards. */
 export type RegisterPayment = (tenant: Tenant, payment: StoredPayment) => Promise<StoredPayment>;
 

@@ -130,6 +130,8 @@ export async function savePayments(
         version: row.ref('excluded.version'),
         status: row.ref('excluded.status'),
         br_code: row.ref('excluded.br_code'),
+        // It ends earlier where a sandbox ends it.
+        expires_at: row.ref('excluded.expires_at'),
         paid_at: row.ref('excluded.paid_at'),
         paid_late: row.ref('excluded.paid_late'),
         end_to_end_id: row.ref('excluded.end_to_end_id'),

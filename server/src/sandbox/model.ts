@@ -4,6 +4,7 @@ import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
+import { type Payment, paymentIdText } from '../payments/model.ts';
 
 /** A simulated payment. These make up the sandbox balance (the document's 2.4 and 4.5). */
 export interface TestPayment {
@@ -26,13 +27,15 @@ export function isTestPaymentId(text: string): boolean {
 /** The upper limit of an amount: R$ 100 million, as for a card payment. */
 const TEST_PAYMENT_MAX_CENTS = 10_000_000_000;
 
+const testAmount = z
+  .number({ error: requiredOr('must be an integer number of cents') })
+  .refine(isCents, 'must be an integer number of cents')
+  .refine((cents) => cents >= 1, 'must be at least 1')
+  .refine((cents) => cents <= TEST_PAYMENT_MAX_CENTS, `must be at most ${TEST_PAYMENT_MAX_CENTS}`)
+  .meta({ type: 'integer', minimum: 1, maximum: TEST_PAYMENT_MAX_CENTS });
+
 export const createTestPaymentInput = z.object({
-  valueCents: z
-    .number({ error: requiredOr('must be an integer number of cents') })
-    .refine(isCents, 'must be an integer number of cents')
-    .refine((cents) => cents >= 1, 'must be at least 1')
-    .refine((cents) => cents <= TEST_PAYMENT_MAX_CENTS, `must be at most ${TEST_PAYMENT_MAX_CENTS}`)
-    .meta({ type: 'integer', minimum: 1, maximum: TEST_PAYMENT_MAX_CENTS }),
+  valueCents: testAmount,
   pending: z
     .boolean()
     .nullish()
@@ -40,9 +43,71 @@ export const createTestPaymentInput = z.object({
 });
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 
-export interface SandboxService<P extends TestPayment = TestPayment> {
+/** The events of a payment that a client can bring about: its payer pays, or its time ends. */
+export const SIMULATED_OUTCOMES = ['paid', 'expired'] as const;
+
+const simulation = z.object({
+  id: paymentIdText,
+  outcome: z
+    .enum(SIMULATED_OUTCOMES, `must be one of ${SIMULATED_OUTCOMES.join(', ')}`)
+    .nullish()
+    .describe('paid where left out; a payment that has expired is paid late'),
+  amountCents: testAmount
+    .nullish()
+    .describe('The amount that the payer sends, where it is not the payment’s: it is sent back'),
+});
+
+const isOfPayer = ({ outcome, amountCents }: Partial<Omit<z.infer<typeof simulation>, 'id'>>) =>
+  outcome !== 'expired' || amountCents == null;
+const NO_AMOUNT = { path: ['amountCents'], message: 'is of no use to the outcome expired' };
+
+export const simulatePaymentInput = simulation.refine(isOfPayer, NO_AMOUNT);
+export type SimulatePaymentInput = z.infer<typeof simulatePaymentInput>;
+
+/** The body of the REST operation that creates a test payment, or plays the payer of a payment by its `id`. */
+export const testPaymentBody = createTestPaymentInput
+  .extend(simulation.shape)
+  .extend({
+    valueCents: testAmount.nullish().describe('The amount of a test payment; not together with id'),
+    id: paymentIdText
+      .nullish()
+      .describe('A payment that was created with a test key; not together with valueCents or pending'),
+  })
+  .refine(({ valueCents, id }) => (valueCents == null) !== (id == null), {
+    path: ['valueCents'],
+    message: 'must be given, or id in its place, and not both',
+  })
+  .refine(({ id, pending }) => id == null || pending == null, {
+    path: ['pending'],
+    message: 'is of no use together with id',
+  })
+  .refine(({ id, outcome }) => id != null || outcome == null, {
+    path: ['outcome'],
+    message: 'needs an id',
+  })
+  .refine(({ id, amountCents }) => id != null || amountCents == null, {
+    path: ['amountCents'],
+    message: 'needs an id',
+  })
+  .refine(isOfPayer, NO_AMOUNT);
+
+export interface SandboxService<P extends TestPayment = TestPayment, Paid extends Payment = Payment> {
   /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED where the balance would be too large to count) */
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
+  /**
+   * Plays the payer of a payment. The same input is the same PIX: repeated, it changes nothing.
+   * @throws UnavailableError (ONLY_IN_SANDBOX; NOT_PAYABLE; in front of another service NOT_OFFERED), NotFoundError
+   */
+  simulatePayment(tenant: Tenant, input: SimulatePaymentInput): Promise<Paid>;
+}
+
+/** The bank of a simulated payer. Null where it has no such code. */
+export interface SimulatedPayer {
+  pay(order: { txid: string; amountCents: Cents; key: string }): Promise<unknown | null>;
+}
+
+export function notPayable(why: string): UnavailableError {
+  return new UnavailableError('NOT_PAYABLE', `This payment ${why}`);
 }
 
 /** Changes to test payments that the simulator makes and no client can. */

@@ -1,10 +1,17 @@
 import { assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
-import { RateLimitError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
+import {
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import type { Payment } from '../payments/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 import { WalletRef } from '../wallet/schema.ts';
-import { createTestPaymentInput } from './model.ts';
+import { createTestPaymentInput, type SimulatePaymentInput, simulatePaymentInput } from './model.ts';
 
 const CreateTestPaymentInput = builder.inputType('CreateTestPaymentInput', {
   description: 'Sandbox: a test payment that feeds the simulated balance.',
@@ -32,5 +39,45 @@ builder.mutationField('createTestPayment', (t) =>
       await services.sandbox.createTestPayment(tenant, input);
       return { wallet: await services.wallet.read(tenant) };
     }),
+  }),
+);
+
+const SimulatedOutcome = builder.enumType('SimulatedOutcome', {
+  values: {
+    PAID: { value: 'paid', description: 'The payer pays; late where the payment has expired.' },
+    EXPIRED: { value: 'expired', description: 'Its time ends now. Not together with amountCents.' },
+  } as const,
+});
+
+const SimulatePaymentInputRef = builder.inputType('SimulatePaymentInput', {
+  description:
+    'Sandbox: what the payer of a payment does. The same input is the same PIX: repeated, it changes nothing.',
+  validate: { schema: simulatePaymentInput as never },
+  fields: (t) => ({
+    id: t.string({ required: true, description: 'The paymentId: psa_ and 32 hex digits.' }),
+    outcome: t.field({ type: SimulatedOutcome, defaultValue: 'paid' }),
+    amountCents: t.field({ type: 'Cents', description: 'Another amount than asked for: sent back.' }),
+  }),
+});
+
+const SimulatePaymentSuccess = successType<{ node: Payment }>('SimulatePaymentSuccess', (t) => ({
+  node: t.field({
+    type: builder.nodeInterfaceRef(),
+    description: 'The payment as it stands then.',
+    resolve: ({ node }) => node,
+  }),
+}));
+
+builder.mutationField('simulatePayment', (t) =>
+  t.field({
+    type: SimulatePaymentSuccess,
+    description: 'With a test key alone: plays the payer of a payment that was created with one.',
+    args: { input: t.arg({ type: SimulatePaymentInputRef, required: true }) },
+    errors: {
+      types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],
+    },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => ({
+      node: await services.sandbox.simulatePayment(tenant, input as SimulatePaymentInput),
+    })),
   }),
 );

@@ -2,25 +2,38 @@ import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import {
+  type PaymentService,
+  type PixReceiver,
+  type PixSimulation,
+  type StoredPayment,
+  txidOf,
+} from '../payments/model.ts';
 import { testPayments } from './collections.ts';
 import {
   assertSandbox,
   decideSettle,
   decideTestPayment,
+  notPayable,
   type SandboxService,
+  type SimulatedPayer,
   type StoredTestPayment,
   type TestPaymentControls,
 } from './model.ts';
 import { listTestPayments } from './store.ts';
 
-/** Test payments and their balance, in the same ledger as live ones, under the tenant of the sandbox. */
+/** Test payments and the payer of others, in the same ledger as live ones, under the tenant of the sandbox. */
 export function createSandboxService({
   database,
   committer,
+  payments,
+  payer,
 }: {
   database: Database;
   committer: Committer;
-}): SandboxService<StoredTestPayment> & TestPaymentControls {
+  payments: Pick<PaymentService<StoredPayment>, 'find'> & PixReceiver & PixSimulation;
+  payer: SimulatedPayer;
+}): SandboxService<StoredTestPayment, StoredPayment> & TestPaymentControls {
   return {
     async createTestPayment(tenant, input) {
       assertSandbox(tenant.environment);
@@ -36,6 +49,23 @@ export function createSandboxService({
           };
         },
       });
+    },
+
+    async simulatePayment(tenant, { id, outcome, amountCents }) {
+      assertSandbox(tenant.environment);
+      const payment = await payments.find(tenant, id);
+      if (!payment) throw new NotFoundError('Payment not found');
+      if (outcome === 'expired') {
+        const ended = await payments.expireNow(tenant, id);
+        if (ended?.status !== 'expired') throw notPayable('has ended, and cannot expire');
+        return ended;
+      }
+      if (payment.status === 'failed') throw notPayable('has failed');
+      if (payment.brCode === null) throw notPayable('has no code yet');
+      const sentCents = amountCents ?? payment.amountCents;
+      // One PIX of each amount, so that a request which is repeated after a timeout does not pay twice.
+      await payer.pay({ txid: txidOf(id), amountCents: sentCents, key: String(sentCents) });
+      return (await payments.receive(tenant, id))!;
     },
 
     settleTestPayment: (tenant, id) =>

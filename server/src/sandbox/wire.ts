@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
 import { cents } from '../kernel/money.ts';
+import { answeredWord } from '../kernel/text.ts';
+import { PAYMENT_STATUSES } from '../receiving/model.ts';
 
-/** A test payment in the REST interface; the document does not show its fields. */
+/** A test payment, or one that was created as such, in the REST interface; the document does not show its fields. */
 export const testPaymentWire = z
   .object({
     id: z.string(),
     valueCents: cents,
-    status: z
-      .enum(['pending', 'paid'])
-      .meta({ description: 'A pending one counts as pendingRelease, a paid one as balance' }),
+    status: answeredWord(PAYMENT_STATUSES).meta({
+      description: 'A test payment is pending, and counts as pendingRelease, or paid, and counts as balance',
+    }),
     createdAt: instant,
   })
   .meta({ id: 'TestPayment' });

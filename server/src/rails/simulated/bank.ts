@@ -201,9 +201,9 @@ const OWN_ISPB = '99999999';
  * Generates an end-to-end id in the form that the Banco Central prescribes: E, the sender's ISPB, the minute in UTC,
  * and 11 characters of its own; 32 in all.
  */
-export function endToEndId(now: Date): string {
+export function endToEndId(now: Date, own = readableCode(11)): string {
   const minute = now.toISOString().replace(/\D/g, '').slice(0, 12);
-  return `E${OWN_ISPB}${minute}${readableCode(11)}`;
+  return `E${OWN_ISPB}${minute}${own}`;
 }
 
 const RECIPIENTS = ['Ana Souza', 'Bruno Lima', 'Carla Dias', 'Diego Alves', 'Elisa Rocha', 'Fábio Nunes'];

@@ -3,6 +3,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { brCode, parseBrCode } from '../../kernel/br-code.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
+import { deterministicId } from '../../kernel/ids.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { PixCode, PixCredit, PixRail } from '../pix.ts';
@@ -46,6 +47,8 @@ export interface PixOrder {
   amountCents?: Cents | undefined;
   /** An order that is repeated under its id has one effect. */
   endToEndId?: string | undefined;
+  /** A name of the order, from which the id is derived where none is given. */
+  key?: string | undefined;
 }
 
 /** A PIX that a payer has sent, with the code that it pays and the account behind it. */
@@ -218,12 +221,12 @@ export function createSimulatedPix({
       });
     },
 
-    async pay({ txid, amountCents, endToEndId: given }) {
+    async pay({ txid, amountCents, endToEndId: given, key }) {
       return database.transaction(async (sql) => {
         const code = await selectCode(sql, txid);
         if (!code || code.br_code === null) return null;
         return book(sql, code, {
-          endToEndId: given ?? endToEndId(clock.now()),
+          endToEndId: given ?? (key === undefined ? endToEndId(clock.now()) : idOfOrder(code, key)),
           amountCents: amountCents ?? code.amount_cents,
           at: clock.now(),
         });
@@ -250,6 +253,11 @@ export function createSimulatedPix({
       return new Set(rows.map(({ txid }) => txid));
     },
   };
+}
+
+/** The end-to-end id of a named order: the same for each repetition of it. */
+function idOfOrder({ txid, registered_at }: CodeRow, key: string): string {
+  return endToEndId(registered_at, deterministicId(11, 'PixOrder', txid, key).toUpperCase());
 }
 
 type CodeRow = Selectable<Tables['simulated_pix_code']>;

@@ -44,6 +44,14 @@ export function createRemoteSandbox({
       if (!isSuccess(answer)) throw refusalOfTestPayment(answer);
       return { valueCents, status: pending ? 'pending' : 'paid' };
     },
+
+    async simulatePayment({ environment }) {
+      assertSandbox(environment);
+      throw new UnavailableError(
+        'NOT_OFFERED',
+        'Playing a payer is not offered by the payments service behind this server',
+      );
+    },
   };
   return { serviceFor: () => service };
 }
