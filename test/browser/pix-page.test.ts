@@ -1,19 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import jsqr from 'jsqr';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aPixPayment, aReturn, BR_CODE, NOW, PAGES, servePixPage } from '../payments/hosted-page.ts';
+import { findViolations, injectAxe } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { STILL } from '../support/launch-options.ts';
 import { sampled } from '../support/scale.ts';
 
 let browser: Browser;
-let axe: string;
 
 beforeAll(async () => {
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   browser = await launchBrowser();
 });
 afterAll(() => browser?.close());
@@ -168,25 +165,16 @@ describe('accessibility and layout of the PIX page', () => {
     'axe finds nothing on the PIX page “%s”, %s, and nothing is cut off at 320 px',
     async (_name, colorScheme, options) => {
       await using served = await servePixPage(options);
-      // The policy would block axe. Tests above run with the policy in force.
-      await using opened = await openPage({
-        ...PHONE,
-        colorScheme,
-        bypassCSP: true,
-        reducedMotion: 'reduce',
-      });
-      const { page } = opened;
+      await using opened = await openPage({ ...PHONE, colorScheme, reducedMotion: 'reduce' });
+      const { context, page } = opened;
+      await injectAxe(context);
       await page.goto(served.pageUrl);
-      await page.evaluate(axe);
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 844 });
         expect(
           await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
         ).toBeLessThanOrEqual(0);
-        const found = await page.evaluate<string[]>(
-          "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))",
-        );
-        expect(found).toEqual([]);
+        expect(await findViolations(page)).toEqual([]);
       }
     },
   );

@@ -131,7 +131,7 @@ export async function servePixPage({
   const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
   const pages = createPixPageRoutes({
     checkout: {
-      async open(paymentId, { asksBank }) {
+      async open(paymentId, { asksBank } = { asksBank: false }) {
         if (asksBank) state.asksOfBank += 1;
         if (paymentId !== state.payment.paymentId) return null;
         return { payment: state.payment, merchantName, paidElsewhere: state.paidElsewhere };

@@ -192,7 +192,7 @@ export function createPixCharging({
       );
     },
 
-    async open(paymentId, { asksBank }) {
+    async open(paymentId, { asksBank } = { asksBank: false }) {
       const found = await selectByPaymentId(database.sql, paymentId);
       if (!found) return null;
       const { tenant, merchantName } = found;

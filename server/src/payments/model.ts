@@ -237,11 +237,11 @@ export interface PaymentService<P extends Payment = Payment> {
 export interface HostedPixCheckout {
   /**
    * Finds a payment. `paidElsewhere`: another payment of the same order was paid, so that money for this one is returned.
-   * `asksBank`: what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
+   * With `asksBank`, what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
    */
   open(
     paymentId: string,
-    options: { asksBank: boolean },
+    options?: { asksBank: boolean },
   ): Promise<{ payment: StoredPayment; merchantName: string; paidElsewhere: boolean } | null>;
 }
 

@@ -44,7 +44,7 @@ export const createTestPaymentInput = z.object({
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 
 /** The events of a payment that a client can bring about: its payer pays, or its time ends. */
-export const SIMULATED_OUTCOMES = ['paid', 'expired'] as const;
+const SIMULATED_OUTCOMES = ['paid', 'expired'] as const;
 
 const simulation = z.object({
   id: paymentIdText,

@@ -22,13 +22,13 @@ export function pixCode(site: Site, order: Order, brCode: string, returned: Html
     <div class="pix" role="group" aria-labelledby="pix-title">
       ${
         qr &&
-        html`<div class="pix-scan">${qr('qr-large')}<p class="hint">Abra o app do banco no celular, escolha PIX e aponte a câmera para o QR code.</p></div>`
+        html`<div class="pix-scan">${qr('qr-large')}<p class="pix-hint">Abra o app do banco no celular, escolha PIX e aponte a câmera para o QR code.</p></div>`
       }
       <div class="pix-copy">
         <label for="pix-code">PIX Copia e Cola</label>
         <textarea id="pix-code" class="pix-text" rows="4" readonly spellcheck="false" autocomplete="off" aria-describedby="pix-hint" data-pix-code>${brCode}</textarea>
         <button class="button button-pay" type="button" data-copy data-copied="Copiado" hidden>${ICONS.copy}<span data-label>Copiar código</span></button>
-        <p class="hint" id="pix-hint">Cole o código no app do banco, em PIX Copia e Cola. Confira o valor e quem recebe antes de confirmar.</p>
+        <p class="pix-hint" id="pix-hint">Cole o código no app do banco, em PIX Copia e Cola. Confira o valor e quem recebe antes de confirmar.</p>
         <p class="pix-note" role="status" data-copy-note></p>
       </div>
       ${
