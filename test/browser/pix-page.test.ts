@@ -27,6 +27,12 @@ async function openPage(options: BrowserContextOptions) {
   return { context, page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
+/** Stops the page's clock, which then moves by `runFor` alone. */
+async function stopClock(page: Page, time = NOW): Promise<void> {
+  await page.clock.install({ time });
+  await page.clock.pauseAt(time);
+}
+
 /** Reads the QR code that the page shows, as a camera does. */
 async function readQr(page: Page): Promise<string | undefined> {
   const { data, width, height } = PNG.sync.read(await page.locator('.qr:visible').screenshot());
@@ -73,7 +79,7 @@ describe('the hosted page of a PIX payment in a browser', () => {
     await using opened = await openPage(PHONE);
     const { context, page, problems } = opened;
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.clock.install();
+    await stopClock(page);
     await page.goto(served.pageUrl);
     await page.getByRole('button', { name: 'Copiar código' }).click();
     await page.getByRole('button', { name: 'Copiado' }).waitFor();
@@ -103,7 +109,7 @@ describe('the hosted page of a PIX payment in a browser', () => {
     });
     await using opened = await openPage(PHONE);
     const { page } = opened;
-    await page.clock.install({ time: new Date(NOW.getTime() + 86_400_000) });
+    await stopClock(page, new Date(NOW.getTime() + 86_400_000));
     await page.goto(served.pageUrl);
     const digits = page.getByRole('timer');
     const note = page.locator('[data-countdown-note]');
@@ -142,7 +148,7 @@ describe('the hosted page of a PIX payment in a browser', () => {
     await using served = await servePixPage();
     await using opened = await openPage(PHONE);
     const { page } = opened;
-    await page.clock.install();
+    await stopClock(page);
     await page.goto(served.pageUrl);
     const asked = page.waitForRequest((request) => request.url().endsWith('/status?voltou=1'));
     served.state.payment = PAGES['paid-late']!.payment;
