@@ -25,7 +25,10 @@ const RULES = ['**', `!${LAYERS}`, '!{remote,page}/**'];
 /** The pure files beside a port over HTTP. */
 const REMOTE_RULES = ['remote/**', `!${LAYERS}`];
 
-const PURE = ['kernel/**', MODELS, 'ledger/postings.ts'];
+/** The rules of another service's payments that all methods share: pure, as a model is. */
+const RECEIVING = 'receiving/{upstream-payment,poll-interval}.ts';
+
+const PURE = ['kernel/**', MODELS, RECEIVING, 'ledger/postings.ts'];
 /** A service knows the types of the events, and a rail by its interface. */
 const SERVICE = [...PURE, 'commit/**', 'db/**', 'work/**', 'rails/*', 'events/event.ts'];
 const SUBSCRIPTIONS = 'events/{event,subscribe,subscription,credential}.ts';
@@ -54,7 +57,7 @@ export const ARCHITECTURE = [
     own: [...RULES, '**/*{store,collections,service}.ts', '!remote/**'],
     others: SERVICE,
   },
-  { files: ['*/**/*wire.ts'], own: RULES, others: ['kernel/**', 'receiving/model.ts'] },
+  { files: ['*/**/*wire.ts'], own: RULES, others: ['kernel/**', 'receiving/{model,wire}.ts'] },
   {
     files: ['*/**/*routes.ts'],
     own: [...RULES, '**/*wire.ts'],
@@ -79,7 +82,7 @@ export const ARCHITECTURE = [
   {
     files: ['*/remote/*mirror.ts'],
     own: [...RULES, ...REMOTE_RULES],
-    others: ['kernel/**', 'upstream/**', 'commit/**'],
+    others: ['kernel/**', RECEIVING, 'upstream/**', 'commit/**'],
   },
   {
     files: ['*/remote/*commands.ts'],
@@ -89,7 +92,7 @@ export const ARCHITECTURE = [
   {
     files: ['*/remote/*service.ts'],
     own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/*{mirror,commands,service}.ts'],
-    others: ['kernel/**', MODELS, 'upstream/**', 'commit/**', 'events/**'],
+    others: ['kernel/**', MODELS, RECEIVING, 'upstream/**', 'commit/**', 'events/**'],
   },
 
   // The wallet is how the ledger looks to an account.

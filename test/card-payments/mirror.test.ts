@@ -6,7 +6,6 @@ import {
   canFollow,
   statusSince,
 } from '../../server/src/card-payments/model.ts';
-import { pollInterval } from '../../server/src/card-payments/remote/poll-interval.ts';
 import {
   mergeUpstreamCardPayment,
   type UpstreamCardPayment,
@@ -17,6 +16,7 @@ import {
   cardPaymentWebhook,
 } from '../../server/src/card-payments/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
+import { pollInterval } from '../../server/src/receiving/poll-interval.ts';
 import { disputeWebhook } from '../../server/src/wallet/wire.ts';
 import { generated } from '../support/scale.ts';
 

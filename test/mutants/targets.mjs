@@ -48,10 +48,11 @@ export const ROOMS = [
     group: 'state machines',
     mutate: [
       'card-payments/model.ts',
-      'card-payments/checkout.ts',
+      'card-payments/checkout/model.ts',
       'card-payments/decisions.ts',
       'card-payments/upstream-card-payment.ts',
-      'card-payments/remote/poll-interval.ts',
+      'receiving/upstream-payment.ts',
+      'receiving/poll-interval.ts',
     ],
     tests: ['card-payments/model.test.ts', 'card-payments/mirror.test.ts'],
   },

@@ -8,20 +8,13 @@ import {
   readReais,
   readRecord,
   readRecords,
-  readWholeText,
-  readWord,
 } from '../kernel/lenient-json.ts';
 import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { refundableCents } from '../receiving/model.ts';
-import {
-  type CardPayment,
-  type CardPaymentStatus,
-  type Customer,
-  isAnyOrderCode,
-  type StoredCardPayment,
-} from './model.ts';
+import { findEventRecord, readPayment, readPaymentEvent } from '../receiving/wire.ts';
+import { type CardPayment, isAnyOrderCode, type StoredCardPayment } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
 // ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
@@ -126,29 +119,12 @@ export function cardPaymentWebhook(payment: CardPayment) {
 
 /** Reads the response to a creation or a lookup; null where it is none. */
 export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
-  const record = recordOf(body);
+  const record = readRecords(body).find(hasOrderCode);
   if (!record) return null;
-  const status = statusOf(record.status);
-  const namedCreated = readInstant(record.createdAt);
-  const namedPaid = readInstant(record.paidAt);
-  // The document does not show the names of these dates: a pending payment has one, a paid one a second.
-  const expected = DATES_AT[status ?? 'unknown'] ?? 0;
-  const missing = expected > 0 && (!namedCreated || (!namedPaid && expected > 1));
-  const dates = missing ? datesOf(record) : [];
-  const [created = null, paid = null] = dates.length === expected ? dates : [];
-  // The order matters: a property added behind a spread costs ten times as much as one before it.
+  const { orderCode } = record;
   return {
-    status,
-    checkoutUrl: urlOf(record.checkoutUrl),
-    createdAt: namedCreated ?? created,
-    expiresAt: readInstant(record.expiresAt),
-    paidAt: namedPaid ?? paid,
-    paidLate: typeof record.paidLate === 'boolean' ? record.paidLate : null,
-    refundedAt: readInstant(record.refundedAt),
-    canceledAt: readInstant(record.canceledAt),
-    refundedCents: readCents(record.refundedCents),
-    refundableCents: readCents(record.refundableCents),
-    ...commonOf(record),
+    ...{ orderCode, amountCents: amountOf(record), canceledAt: readInstant(record.canceledAt) },
+    ...readPayment(record),
   };
 }
 
@@ -166,64 +142,22 @@ export function cardPaymentsFromWire(
 }
 
 /**
- * Reads the event of a webhook (section 6.2): any with an `orderCode` is one, whatever its name. Null: it is none.
+ * Reads the event of a webhook (section 6.2): any with an `orderCode` is one, whatever its name, unless it is about a
+ * resource of another family. Null: it is none.
  */
 export function cardPaymentEventFromWire(payload: unknown): UpstreamCardPayment | null {
-  const record = recordOf(payload);
+  const record = findEventRecord(payload, hasOrderCode);
   if (!record) return null;
-  const words = Object.values(record).filter((value) => typeof value === 'string');
-  const kind = words.find((word) => word.startsWith('card_payment.'))?.slice('card_payment.'.length);
-  const status = record.status ?? kind ?? words.find((word) => STATUSES.has(readWord(word)));
+  const { orderCode } = record;
   return {
-    ...commonOf(record),
-    status: statusOf(status),
-    paidAt: readInstant(record.paidAt) ?? datesOf(record)[0] ?? null,
-    refundedAt: readInstant(record.refundedAt),
-    canceledAt: readInstant(record.canceledAt),
+    ...{ orderCode, amountCents: amountOf(record), canceledAt: readInstant(record.canceledAt) },
+    ...readPaymentEvent(record, 'card_payment'),
   };
-}
-
-const DATES_AT: Partial<Record<string, number>> = { pending: 1, paid: 2 };
-const STATUSES: ReadonlySet<unknown> = new Set<CardPaymentStatus>([
-  'pending',
-  'paid',
-  'expired',
-  'refunded',
-  'failed',
-]);
-
-function statusOf(word: unknown): UpstreamCardPayment['status'] {
-  if (typeof word !== 'string') return null;
-  const status = readWord(word);
-  return STATUSES.has(status) ? (status as CardPaymentStatus) : 'unknown';
-}
-
-/** The record with an order code: the response itself, or one inside it. */
-function recordOf(body: unknown): (JsonRecord & { orderCode: string }) | null {
-  return readRecords(body).find(hasOrderCode) ?? null;
 }
 
 function hasOrderCode(record: JsonRecord): record is JsonRecord & { orderCode: string } {
   const { orderCode } = record;
   return typeof orderCode === 'string' && isAnyOrderCode(orderCode);
-}
-
-function commonOf(record: JsonRecord & { orderCode: string }) {
-  return {
-    orderCode: record.orderCode,
-    amountCents: amountOf(record),
-    customer:
-      customerOf(record.customer) ??
-      Object.values(record)
-        .map(customerOf)
-        .find((each) => each) ??
-      null,
-    description: textOf(record.description),
-    metadata: textOf(record.metadata),
-    successUrl: urlOf(record.successUrl),
-    cancelUrl: urlOf(record.cancelUrl),
-    failureReason: textOf(record.failureReason),
-  };
 }
 
 /**
@@ -232,32 +166,4 @@ function commonOf(record: JsonRecord & { orderCode: string }) {
  */
 function amountOf({ amountCents, valueCents, amount }: JsonRecord): Cents | null {
   return readCents(amountCents) ?? readCents(valueCents) ?? readReais(amount);
-}
-
-function customerOf(value: unknown): Customer | null {
-  const record = readRecord(value);
-  if (!record) return null;
-  const members = (['name', 'email', 'externalId'] as const).flatMap((name) => {
-    const text = textOf(record[name]);
-    return text === null ? [] : [[name, text] as const];
-  });
-  return members.some(([name]) => name !== 'externalId') ? Object.fromEntries(members) : null;
-}
-
-/** A text, unless it is longer than any that the document has. */
-function textOf(value: unknown): string | null {
-  return readWholeText(value, { max: 4_096 });
-}
-
-function urlOf(value: unknown): string | null {
-  const text = textOf(value);
-  return text !== null && /^https?:/i.test(text) && URL.canParse(text) ? text : null;
-}
-
-/** The distinct dates of a record, earliest first, without those of an expiry, a refund or a cancellation. */
-function datesOf(record: JsonRecord): Date[] {
-  const times = Object.entries(record).flatMap(([name, value]) =>
-    /expir|valid|venc|refund|reemb|estorn|cancel/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
-  );
-  return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));
 }

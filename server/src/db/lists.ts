@@ -85,12 +85,15 @@ export function boundsOfPage(
   { accountId, environment }: Tenant,
   {
     table,
+    where = [],
     instant,
     after,
     before,
     period,
   }: {
     table: string;
+    /** Conditions that the rows of the list fulfil, besides their tenant, by which an index finds a place. */
+    where?: readonly RawBuilder<boolean>[];
     /** The column of the period. */
     instant: string;
     after?: number | undefined;
@@ -104,7 +107,10 @@ export function boundsOfPage(
     const beyond = raw.raw(side);
     if (!isOfPeriod(period)) return [raw<boolean>`number ${beyond} ${number}`];
     const at = raw`(select ${raw.ref(`placed.${instant}`)} from ${raw.table(table)} placed
-      where placed.account_id = ${accountId} and placed.environment = ${environment} and placed.number = ${number})`;
+      where ${raw.join(
+        [raw`account_id = ${accountId} and environment = ${environment} and number = ${number}`, ...where],
+        raw` and `,
+      )})`;
     if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${number}::bigint)`];
     // The period begins with an instant, and ends before one.
     const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
@@ -147,15 +153,18 @@ export type CountedList =
 
 export interface ListFilter {
   list: CountedList;
-  /** The parent of the rows, such as their subaccount; null: any. */
-  parent?: string | null | undefined;
+  /** The parent of the rows, such as their subaccount, or any of several; null: any at all. */
+  parent?: string | readonly string[] | null | undefined;
   kind?: readonly string[] | undefined;
   status?: readonly string[] | undefined;
 }
 
 /** Counts the rows of a list that match the filter. */
 export async function countList(sql: Sql, tenant: Tenant, filter: ListFilter): Promise<number> {
-  if (filter.kind?.length === 0 || filter.status?.length === 0) return 0;
+  if (
+    [filter.parent, filter.kind, filter.status].some((values) => Array.isArray(values) && values.length === 0)
+  )
+    return 0;
   const { count } = await countQuery(sql, tenant, filter)
     .where('seconds', '=', 0)
     .select(SUM.as('count'))
@@ -237,7 +246,7 @@ function countQuery(
     .where('account_id', '=', accountId)
     .where('environment', '=', environment)
     .where('list', '=', list);
-  if (parent !== null) query = query.where('parent', '=', parent);
+  if (parent !== null) query = query.where('parent', 'in', typeof parent === 'string' ? [parent] : parent);
   if (kind) query = query.where('kind', 'in', kind);
   if (status) query = query.where('status', 'in', status);
   return query;

@@ -384,12 +384,13 @@ interface SubaccountPayoutTable extends TenantTable {
 
 interface ObservedTable extends TenantTable {
   number: Generated<number>;
-  resource: 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
+  resource: 'card_payment' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
   id: string;
   version: number;
   status: string;
   final: boolean;
   parent: string | null;
+  created_at: Generated<Date | null>;
   snapshot: Json<unknown>;
   observed_at: Date;
 }

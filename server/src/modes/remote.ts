@@ -2,6 +2,7 @@ import { bootstrapRemote } from '../access/administration.ts';
 import { accounts, tokens } from '../access/collections.ts';
 import { createAccessService, createTokenMint, firstTenant, prepareToken } from '../access/service.ts';
 import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
+import { createRemoteCheckoutTokens } from '../card-payments/remote/token-service.ts';
 import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
 import type { UpstreamConfig } from '../config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
@@ -134,7 +135,11 @@ export async function createRemoteRuntime({
     privateAddresses,
   });
   Object.assign(requestKinds, payouts.requests, subaccounts.requests, cardPayments.requests);
-  const mirrored = { wallet, payout: payouts, subaccount_payout: subaccounts, card_payment: cardPayments };
+  const payments = createRemotePayments(dependencies);
+  const mirrored = {
+    ...{ wallet, payout: payouts, subaccount_payout: subaccounts },
+    ...{ card_payment: cardPayments, payment: payments },
+  };
   const poller = createPoller({
     clock,
     pollers: {
@@ -142,6 +147,7 @@ export async function createRemoteRuntime({
       payout: payouts.poll,
       subaccount_payout: subaccounts.poll,
       card_payment: cardPayments.poll,
+      payment: payments.poll,
     },
     onFault,
   });
@@ -156,7 +162,12 @@ export async function createRemoteRuntime({
     publicUrl,
     tenantOf: (environment) =>
       upstreamConfig.keys[environment] === undefined ? null : tenantOf(environment),
-    claimReaders: [cardPayments.readWebhook, payouts.readWebhook, subaccounts.readWebhook],
+    claimReaders: [
+      cardPayments.readWebhook,
+      payments.readWebhook,
+      payouts.readWebhook,
+      subaccounts.readWebhook,
+    ],
     refresh: (tenant, resource, reference) =>
       mirrored[resource].refresh(tenant, [reference], { priority: 'lookup' }),
     pollNow: dependencies.pollNow,
@@ -173,21 +184,22 @@ export async function createRemoteRuntime({
 
   // This server's own credentials, which the service does not know.
   const access = createAccessService({ database, committer, clock, configuredKeys: upstreamConfig.keys });
-  const checkoutTokens = createCheckoutTokenService({
-    ...{ database, committer, accounts, clock, privateAddresses },
-    credentials: tokens,
-    products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
-    mint: createTokenMint({ database, clock }),
-    prepare: prepareToken,
-  });
-  const payments = createRemotePayments();
+  const checkoutTokens = createRemoteCheckoutTokens(
+    createCheckoutTokenService({
+      ...{ database, committer, accounts, clock, privateAddresses },
+      credentials: tokens,
+      products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
+      mint: createTokenMint({ database, clock }),
+      prepare: prepareToken,
+    }),
+  );
   const refunds = createRemoteRefunds();
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor: ServicesFor = (requester) => ({
     access,
     cardPayments: cardPayments.serviceFor(requester),
     checkoutTokens,
-    payments,
+    payments: payments.serviceFor(requester),
     payouts: payouts.serviceFor(requester),
     products: products.serviceFor(requester),
     refunds,
@@ -231,6 +243,7 @@ function describeCorrection({ resource, id, from, to }: Correction): string {
 
 const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
   'card_payment',
+  'payment',
   'payout',
   'subaccount_payout',
   'wallet',

@@ -8,7 +8,7 @@ import {
   type StartCheckoutInput,
 } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { UnavailableError, UpstreamError } from '../kernel/errors.ts';
+import { UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, requiredOr } from '../kernel/text.ts';
@@ -36,6 +36,11 @@ export function newPaymentId(digits: string | null): string {
 /** Whether a text has the form of a payment's id (the document's section 2.1): `psa_` and 32 hex digits. */
 export function isPaymentId(text: string): boolean {
   return /^psa_[0-9a-f]{32}$/.test(text);
+}
+
+/** Whether a text can be the id of a payment of any service: of its form the document shows the beginning alone. */
+export function isAnyPaymentId(text: string): boolean {
+  return /^psa_(?!sub_)[A-Za-z0-9_-]{1,64}$/.test(text);
 }
 
 export const paymentIdText = z
@@ -72,6 +77,8 @@ export interface Payment {
   lastStatus?: PaymentStatus | null;
   method: PaymentMethod | 'unknown';
   amountCents: Cents;
+  /** Another amount with which the service has reported it paid; left out where there is none. */
+  otherPaidCents?: Cents;
   /** The part that the service keeps. Null where it does not tell. */
   feeCents: Cents | null;
   description: string | null;
@@ -88,6 +95,8 @@ export interface Payment {
   checkoutUrl?: string | null;
   /** PIX Copia e Cola. Null until the bank has given it. */
   brCode: string | null;
+  /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the payment. */
+  txid?: string | null;
   createdAt: Date | null;
   expiresAt: Date;
   /** Set where the service does not show `expiresAt`, which is then derived. */
@@ -144,9 +153,14 @@ export function isPayable({ status, brCode }: Pick<Payment, 'status' | 'brCode'>
 }
 
 /** The instant at which the payment reached its status, as far as it is known. */
-export function statusSince({ status, refundedAt, paidAt, createdAt, expiresAt }: Payment): Date {
-  const since = refundedAt ?? paidAt ?? (status === 'expired' ? expiresAt : createdAt);
-  return since ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
+export function statusSince(payment: Payment): Date {
+  const { status, refundedAt, paidAt, expiresAt } = payment;
+  return refundedAt ?? paidAt ?? (status === 'expired' ? expiresAt : paymentBeganAt(payment));
+}
+
+/** The instant of the creation, derived from the expiry where the service does not show it. */
+export function paymentBeganAt({ createdAt, expiresAt }: Pick<Payment, 'createdAt' | 'expiresAt'>): Date {
+  return createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
 }
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
@@ -199,6 +213,8 @@ export interface PaymentRange extends PaymentFilter {
 
 /** The port of PIX payments. The embedded service knows every payment completely. */
 export interface PaymentService<P extends Payment = Payment> {
+  /** Refuses a text that cannot be a payment's id. @throws ValidationError */
+  assertId(paymentId: string): void;
   /**
    * Creates a payment and gets its code from the bank. With an idempotency key, the same key and input give the same
    * payment, `replayed`.
@@ -220,9 +236,12 @@ export interface PaymentService<P extends Payment = Payment> {
   ): Promise<P>;
   /** Finds a payment; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
   find(tenant: Tenant, paymentId: string): Promise<P | null>;
-  /** Finds payments, in the order of the ids; null where not found. */
+  /** Finds payments, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
   findMany(tenant: Tenant, paymentIds: readonly string[]): Promise<(P | null)[]>;
-  /** Finds a payment with the version of the tenant's log at which its state holds. */
+  /**
+   * Finds a payment with the version of the tenant's log at which its state holds.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
   findWithVersion(tenant: Tenant, paymentId: string): Promise<{ version: number; payment: P } | null>;
   list(
     tenant: Tenant,
@@ -268,6 +287,11 @@ export type RegisterPayment = (tenant: Tenant, payment: StoredPayment) => Promis
 
 /** The kinds of tasks that payments have. */
 export type PaymentTask = 'payment.register' | 'payment.expire' | 'payment.receive' | 'payment.return';
+
+/** @throws ValidationError where a text has not the form that an id must have */
+export function assertIdForm(hasForm: boolean, form: string): void {
+  if (!hasForm) throw new ValidationError([{ path: 'paymentId', message: `must be ${form}` }]);
+}
 
 // ── Availability ────────────────────────────────────────────────────────────────────────────────
 

@@ -34,7 +34,6 @@ import {
   createPaymentInput,
   isFinal,
   isPayable,
-  isPaymentId,
   type Payment,
   type PaymentMethod,
   type ReturnedCredit,
@@ -141,11 +140,20 @@ builder.node(PaymentRef, {
   description: 'A payment by PIX.',
   fields: (t) => ({
     paymentId: t.exposeString('paymentId', {
-      description: 'psa_ and 32 hex digits; also the secret part of checkoutUrl.',
+      description:
+        'psa_ and 32 hex digits, in front of another service psa_ and what that gives; also the secret part of checkoutUrl.',
     }),
     status: t.field({ type: PaymentStatusEnum, resolve: ({ status }) => status }),
     method: t.field({ type: PaymentMethodEnum, resolve: ({ method }) => method }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
+    otherPaidCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'An amount, other than amountCents, with which the payments service behind this server has said that it is paid. That alone does not make it PAID: compare both with your order. Null otherwise, and to a browser’s checkout or payment token.',
+      resolve: ({ otherPaidCents = null }, _, context) =>
+        seesCustomer(callerOf(context)) ? otherPaidCents : null,
+    }),
     feeCents: t.expose('feeCents', {
       type: 'Cents',
       nullable: true,
@@ -167,7 +175,7 @@ builder.node(PaymentRef, {
         isPayable(payment)
           ? {
               copyPaste: payment.brCode!,
-              txid: isPaymentId(payment.paymentId) ? txidOf(payment.paymentId) : null,
+              txid: payment.txid === undefined ? txidOf(payment.paymentId) : payment.txid,
             }
           : null,
     }),
@@ -286,8 +294,9 @@ builder.queryFields((t) => ({
     resolve: (_, { paymentId }, context) => {
       const caller = callerOf(context);
       if (!mayReadPayment(caller, paymentId)) return null;
-      assertPaymentId(paymentId);
-      return context.services.payments.find(caller.tenant, paymentId);
+      const { payments } = context.services;
+      payments.assertId(paymentId);
+      return payments.find(caller.tenant, paymentId);
     },
   }),
   payments: t.field({
@@ -321,14 +330,6 @@ builder.queryFields((t) => ({
     },
   }),
 }));
-
-/** @throws ValidationError */
-export function assertPaymentId(paymentId: string): void {
-  if (!isPaymentId(paymentId))
-    throw new ValidationError([
-      { path: 'paymentId', message: 'must be psa_ and 32 hex digits, in lower case' },
-    ]);
-}
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 

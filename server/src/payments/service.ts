@@ -24,7 +24,9 @@ import { checkoutUses, payments, pixOrderPayments, writesOf } from './collection
 import { decideCreate, saleOf } from './decisions.ts';
 import {
   type AccountSettings,
+  assertIdForm,
   assertMethodAvailable,
+  isPaymentId,
   newPaymentId,
   noCode,
   type PaymentService,
@@ -77,6 +79,8 @@ export function createPaymentService({
   }
 
   return {
+    assertId: (paymentId) => assertIdForm(isPaymentId(paymentId), 'psa_ and 32 hex digits, in lower case'),
+
     async create(tenant, { idempotencyKey, ...given }) {
       // GraphQL has the default in its schema, and REST here: both give one input to a key.
       const input = { ...given, method: given.method ?? 'pix' };

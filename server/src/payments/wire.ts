@@ -1,11 +1,32 @@
 import { z } from 'zod';
+import { parseBrCode } from '../kernel/br-code.ts';
 import { instant } from '../kernel/instant.ts';
+import {
+  findMember,
+  type JsonRecord,
+  readCents,
+  readInstant,
+  readRecord,
+  readRecords,
+  readText,
+  readWord,
+} from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents } from '../receiving/model.ts';
-import { isPayable, PAYMENT_METHODS, type Payment, type StoredPayment, txidOf } from './model.ts';
+import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
+import {
+  isAnyPaymentId,
+  isPayable,
+  PAYMENT_METHODS,
+  type Payment,
+  type ReturnedCredit,
+  type StoredPayment,
+  txidOf,
+} from './model.ts';
+import type { UpstreamPayment } from './upstream-payment.ts';
 
 // ── A payment in the REST interface (the document's 2.5) ────────────────────────────────────────
 
@@ -123,4 +144,91 @@ export function paymentWebhook(
     metadata: payment.metadata,
     ...(isTest && { sandbox: true }),
   };
+}
+
+// ── Read from another service: documented members by name, others by form ────────────────────────
+
+/** Reads the response to a lookup; null where it is none. */
+export function paymentFromWire(body: unknown): UpstreamPayment | null {
+  const record = readRecords(body).find(hasPaymentId);
+  return record ? { ...ownMembersOf(record), ...readPayment(record) } : null;
+}
+
+/**
+ * Reads the event of a webhook (section 6.2): any with a `paymentId` is one, unless it is about a resource of another
+ * family. One whose name says that it is a payment's may call it `id`. Null: it is none.
+ */
+export function paymentEventFromWire(payload: unknown): UpstreamPayment | null {
+  const record = findEventRecord(payload, isEventRecord);
+  return record ? { ...ownMembersOf(record), ...readPaymentEvent(record, 'payment') } : null;
+}
+
+type Identified = JsonRecord & ({ paymentId: string } | { id: string });
+
+function hasPaymentId(record: JsonRecord): record is Identified {
+  return paymentIdOf(record) !== null;
+}
+
+function isEventRecord(record: JsonRecord): record is Identified {
+  const isNamed = Object.values(record).some(
+    (value) => typeof value === 'string' && kindOfEvent(value, 'payment') !== null,
+  );
+  return isNamed ? hasPaymentId(record) : typeof record.paymentId === 'string' && hasPaymentId(record);
+}
+
+function paymentIdOf({ paymentId, id }: JsonRecord): string | null {
+  const found = [paymentId, id].find((text) => typeof text === 'string' && isAnyPaymentId(text));
+  return (found as string | undefined) ?? null;
+}
+
+function ownMembersOf(record: Identified) {
+  return {
+    paymentId: paymentIdOf(record)!,
+    // Only what is in cents: the amount in reais is a card payment's (2.1.2).
+    amountCents: readCents(record.amountCents) ?? readCents(record.valueCents),
+    method: methodOf(record.method),
+    feeCents: readCents(record.feeCents),
+    productId: readText(record.productId),
+    brCode: codeIn(record),
+    txid: typeof record.txid === 'string' && /^[A-Za-z0-9]{1,35}$/.test(record.txid) ? record.txid : null,
+    endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
+    returnedCredits: Array.isArray(record.returnedCredits)
+      ? record.returnedCredits.flatMap(returnedCreditFromWire)
+      : null,
+  };
+}
+
+function methodOf(value: unknown): Payment['method'] | null {
+  const word = readWord(value);
+  if (word === null) return null;
+  return PAYMENT_METHODS.find((method) => method === word) ?? 'unknown';
+}
+
+/** A BR Code with a right CRC, under a name by which it is called, here or in a member. */
+function codeIn(record: JsonRecord): string | null {
+  const members = Object.entries(record).flatMap(([name, value]) => [
+    [name, value] as const,
+    ...Object.entries(readRecord(value) ?? {}).map(([inner, each]) => [`${name} ${inner}`, each] as const),
+  ]);
+  const code = members.find(
+    ([name, value]) =>
+      /pix|br.?code|copy|copi|emv|qr|payload/i.test(name) &&
+      typeof value === 'string' &&
+      parseBrCode(value) !== null,
+  )?.[1];
+  return typeof code === 'string' ? code.trim() : null;
+}
+
+/** The bank's identifier of a PIX: E, the bank, the minute, and letters and digits. */
+function isEndToEndId(text: string): boolean {
+  return /^E\d{20}[0-9A-Za-z]{11}$/.test(text);
+}
+
+function returnedCreditFromWire(value: unknown): ReturnedCredit[] {
+  const record = readRecord(value);
+  const [amountCents, receivedAt] = [readCents(record?.amountCents), readInstant(record?.receivedAt)];
+  const endToEndId = readText(record?.endToEndId);
+  if (!record || amountCents === null || !receivedAt || endToEndId === null) return [];
+  const cause = RETURN_CAUSES.find((each) => each === record.cause) ?? 'unknown';
+  return [{ endToEndId, amountCents, cause, receivedAt, returnedAt: readInstant(record.returnedAt) }];
 }

@@ -4,7 +4,7 @@ import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
-export type MirroredResource = 'card_payment' | 'payout' | 'subaccount_payout' | 'wallet';
+export type MirroredResource = 'card_payment' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
 
 /** The newest state of a resource, as far as the service has shown it. */
 export interface MirroredRow {
@@ -16,8 +16,10 @@ export interface MirroredRow {
   status: string;
   /** Whether no later status can follow. */
   final: boolean;
-  /** The id of the resource that it belongs to, for the filter of lists; null where there is none. */
+  /** The id of the resource that it belongs to, or the method of a payment, for the filter of lists; null where there is none. */
   parent: string | null;
+  /** The instant by which a list is filtered; left out where no list has such a filter. */
+  createdAt?: Date | null;
   /** The state as JSON, which the slice's own reader parses. */
   snapshot: unknown;
   /** The time at which the service last showed it. */
@@ -227,18 +229,19 @@ export async function saveMirrored(
   await raw`
     /* save_observed */
     insert into observed
-      (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
-    select ${accountId}::text, ${environment}::text, r.resource, r.id, r.version, r.status, r.final, r.parent, r.snapshot,
-      r."observedAt"
+      (account_id, environment, resource, id, version, status, final, parent, created_at, snapshot, observed_at)
+    select ${accountId}::text, ${environment}::text, r.resource, r.id, r.version, r.status, r.final, r.parent,
+      r."createdAt", r.snapshot, r."observedAt"
     from json_to_recordset(${JSON.stringify(records)}::json) r (
-      resource text, id text, version integer, status text, final boolean, parent text, snapshot jsonb,
-      "observedAt" timestamptz
+      resource text, id text, version integer, status text, final boolean, parent text,
+      "createdAt" timestamptz, snapshot jsonb, "observedAt" timestamptz
     )
     on conflict (account_id, environment, resource, id) do update set
       version = excluded.version,
       status = excluded.status,
       final = excluded.final,
       parent = excluded.parent,
+      created_at = excluded.created_at,
       snapshot = excluded.snapshot,
       observed_at = excluded.observed_at
   `.execute(sql);
@@ -333,9 +336,12 @@ function ofTenant(sql: Sql, tenant: Tenant, resource: MirroredResource) {
     .where('observed.resource', '=', resource);
 }
 
-type ObservedRow = Omit<Selectable<Tables['observed']>, 'number' | 'account_id' | 'environment'>;
+type ObservedRow = Omit<
+  Selectable<Tables['observed']>,
+  'number' | 'account_id' | 'environment' | 'created_at'
+>;
 
-function toMirrored(row: ObservedRow): MirroredRow {
+export function toMirrored(row: ObservedRow): MirroredRow {
   return {
     resource: row.resource,
     id: row.id,

@@ -38,6 +38,7 @@ export interface Correction {
 /** The mirrored records of each kind of resource, as a decision reads and writes them. */
 export const mirrored = {
   card_payment: collection('card_payment'),
+  payment: collection('payment'),
   payout: collection('payout'),
   subaccount_payout: collection('subaccount_payout'),
   wallet: collection('wallet'),
@@ -46,6 +47,7 @@ export const mirrored = {
 /** The names of each kind of resource; reading a known name also reads the resource that it leads to. */
 const references = {
   card_payment: referenceCollection('card_payment'),
+  payment: referenceCollection('payment'),
   payout: referenceCollection('payout'),
   subaccount_payout: referenceCollection('subaccount_payout'),
   wallet: referenceCollection('wallet'),

@@ -3,6 +3,7 @@ import {
   type PaymentError,
   PermissionError,
   RateLimitError,
+  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
@@ -88,6 +89,14 @@ export function keyUsed(message: string | null): IdempotencyError {
 /** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
 export function noEndpoint(what: string): UpstreamError {
   return new UpstreamError(`The payments service has no endpoint for ${what}`, REFUSED);
+}
+
+/** The refusal of what the service has no operation for, or none that is known; `what` begins a sentence: `Refunding`. */
+export function notOffered(what: string): UnavailableError {
+  return new UnavailableError(
+    'NOT_OFFERED',
+    `${what} is not offered by the payments service behind this server`,
+  );
 }
 
 // ── No answer ───────────────────────────────────────────────────────────────────────────────────

@@ -47,7 +47,7 @@ interface Message {
 /**
  * Receives the service's webhooks (the document's section 6). A webhook is a claim: it is recorded as far as the
  * document's transitions allow, once, in one transaction with all that follows from it, and then verified by a lookup at
- * the service. A card event is relayed to its payment's own callbackUrl, for the service was given ours.
+ * the service. A payment's event is relayed to its own callbackUrl, if the service was given ours.
  */
 export function createReceiver({
   database,
@@ -125,14 +125,14 @@ export function createReceiver({
     const tenant = tenantOf(environment);
     if (!tenant) return logFault(`Webhooks of ${environment} are passed over: there is no key for it`);
     const claim = readClaim(claimReaders, payload);
-    const orderCode = typeof payload.orderCode === 'string' ? payload.orderCode : null;
+    const named = namedPayment(payload);
     const changed = await committer.change<boolean>({
       tenant,
       read: (reader) =>
         Promise.all([
           reader.load(received, webhookId),
           reader.load(receivedBodies, bodyHash),
-          orderCode === null ? null : loadKnown(reader, 'card_payment', orderCode),
+          named && loadKnown(reader, named.resource, named.id),
           claim && loadKnown(reader, claim.resource, claim.reference),
           claim?.observation.read(reader),
         ]),
@@ -140,7 +140,7 @@ export function createReceiver({
         if (state.get(received, webhookId) || state.get(receivedBodies, bodyHash)) return { outcome: false };
         const arrival = { webhookId, bodyHash, receivedAt: state.now };
         const claimWrites = claim ? decideClaim(state, claim) : NO_WRITES;
-        const payment = orderCode === null ? null : findKnown(state, 'card_payment', orderCode);
+        const payment = named && findKnown(state, named.resource, named.id);
         const relayWrites = payment ? decideRelay(message, payment, ownUrl, state.now) : NO_WRITES;
         return {
           outcome: (claimWrites.events ?? []).length > 0,
@@ -222,9 +222,19 @@ function parsePayload(body: string): Readonly<Record<string, unknown>> {
 }
 
 /** The environment of an event: sandbox events have names of their own, or a `sandbox` member (section 6.1). */
-function environmentOf({ event, sandbox }: Message['payload']): Environment {
-  const isTest = typeof event === 'string' && event.startsWith('withdrawal.test.');
+function environmentOf(payload: Message['payload']): Environment {
+  const { event = eventNameOf(payload, 'payment'), sandbox } = payload;
+  const isTest = typeof event === 'string' && /^(?:withdrawal|payment)\.test\./.test(event);
   return isTest || sandbox === true ? 'sandbox' : 'live';
+}
+
+/** The payment that an event names, by which it is relayed; null where it names none. */
+function namedPayment({ orderCode, paymentId }: Message['payload']): {
+  resource: 'card_payment' | 'payment';
+  id: string;
+} | null {
+  if (typeof orderCode === 'string') return { resource: 'card_payment', id: orderCode };
+  return typeof paymentId === 'string' ? { resource: 'payment', id: paymentId } : null;
 }
 
 function readClaim(
@@ -301,8 +311,8 @@ function decideRelay(
   const delivery: NewDelivery = {
     webhookId,
     ...{ eventVersion: null, resourceVersion: null, occurredAt: null },
-    event: cardEventName(payload),
-    resource: 'card_payment',
+    event: eventNameOf(payload, payment.resource) ?? `${payment.resource}.paid`,
+    resource: payment.resource,
     resourceId: payment.id,
     url,
     body,
@@ -326,12 +336,11 @@ function callbackUrlOf(snapshot: unknown): string | null {
   return typeof callbackUrl === 'string' ? callbackUrl : null;
 }
 
-/** The name of a card event, found by its form, for the document does not name the field. */
-function cardEventName(payload: Message['payload']): string {
-  const name = Object.values(payload).find(
-    (value) => typeof value === 'string' && /^card_payment\.\w{1,40}$/.test(value),
-  );
-  return typeof name === 'string' ? name : 'card_payment.paid';
+/** The name of a payment's event, found by its form, for the document does not name the field. Null: it has none. */
+function eventNameOf(payload: Message['payload'], resource: string): string | null {
+  const form = new RegExp(`^${resource}(?:\\.test)?\\.\\w{1,40}$`);
+  const name = Object.values(payload).find((value) => typeof value === 'string' && form.test(value));
+  return typeof name === 'string' ? name : null;
 }
 
 /** Whether a URL is this server's own, by http or https: a proxy in front of us may speak both. */

@@ -106,6 +106,15 @@ alter table refund drop constraint refund_resource_check;
 -- Not valid: every row that is there names a card payment, and to read them all would keep writers waiting.
 alter table refund add constraint refund_resource_check check (resource in ('card_payment', 'payment')) not valid;
 
+-- ── In front of another service ────────────────────────────────────────────────────────────────
+
+alter table observed drop constraint observed_resource_check;
+-- Not valid: every row that is there names another resource.
+alter table observed add constraint observed_resource_check
+  check (resource in ('card_payment', 'payment', 'payout', 'subaccount_payout', 'wallet')) not valid;
+-- For lists that are filtered by a period; null for a resource without one.
+alter table observed add column created_at timestamptz;
+
 -- ── Its totals, as those of the other lists ─────────────────────────────────────────────────────
 
 create or replace function counted_lists() returns table (list text, parent text, instant text, kind text, status text)

@@ -5,7 +5,7 @@ import { callerOf } from '../../graphql/context.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { PaymentStatus } from '../../receiving/model.ts';
 import { type Payment, statusSince } from '../model.ts';
-import { assertPaymentId, PaymentRef, PaymentStatusEnum } from '../schema.ts';
+import { PaymentRef, PaymentStatusEnum } from '../schema.ts';
 
 interface Update {
   cursor: string;
@@ -41,8 +41,9 @@ builder.subscriptionFields((t) => ({
       const caller = callerOf(context);
       const begin = async () => {
         if (!mayReadPayment(caller, paymentId)) throw new NotFoundError('Payment not found');
-        assertPaymentId(paymentId);
-        const found = await context.services.payments.findWithVersion(caller.tenant, paymentId);
+        const { payments } = context.services;
+        payments.assertId(paymentId);
+        const found = await payments.findWithVersion(caller.tenant, paymentId);
         if (!found) throw new NotFoundError('Payment not found');
         const { version, payment } = found;
         return {

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../kernel/errors.ts';
+import { notOffered } from '../../upstream/responses.ts';
 import type { RefundService } from '../model.ts';
 
 /**
@@ -7,10 +7,7 @@ import type { RefundService } from '../model.ts';
  */
 export function createRemoteRefunds(): RefundService {
   const refuse = (what: string) => {
-    throw new UnavailableError(
-      'NOT_OFFERED',
-      `${what} is not offered by the payments service behind this server`,
-    );
+    throw notOffered(what);
   };
   return {
     request: async () => refuse('Refunding'),

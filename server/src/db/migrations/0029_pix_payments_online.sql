@@ -1,3 +1,14 @@
+-- The mirror's payments of a period, of all methods and statuses, and of some.
+drop index concurrently if exists observed_created;
+-- next
+create index concurrently observed_created on observed (account_id, environment, resource, created_at, number)
+  where created_at is not null;
+-- next
+drop index concurrently if exists observed_created_by_parent_and_status;
+-- next
+create index concurrently observed_created_by_parent_and_status
+  on observed (account_id, environment, resource, parent, status, created_at, number) where created_at is not null;
+-- next
 -- Refunds of one type of resource, in the order of their numbers.
 drop index concurrently if exists refund_by_resource_and_status;
 -- next

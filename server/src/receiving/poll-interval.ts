@@ -1,5 +1,6 @@
-import { plusMs } from '../../kernel/clock.ts';
-import { type CardPayment, CHECKOUT_SESSION_MS } from '../model.ts';
+import { CHECKOUT_SESSION_MS } from '../card-payments/model.ts';
+import { plusMs } from '../kernel/clock.ts';
+import type { PaymentDetails } from './upstream-payment.ts';
 
 const MINUTE_MS = 60_000;
 /** The time after the expiry during which polling still finds a late payment; later only a webhook reports one. */
@@ -9,7 +10,10 @@ const LATE_MS = 24 * 60 * MINUTE_MS;
  * The time until the next poll of a followed payment, in milliseconds: a tenth of the time it has waited, so that a
  * new one is seen within seconds. Null where polling has nothing left to find.
  */
-export function pollInterval({ status, createdAt, expiresAt }: CardPayment, now: Date): number | null {
+export function pollInterval(
+  { status, createdAt, expiresAt }: Pick<PaymentDetails, 'status' | 'createdAt' | 'expiresAt'>,
+  now: Date,
+): number | null {
   if (status !== 'pending' && status !== 'expired' && status !== 'unknown') return null;
   const overMs = now.getTime() - expiresAt.getTime();
   if (overMs >= LATE_MS) return null;

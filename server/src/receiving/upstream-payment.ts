@@ -1,0 +1,190 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../card-payments/model.ts';
+import { plusMs } from '../kernel/clock.ts';
+import type { Cents } from '../kernel/money.ts';
+import type { PaymentStatus } from './model.ts';
+
+// What another service shows of a payment, whichever method pays it, merged into what is known of it.
+
+/** The members of a payment that the service shows in a response or a webhook, or that were requested. Null: not shown. */
+export interface UpstreamDetails {
+  status: PaymentStatus | 'unknown' | null;
+  amountCents: Cents | null;
+  checkoutUrl?: string | null;
+  description?: string | null;
+  callbackUrl?: string | null;
+  customer?: Customer | null;
+  metadata?: string | null;
+  /** The number in this server's own request: the service does not show it. */
+  externalId?: string | null;
+  successUrl?: string | null;
+  cancelUrl?: string | null;
+  createdAt?: Date | null;
+  expiresAt?: Date | null;
+  paidAt?: Date | null;
+  paidLate?: boolean | null;
+  refundedAt?: Date | null;
+  refundedCents?: Cents | null;
+  refundableCents?: Cents | null;
+  failureReason?: string | null;
+}
+
+/** The members of a payment that are merged in the same way for each method. */
+export interface PaymentDetails {
+  status: PaymentStatus | 'unknown';
+  lastStatus?: PaymentStatus | null;
+  amountCents: Cents;
+  otherPaidCents?: Cents;
+  checkoutUrl?: string | null;
+  description: string | null;
+  callbackUrl: string | null;
+  customer: Customer | null;
+  metadata: string | null;
+  externalId?: string | null;
+  successUrl: string | null;
+  cancelUrl: string | null;
+  createdAt: Date | null;
+  expiresAt: Date;
+  expiryDerived?: boolean;
+  paidAt: Date | null;
+  paidLate: boolean;
+  refundedAt: Date | null;
+  refundedCents: Cents | null;
+  refundingCents: Cents | null;
+  failureReason: string | null;
+}
+
+/** A reconciled payment; with the status before, where subscribers get an update. */
+export interface MergedPayment<P> {
+  payment: P;
+  changed: { from: PaymentStatus | 'unknown' | null } | null;
+}
+
+/** The transitions of a method's payments. */
+export interface Transitions {
+  /** Whether `to` can follow `from`, directly or through statuses that were not observed. */
+  canFollow(from: PaymentStatus, to: PaymentStatus): boolean;
+  isFinal(status: PaymentStatus): boolean;
+}
+
+/**
+ * Merges what the service shows into what is known, of which one names the amount. Known values stay: the claim fills in
+ * what is missing and moves the status forward as the transitions allow, over statuses that were not observed, and never
+ * back. A word that the document does not have becomes `unknown`, and the last known status is remembered. A claim that
+ * the payment is paid with another amount moves nothing: the other amount is stored and shown until a claim with the
+ * payment's own amount arrives.
+ */
+export function mergeDetails(
+  known: PaymentDetails | null,
+  claim: UpstreamDetails,
+  transitions: Transitions,
+  now: Date,
+): PaymentDetails {
+  const before = known && (known.status === 'unknown' ? (known.lastStatus ?? null) : known.status);
+  const otherPaidCents = otherPaidAfter(known, claim);
+  const isMoved = otherPaidCents === null || claim.status !== 'paid';
+  const status = statusAfter(known?.status ?? null, before, isMoved ? claim.status : null, transitions);
+  const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
+  // A subscriber must see when it was paid, so this is stored as soon as it is known.
+  const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
+  const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
+  return {
+    status,
+    ...(status === 'unknown' && { lastStatus: before }),
+    amountCents: known?.amountCents ?? claim.amountCents!,
+    ...(otherPaidCents !== null && { otherPaidCents }),
+    checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl ?? null,
+    description: known?.description ?? claim.description ?? null,
+    callbackUrl: known?.callbackUrl ?? claim.callbackUrl ?? null,
+    customer: customerOf({ ...claim.customer, ...known?.customer }),
+    metadata: known?.metadata ?? claim.metadata ?? null,
+    externalId: known?.externalId ?? claim.externalId ?? null,
+    successUrl: known?.successUrl ?? claim.successUrl ?? null,
+    cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
+    createdAt,
+    ...(expiresAt
+      ? { expiresAt }
+      : {
+          // 30 minutes after creation (2.3), or after the payment was first seen where its creation is unknown.
+          expiresAt:
+            known && !(known.createdAt === null && createdAt)
+              ? known.expiresAt
+              : plusMs(createdAt ?? now, CHECKOUT_SESSION_MS),
+          expiryDerived: true,
+        }),
+    paidAt,
+    paidLate:
+      known?.paidLate ||
+      ((isMoved ? claim.paidLate : null) ??
+        (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!expiresAt && paidAt >= expiresAt)))),
+    refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
+    ...refundsAfter(known, claim),
+    failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
+  };
+}
+
+/** Whether two states are the same to callers and to later claims. */
+export function isUnchanged(left: object, right: object): boolean {
+  // As JSON, in which a snapshot is stored: without members that are undefined.
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(left)), JSON.parse(JSON.stringify(right)));
+}
+
+/** Whether a claim confirms the known status; an older one does not, nor one without a status. */
+export function confirmsStatus(
+  { status: claimed }: Pick<UpstreamDetails, 'status'>,
+  status: string,
+): boolean {
+  return claimed !== null && (claimed === status || status === 'unknown');
+}
+
+/** Whether a payment of this status was paid. */
+export function wasPaidBy(status: PaymentStatus | 'unknown'): boolean {
+  return status === 'paid' || status === 'refunded';
+}
+
+function otherPaidAfter(
+  known: PaymentDetails | null,
+  { status, amountCents }: Pick<UpstreamDetails, 'status' | 'amountCents'>,
+): Cents | null {
+  if (!known) return null;
+  if (status !== 'paid' || amountCents === null) return known.otherPaidCents ?? null;
+  return amountCents === known.amountCents ? null : amountCents;
+}
+
+/**
+ * The refunded amounts of a payment that is or was paid, where the service shows them and they fit its amount. A part that
+ * was given back stays so.
+ */
+function refundsAfter(
+  known: PaymentDetails | null,
+  { status, amountCents: claimedCents, refundedCents, refundableCents }: UpstreamDetails,
+): Pick<PaymentDetails, 'refundedCents' | 'refundingCents'> {
+  const before = {
+    refundedCents: known?.refundedCents ?? null,
+    refundingCents: known?.refundingCents ?? null,
+  };
+  const amountCents = known?.amountCents ?? claimedCents!;
+  if (refundedCents == null || refundedCents > amountCents) return before;
+  const refunded = Math.max(before.refundedCents ?? 0, refundedCents);
+  const isOpen = status === 'paid' && refundableCents != null;
+  return {
+    refundedCents: refunded,
+    refundingCents: isOpen ? Math.max(0, amountCents - refunded - refundableCents) : 0,
+  };
+}
+
+function statusAfter(
+  known: PaymentDetails['status'] | null,
+  before: PaymentStatus | null,
+  claimed: UpstreamDetails['status'],
+  { canFollow, isFinal }: Transitions,
+): PaymentDetails['status'] {
+  if (claimed === null) return known ?? 'unknown';
+  if (before === null) return claimed;
+  if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
+  return claimed === before || canFollow(before, claimed) ? claimed : known!;
+}
+
+function beginOf(expiresAt: Date | null | undefined): Date | null {
+  return expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null;
+}

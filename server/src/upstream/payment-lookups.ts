@@ -1,0 +1,226 @@
+import { plusMs } from '../kernel/clock.ts';
+import { RateLimitError } from '../kernel/errors.ts';
+import type { Requester } from '../kernel/requester.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
+import type { Endpoint, Endpoints } from './endpoint-availability.ts';
+import {
+  claimPoll,
+  type MirroredRow,
+  selectMirrored,
+  selectMirroredWithHead,
+  selectOpen,
+} from './mirror-store.ts';
+import type { MirroredPayments, PaymentFamily } from './payment-mirror.ts';
+import type { Poll } from './poller.ts';
+import type { Read } from './reads.ts';
+import { isInconclusive, isSuccess, refusalOf, unreadable, withUpstreamErrors } from './responses.ts';
+import type { RequestOptions } from './upstream.ts';
+
+/** The life of a cached response: for merchants, and for payers, of whom there may be thousands. */
+const KEEP_MS = { merchant: 2_000, payer: 10_000 } as const;
+/** The payments looked up in one poll, and the time between polls: 40 a minute, of the 60 for all polling. */
+const MAX_PER_POLL = 2;
+const APART_MS = 3_000;
+/** The delay after a poll that could not reach the service. */
+const LATER_MS = 5_000;
+
+/** The lookups of single payments of one family: at the service, or from the mirror where it cannot be reached. */
+export interface PaymentLookups<P> {
+  /** Looks up a known payment. @throws RateLimitError, UpstreamFault, PaymentError */
+  lookUp(
+    tenant: Tenant,
+    known: MirroredRow,
+    by: { requestOptions: RequestOptions; requester: Requester },
+  ): Promise<MirroredRow | null>;
+  /** Finds payments, in the order of the ids; null where not found. @throws PaymentError */
+  findMany(tenant: Tenant, ids: readonly string[], requester: Requester): Promise<(P | null)[]>;
+  /** Finds a payment with the version of the log at which its state holds. @throws PaymentError */
+  findWithVersion(
+    tenant: Tenant,
+    id: string,
+    requester: Requester,
+  ): Promise<{ version: number; payment: P } | null>;
+  poll: Poll;
+  /** @throws RateLimitError, UpstreamFault, PaymentError */
+  refresh(tenant: Tenant, ids: readonly string[], requestOptions: RequestOptions): Promise<void>;
+}
+
+export function createPaymentLookups<
+  P extends { version: number; status: string },
+  C extends { status: string | null },
+>({
+  database: { sql },
+  clock,
+  reads,
+  endpoints,
+  endpoint,
+  pathOf,
+  family,
+  mirror,
+  isId,
+  isPossible,
+  readClaim,
+  onNotFound,
+  pollInterval,
+}: Pick<UpstreamDependencies, 'database' | 'clock' | 'reads'> & {
+  endpoints: Endpoints;
+  /** The endpoint of a lookup. */
+  endpoint: Endpoint;
+  pathOf: (id: string) => `/v1/${string}`;
+  family: PaymentFamily<P, C>;
+  mirror: MirroredPayments<C>;
+  /** Whether a text can be an id: any other is not looked up. */
+  isId: (text: string) => boolean;
+  /** Whether an environment has payments of this family: if not, no request is needed. */
+  isPossible: (environment: Tenant['environment']) => boolean;
+  /** Reads a response; null where it is none. */
+  readClaim: (body: unknown) => C | null;
+  /** Called where the service finds no such payment and none is known here. @throws what its lookup then throws */
+  onNotFound?: (tenant: Tenant, requestOptions: RequestOptions) => Promise<void>;
+  /** The time until the next poll of a followed payment; null where polling has nothing left to find. */
+  pollInterval: (payment: P, now: Date) => number | null;
+}): PaymentLookups<P> {
+  const { resource } = family;
+  const paymentOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
+  /** The time of this instance's last poll of each payment, or of another instance's that it has noticed. */
+  const polledAt = new Map<string, Date>();
+
+  interface ReadOptions {
+    requestOptions: RequestOptions;
+    keepMs: number;
+  }
+
+  /** @throws RateLimitError, UpstreamFault, UpstreamError (there is no such endpoint) */
+  function ask({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read> {
+    return endpoints.ask(environment, endpoint, () => reads.get(environment, pathOf(id), options));
+  }
+
+  /** Returns null where there is no such endpoint. @throws RateLimitError, UpstreamFault */
+  function askIfSupported({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read | null> {
+    return endpoints.callIfSupported(environment, endpoint, () =>
+      reads.get(environment, pathOf(id), options),
+    );
+  }
+
+  /**
+   * Records the response to a lookup and returns the known state; null where there is no such payment.
+   * @throws UpstreamFault, PaymentError
+   */
+  async function take(
+    tenant: Tenant,
+    id: string,
+    known: MirroredRow | null,
+    { read, requestOptions }: { read: Read; requestOptions: RequestOptions },
+  ): Promise<MirroredRow | null> {
+    if (isSuccess(read)) {
+      const claim = readClaim(read.body);
+      if (!claim || family.idOf(claim) !== id) throw unreadable();
+      const now = await mirror.record(tenant, known, claim, read.at);
+      if (!now) throw unreadable();
+      return now;
+    }
+    // Not found, or no id of this service: a payment that was once seen has not ceased to exist.
+    if (read.status !== 404 && read.status !== 400) throw refusalOf(read);
+    if (!known) await onNotFound?.(tenant, requestOptions);
+    return known;
+  }
+
+  /** Finds a payment at the service, or its last known state where the service cannot be reached. */
+  async function findOne(
+    tenant: Tenant,
+    id: string,
+    known: MirroredRow | null,
+    requester: Requester,
+  ): Promise<P | null> {
+    if (known?.final) return paymentOf(known);
+    const requestOptions = requestOptionsFor(requester);
+    try {
+      const read = await ask(tenant, id, { requestOptions, keepMs: KEEP_MS[requester.priority] });
+      const now = await take(tenant, id, known, { read, requestOptions });
+      requester.onRead(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
+      return now && paymentOf(now);
+    } catch (error) {
+      if (!known || !isInconclusive(error)) throw error;
+      requester.onRead(known.observedAt, true);
+      return paymentOf(known);
+    }
+  }
+
+  async function findMany(tenant: Tenant, ids: readonly string[], requester: Requester) {
+    if (!isPossible(tenant.environment)) return ids.map(() => null);
+    const possible = [...new Set(ids)].filter(isId);
+    const records = await selectMirrored(sql, tenant, resource, possible);
+    const known = new Map(records.map((each) => [each.id, each]));
+    const found = new Map(
+      await Promise.all(
+        possible.map(
+          async (id) =>
+            [id, await withUpstreamErrors(findOne(tenant, id, known.get(id) ?? null, requester))] as const,
+        ),
+      ),
+    );
+    return ids.map((id) => found.get(id) ?? null);
+  }
+
+  return {
+    async lookUp(tenant, known, { requestOptions, requester }) {
+      const read = await ask(tenant, known.id, { requestOptions, keepMs: KEEP_MS[requester.priority] });
+      return take(tenant, known.id, known, { read, requestOptions });
+    },
+
+    findMany,
+
+    async findWithVersion(tenant, id, requester) {
+      if (!isId(id)) return null;
+      const read = () => selectMirroredWithHead(sql, tenant, resource, id);
+      let found = await read();
+      if (!found && (await findMany(tenant, [id], requester))[0]) found = await read();
+      return found && { version: found.head, payment: paymentOf(found.observed) };
+    },
+
+    async poll(tenant, { all, ids }) {
+      if (!isPossible(tenant.environment)) return null;
+      const requestOptions: RequestOptions = { priority: 'poll' };
+      const now = clock.now();
+      const open = await selectOpen(sql, tenant, resource, all ? 'all' : ids);
+      const followed = open.flatMap((each) => {
+        const everyMs = pollInterval(paymentOf(each), now);
+        if (everyMs === null) return [];
+        const last = Math.max(each.observedAt.getTime(), polledAt.get(each.id)?.getTime() ?? 0);
+        return [{ each, everyMs, at: last + everyMs }];
+      });
+      const isFollowed = new Set(followed.map(({ each }) => each.id));
+      for (const id of polledAt.keys()) if (!isFollowed.has(id)) polledAt.delete(id);
+      followed.sort((left, right) => left.each.observedAt.getTime() - right.each.observedAt.getTime());
+      const due = followed.filter(({ at }) => at <= now.getTime());
+      const turn = due.slice(0, MAX_PER_POLL);
+      for (const { each, everyMs } of turn) {
+        polledAt.set(each.id, now);
+        // Another instance has just polled; its result arrives through the log.
+        const claim = { name: `${resource} ${each.id}`, now, intervalMs: everyMs };
+        if (!(await claimPoll(sql, tenant, claim))) continue;
+        const read = await askIfSupported(tenant, each.id, { requestOptions, keepMs: 0 });
+        // Without lookups only webhooks report a change.
+        if (!read) return null;
+        if (read.stale) return plusMs(now, LATER_MS);
+        await take(tenant, each.id, each, { read, requestOptions });
+      }
+      if (followed.length === 0) return null;
+      const asked = new Set(turn);
+      const next = Math.min(
+        ...followed.map((each) => (asked.has(each) ? now.getTime() + each.everyMs : each.at)),
+      );
+      return new Date(Math.max(next, now.getTime() + (turn.length > 0 ? APART_MS : 0)));
+    },
+
+    async refresh(tenant, ids, requestOptions) {
+      if (!isPossible(tenant.environment)) return;
+      for (const id of ids.filter(isId)) {
+        const read = await ask(tenant, id, { requestOptions, keepMs: 0 });
+        if (read.stale) throw new RateLimitError('requests to the payments service', LATER_MS / 1_000);
+        await take(tenant, id, await mirror.find(tenant, id), { read, requestOptions });
+      }
+    },
+  };
+}
