@@ -7,6 +7,8 @@ import { approved } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
+import { embedded } from '../support/port-fixture.ts';
+import { describePort } from './port.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -17,6 +19,7 @@ describeOnDatabase('PIX payments', (open) => {
   beforeAll(async () => {
     database = await open();
   });
+  describePort(embedded(() => database));
 
   test('A payment is created with a code, paid once, and its money is in the balance at once', async () => {
     const core = await startCore({ database });

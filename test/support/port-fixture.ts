@@ -8,7 +8,9 @@ import type { PaymentsService } from '../../server/src/graphql/context.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
+import type { PaymentService, PixReceiver, StoredPayment } from '../../server/src/payments/model.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import type { RefundControls } from '../../server/src/refunds/model.ts';
 import type { TestPaymentControls } from '../../server/src/sandbox/model.ts';
 import type { WalletControls } from '../../server/src/wallet/model.ts';
@@ -30,6 +32,7 @@ export interface PortFixture
     | 'subaccounts'
     | 'cardPayments'
     | 'checkoutTokens'
+    | 'payments'
     | 'products'
     | 'sandbox'
     | 'wallet'
@@ -55,11 +58,13 @@ export interface PortFixture
 }
 
 /** The service's own database, rails and controls, and its port. */
-export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccounts'> {
+export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccounts' | 'refunds'> {
   readonly tenant: Tenant;
   readonly database: Database;
   readonly bank: SimulatedBank;
   readonly cardPayments: CardPaymentService & HostedCheckout & RefundControls;
+  readonly payments: PaymentService<StoredPayment> & PixReceiver;
+  readonly pix: SimulatedPix;
   readonly controls: WalletControls & TestPaymentControls;
   balances(): Promise<Balances>;
 }
@@ -103,12 +108,12 @@ export function embedded(database: () => Database): StartPortFixture {
 
 function embeddedFixture(core: Core, tenant: Tenant = core.tenant): PortFixture {
   const { clock, database, bank, access, payouts, subaccounts, cardPayments } = core;
-  const { checkoutTokens, products, sandbox, wallet } = core;
+  const { checkoutTokens, payments, pix, products, refunds, sandbox, wallet } = core;
   return {
     ...{ clock, tenant, access, payouts, subaccounts, cardPayments },
-    ...{ checkoutTokens, products, sandbox, wallet },
+    ...{ checkoutTokens, payments, products, sandbox, wallet },
     service: {
-      ...{ tenant, database, bank, payouts, subaccounts, cardPayments },
+      ...{ tenant, database, bank, payouts, subaccounts, cardPayments, payments, pix, refunds },
       controls: core.controls,
       balances: () => readBalances(database.sql, tenant),
     },
@@ -126,7 +131,7 @@ function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'):
   const { clock, service, facade, accountIds } = pair;
   const tenant = { accountId: accountIds.facade, environment };
   const serviceTenant = { accountId: accountIds.service, environment };
-  const { payouts, subaccounts } = service.servicesFor({
+  const { payouts, subaccounts, refunds } = service.servicesFor({
     priority: 'merchant',
     subject: null,
     onRead: () => undefined,
@@ -138,7 +143,8 @@ function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'):
       tenant: serviceTenant,
       database: service.database,
       bank: createSimulatedBank({ database: service.database, clock }),
-      ...{ payouts, subaccounts, cardPayments: service.cardPayments, controls: service.controls },
+      ...{ payouts, subaccounts, refunds, cardPayments: service.cardPayments, controls: service.controls },
+      ...{ payments: service.payments, pix: service.pix },
       balances: () => readBalances(service.database.sql, serviceTenant),
     },
     exact: () => ({}),
