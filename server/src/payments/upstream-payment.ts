@@ -74,9 +74,14 @@ function announcedOf(payment: Payment) {
   };
 }
 
-/** The code, if it takes the payment's amount: with another, or an open one, the payer would pay something else. */
+/**
+ * The code, if it takes the payment's amount. A dynamic one may leave the amount to the charge at its address; with another
+ * amount, or an open one, the payer would pay something else.
+ */
 function codeOf({ brCode = null }: UpstreamPayment, amountCents: Cents): string | null {
-  return brCode !== null && parseBrCode(brCode)?.amountCents === amountCents ? brCode : null;
+  const code = brCode === null ? null : parseBrCode(brCode);
+  const isFit = code && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));
+  return isFit ? brCode : null;
 }
 
 function feeOf({ feeCents = null }: UpstreamPayment, amountCents: Cents): Cents | null {
