@@ -4,6 +4,7 @@ import { createAdministration } from '../server/src/access/administration.ts';
 import type { Permission } from '../server/src/access/model.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
+import { txidOf } from '../server/src/payments/model.ts';
 import { addAccount, addKey } from './support/accounts.ts';
 import { advanceClock } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
@@ -90,6 +91,19 @@ async function sell(valueCents: number, input: object = {}): Promise<string> {
   return body.orderCode;
 }
 
+/** A payment by PIX, and its tenant. */
+async function charge(valueCents: number, input: object = {}, client = live): Promise<string> {
+  return (await client.post('/payments', { valueCents, ...input })).body.paymentId;
+}
+
+/** Sends the money of a payment's code. */
+async function payByPix(paymentId: string, environment: Tenant['environment'] = 'live'): Promise<void> {
+  const [account] = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute();
+  await app.pix.pay({ txid: txidOf(paymentId) });
+  await app.payments.receive({ accountId: account!.id, environment }, paymentId);
+  await app.work.settled();
+}
+
 /** Any payout of the subaccount by the key that says how it goes, when all that follows has happened. */
 async function subaccountPayout(pixKey: string, input: object = {}) {
   const requested = await live.post(`/subaccounts/${subaccountId}/payout`, {
@@ -157,6 +171,9 @@ describe('2.1 conventions', () => {
     expect((await live.post('/card-payments', { valueCents: 80 })).body.orderCode).not.toMatch(
       /^(psa|psc|psplit)_/,
     );
+  });
+  rows('2.1', ['prefix psa_'], async () => {
+    expect(await charge(1)).toMatch(/^psa_[0-9a-f]{32}$/);
   });
   rows('2.1', ['lists'], async () => {
     const { body } = await live.get('/payouts?limit=1&offset=1');
@@ -343,6 +360,24 @@ describe('2.4 wallet', () => {
     });
     expect((await sandbox.get('/sandbox/wallet')).body).toEqual(body);
   });
+  rows('2.4', ['pending test payments'], async () => {
+    const sums = async () => {
+      const { balanceCents, pendingReleaseCents } = (await sandbox.get('/wallet')).body;
+      return [balanceCents, pendingReleaseCents];
+    };
+    const [balance, pending] = await sums();
+    const paymentId = await charge(1_200, {}, sandbox);
+    await charge(300, {}, sandbox);
+    expect(await sums()).toEqual([balance, pending + 1_500]);
+    await payByPix(paymentId, 'sandbox');
+    expect(await sums()).toEqual([balance + 1_200, pending + 300]);
+    // A live payment that is pending is in no figure: its money is not there yet.
+    const before = (await live.get('/wallet')).body;
+    await charge(700);
+    expect((await live.get('/wallet')).body).toEqual(before);
+    await advanceClock(app, 31 * 60_000);
+    expect(await sums()).toEqual([balance + 1_200, pending]);
+  });
 });
 
 describe('2.5 other resources', () => {
@@ -359,6 +394,16 @@ describe('2.5 other resources', () => {
       createdAt: expect.stringMatching(ISO),
     });
     expect((await live.get(`/products/${body.id}`)).body).toEqual(body);
+  });
+  rows('2.5', ['payment'], async () => {
+    const given = { description: 'Caneca', metadata: '{"a":1}', externalId: 'pix-2.5' };
+    const { body } = await live.post('/payments', { valueCents: 4990, ...given });
+    expect(body).toMatchObject({
+      ...{ ...given, status: 'pending', method: 'pix', amountCents: 4990, currency: 'BRL' },
+      pixCopyPaste: expect.stringMatching(/^000201.*6304[0-9A-F]{4}$/),
+      expiresAt: new Date(app.clock.now().getTime() + 30 * 60_000).toISOString(),
+    });
+    expect((await live.get(`/payments/${body.paymentId}`)).body).toEqual(body);
   });
 });
 
@@ -432,6 +477,37 @@ describe('3.3 withdrawal', () => {
     await app.work.settled();
     const listed = (await live.get('/payouts')).body.payouts.find(({ id }: { id: string }) => id === body.id);
     expect(listed.status).toBe('processing');
+  });
+});
+
+describe('3.4 payment by PIX', () => {
+  const statusOf = async (paymentId: string) => {
+    const { status, paidLate } = (await live.get(`/payments/${paymentId}`)).body;
+    return [status, paidLate];
+  };
+  rows('3.4', ['none to pending', 'pending to paid', 'paid to refunded'], async () => {
+    const { balanceCents } = (await live.get('/wallet')).body;
+    const paymentId = await charge(4_990);
+    expect(await statusOf(paymentId)).toEqual(['pending', false]);
+    await payByPix(paymentId);
+    expect(await statusOf(paymentId)).toEqual(['paid', false]);
+    expect((await live.get('/wallet')).body.balanceCents).toBe(balanceCents + 4_990);
+    for (const [amountCents, status] of [
+      [990, 'paid'],
+      [4_000, 'refunded'],
+    ] as const) {
+      await live.post(`/payments/${paymentId}/refunds`, { amountCents });
+      await app.work.settled();
+      expect(await statusOf(paymentId)).toEqual([status, false]);
+    }
+    expect((await live.get('/wallet')).body.balanceCents).toBe(balanceCents);
+  });
+  rows('3.4', ['pending to expired', 'expired to paid'], async () => {
+    const paymentId = await charge(4_990);
+    await advanceClock(app, 30 * 60_000);
+    expect(await statusOf(paymentId)).toEqual(['expired', false]);
+    await payByPix(paymentId);
+    expect(await statusOf(paymentId)).toEqual(['paid', true]);
   });
 });
 
@@ -616,6 +692,18 @@ describe('4.5 other endpoints', () => {
     expect((await live.get('/card-payments/PSC-0')).status).toBeOneOf([400, 404]);
     expect((await sandbox.get('/sandbox/wallet')).body.sandbox).toBe(true);
     expect((await live.get('/sandbox/wallet')).status).toBe(403);
+  });
+  rows('4.5', ['POST /v1/payments', 'GET /v1/payments/{id}'], async () => {
+    for (const client of [live, sandbox]) {
+      const { status, body } = await client.post('/payments', { valueCents: 1 });
+      expect([status, body.status]).toEqual([201, 'pending']);
+      expect((await client.get(`/payments/${body.paymentId}`)).body).toEqual(body);
+    }
+    expect((await live.post('/payments', {})).status).toBe(400);
+    expect((await live.get('/payments/psa_0')).status).toBe(400);
+    expect((await live.get(`/payments/psa_${'0'.repeat(32)}`)).status).toBe(404);
+    expect((await live.post('/payments', { valueCents: 1, method: 'ltc' })).status).toBe(409);
+    expect((await sandbox.post('/payments', { valueCents: 1, method: 'ltc' })).status).toBe(403);
   });
 });
 
@@ -818,6 +906,39 @@ describe('6.3 other events', () => {
     await advanceClock(app, 60_000);
     const events = reported(from, 'subaccount.payout').map((each) => each.body);
     expect(events.at(-1)).toEqual({ event: 'subaccount.payout', ...(await lookUp(body.code)).body });
+  });
+  rows('6.3', ['payment.paid', 'two differences'], async () => {
+    const from = receiver.received.length;
+    const given = { metadata: '{"pedido": 7}', customer: { name: 'Ana', email: 'ana@example.com' } };
+    const paymentId = await charge(819, given);
+    await payByPix(paymentId);
+    await sell(819, given);
+    const [ofPix, ofCard] = reported(from).map(({ body }) => body);
+    expect(ofPix).toEqual({
+      ...{ event: 'payment.paid', paymentId, amountCents: 819, status: 'paid', ...given },
+      paidAt: expect.stringMatching(ISO),
+    });
+    // The identifier, and cents in place of reais: all else is named, and means, the same.
+    const names = (body: object) => Object.keys(body);
+    expect(names(ofPix).filter((name) => !names(ofCard).includes(name))).toEqual([
+      'paymentId',
+      'amountCents',
+    ]);
+    expect(names(ofCard).filter((name) => !names(ofPix).includes(name))).toEqual(['orderCode', 'amount']);
+    expect(ofCard.amount).toBe(ofPix.amountCents / 100);
+    expect({ ...ofPix, event: '', paidAt: '' }).toMatchObject({ status: ofCard.status, ...given });
+  });
+  rows('6.3', ['payment.test.paid'], async () => {
+    const own = await openReceiver();
+    const paymentId = await charge(819, { callbackUrl: own.url }, sandbox);
+    await payByPix(paymentId, 'sandbox');
+    expect(own.received.map(({ body }) => JSON.parse(body))).toEqual([
+      {
+        ...{ event: 'payment.test.paid', paymentId, amountCents: 819, status: 'paid', sandbox: true },
+        ...{ paidAt: expect.stringMatching(ISO), metadata: null },
+      },
+    ]);
+    await own.shut();
   });
 });
 

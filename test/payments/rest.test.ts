@@ -157,6 +157,54 @@ describe('creating a payment by PIX', () => {
     });
   });
 
+  test('A creation over REST with bad input is refused in words, and makes nothing', async () => {
+    const shop = await merchant();
+    const url = (length: number) => `https://shop.example/${'x'.repeat(length - 21)}`;
+    for (const [given, error] of [
+      [{ valueCents: null }, 'valueCents: must be given, or productId in its place, and not both'],
+      [{ productId: '0'.repeat(24) }, 'valueCents: must be given, or productId in its place, and not both'],
+      [{ valueCents: 0 }, 'valueCents: must be at least 1'],
+      [{ valueCents: -1 }, 'valueCents: must be an integer number of cents'],
+      [{ valueCents: 1.5 }, 'valueCents: must be an integer number of cents'],
+      [{ valueCents: '100' }, 'valueCents: must be an integer number of cents'],
+      [{ valueCents: 2 ** 53 }, 'valueCents: must be an integer number of cents'],
+      [{ valueCents: 10_000_000_001 }, 'valueCents: must be at most 10000000000'],
+      [{ valueCents: null, productId: '0'.repeat(23) }, 'productId: invalid product ID format'],
+      [{ method: 'UNKNOWN' }, 'method: must be one of pix, ltc'],
+      [{ method: 'PIX' }, 'method: must be one of pix, ltc'],
+      [{ description: 'x'.repeat(201) }, 'description: must have at most 200 characters'],
+      [{ metadata: '{order}' }, 'metadata: must be serialized JSON'],
+      [{ metadata: JSON.stringify('x'.repeat(2_047)) }, 'metadata: must have at most 2048'],
+      [{ metadata: { order: 1 } }, 'metadata: must be a string'],
+      [{ callbackUrl: 'http://shop.example/' }, 'callbackUrl: must be a public https URL'],
+      [{ callbackUrl: 'https://127.0.0.1/' }, 'callbackUrl: must be a public https URL'],
+      [{ callbackUrl: url(501) }, 'callbackUrl: must have at most 500 characters'],
+      [{ successUrl: 'javascript:alert(1)' }, 'successUrl: must be an absolute http'],
+      [{ cancelUrl: 'shop' }, 'cancelUrl: must be an absolute http'],
+      [{ customer: { taxId: '123.456.789-08' } }, 'customer.taxId: must be a CPF or a CNPJ'],
+      [{ externalId: 'line\nbreak' }, 'externalId: must not contain control'],
+      [{ idempotencyKey: 'two words' }, 'idempotencyKey: must be 1 to 128 of'],
+    ] as const) {
+      const { status, body } = await shop.post('/payments', { valueCents: 100, ...given });
+      expect([given, status, body]).toEqual([given, 400, { error: expect.stringContaining(error) }]);
+      expect(body.error).not.toMatch(/123\.456/);
+    }
+    const hex = '0123456789abcdef0123456789abcdef';
+    for (const id of [
+      hex,
+      `psa_${hex.slice(1)}`,
+      `psa_${hex}0`,
+      `PSA_${hex}`,
+      `psa_sub_${hex}`,
+      `psa_${hex}`.toUpperCase(),
+    ])
+      for (const ask of [() => shop.get(`/payments/${id}`), () => shop.post(`/payments/${id}/refunds`, {})])
+        expect(await ask()).toMatchObject({
+          ...{ status: 400, body: { error: 'id: must be psa_ and 32 hex digits, in lower case' } },
+        });
+    expect((await shop.get('/payments')).body.total).toBe(0);
+  });
+
   test.each<[string, object, number, string]>([
     ['pixEnabled off', { settings: { pixEnabled: false } }, 409, 'PIX are not configured for this account'],
     ['LTC', { method: 'ltc' }, 409, 'LTC are not configured for this account'],

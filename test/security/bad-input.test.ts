@@ -191,7 +191,7 @@ const PIX_VALUE = {
   field: { kind: 'cents', valid: 4990, min: 1, max: 10_000_000_000 },
   required: true,
 } as const;
-/** No amount above that of the payment, of which the valid case refunds a part. */
+/** The valid case refunds a part of the payment, whose whole amount is the most. */
 const REFUND = {
   amountCents: { field: { kind: 'cents', valid: 100, min: 1, max: 1_000_000 } },
   reason: { field: { kind: 'text', valid: 'Um item', max: 140 } },

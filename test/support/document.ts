@@ -57,11 +57,13 @@ export const DOCUMENT_ROWS = {
     'cryptoBalanceLtc',
     'sandbox',
     'sandbox rule',
+    'pending test payments',
   ],
-  '2.5': ['subaccount and statement', 'product', 'other records'],
+  '2.5': ['subaccount and statement', 'product', 'payment', 'other records'],
   '3.1': ['completed', 'processing', 'failed'],
   '3.2': ['none to pending', 'pending to paid'],
   '3.3': ['requested', 'paid', 'denied', 'processing'],
+  '3.4': ['none to pending', 'pending to paid', 'pending to expired', 'expired to paid', 'paid to refunded'],
   '4.1': [
     'path id',
     'path payoutId',
@@ -97,6 +99,8 @@ export const DOCUMENT_ROWS = {
     'POST /v1/payouts',
     'GET /v1/card-payments/{orderCode}',
     'GET /v1/sandbox/wallet',
+    'POST /v1/payments',
+    'GET /v1/payments/{id}',
     'other families',
   ],
   '5': ['bearer', 'prefixes', 'environments', 'at most 10 keys', 'permissions', 'webhook signature'],
@@ -128,7 +132,7 @@ export const DOCUMENT_ROWS = {
     'metadata',
     'no sandbox event',
   ],
-  '6.3': ['subaccount.payout', 'other events'],
+  '6.3': ['subaccount.payout', 'payment.paid', 'payment.test.paid', 'two differences', 'other events'],
   '7': ['form', '400', '403', '404', '429', '500', 'messages'],
   '8': [
     'requests',
@@ -153,7 +157,6 @@ export type Section = keyof typeof DOCUMENT_ROWS;
 
 /** The rows that no case covers: the document names these resources and does not show their shapes. */
 export const OUTSIDE: readonly `${Section} ${string}`[] = [
-  '2.1 prefix psa_',
   '2.1 prefix psa_sub_',
   '2.1 prefix psc_',
   '2.1 prefix psplit_',
