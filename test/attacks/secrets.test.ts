@@ -124,11 +124,11 @@ describe('what a server says', () => {
       .select('id')
       .executeTakeFirstOrThrow();
     await app.controls.credit({ accountId, environment: 'live' }, 1_000_000);
-    for (const table of ['payout', 'subaccount', 'card_payment', 'token'])
+    for (const table of ['payout', 'subaccount', 'card_payment', 'payment', 'token'])
       await sql`alter table ${sql.table(table)} add constraint refused check (false) not valid`.execute(
         app.database.sql,
       );
-    const customer = { name: 'Ana', email: 'ana@example.com' };
+    const customer = { name: 'Ana', email: 'ana@example.com', taxId: '12345678909' };
     for (const [mutation, type, input] of [
       [
         'requestPayout',
@@ -142,6 +142,7 @@ describe('what a server says', () => {
       ],
       ['createSubaccount', 'CreateSubaccountInput', { name: 'Ana', externalId: 'ana@example.com' }],
       ['createCardPayment', 'CreateCardPaymentInput', { valueCents: 5000, customer }],
+      ['createPayment', 'CreatePaymentInput', { valueCents: 5000, customer }],
       ['createCheckoutToken', 'CreateCheckoutTokenInput', { amount: { fixedCents: 5000 }, customer }],
     ] as const) {
       const { status, body } = await app.live.send(
@@ -150,7 +151,7 @@ describe('what a server says', () => {
       );
       expect([status, body.errors[0].message]).toEqual([500, 'Internal error']);
     }
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
     expect(lines.flatMap((line) => findSecrets(line))).toEqual([]);
     await app.close();
   });

@@ -5,6 +5,7 @@ import { createAdministration } from '../../server/src/access/administration.ts'
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import { STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { addKey } from '../support/accounts.ts';
 import { LIVE_KEY, TEST_KEY, type TestApp, type TestServer } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -17,7 +18,7 @@ import { firstInSample, runsAll, scale } from '../support/scale.ts';
 // the service and a facade in front of it: a token that one has made is none of the other's.
 
 const ENVIRONMENT = { PSA_TRUSTED_PROXIES: '127.0.0.1', PSA_GRAPHQL_LIMIT: '1000000' };
-const SCOPES = ['WALLET', 'PAYOUTS', 'SUBACCOUNTS', 'CARD_PAYMENTS', 'PRODUCTS', 'WEBHOOKS'];
+const SCOPES = ['WALLET', 'PAYOUTS', 'SUBACCOUNTS', 'CARD_PAYMENTS', 'PAYMENTS', 'PRODUCTS', 'WEBHOOKS'];
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
@@ -82,6 +83,10 @@ const START = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $in
   ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode id amountCents } }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
 
+const START_PIX = `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) { __typename
+  ... on StartPixCheckoutSuccess { paymentToken payment { paymentId id amountCents } }
+  ... on UserError { code message } } }`;
+
 let attempts = 0;
 function attemptId(): string {
   attempts += 1;
@@ -109,6 +114,11 @@ async function start(server: TestServer, token: string, input: object = {}) {
   return (await client.request(START, { input: { attemptId: attemptId(), ...input } })).startCheckout;
 }
 
+async function startPix(server: TestServer, token: string, input: object = {}) {
+  const client = server.client(token, visitor());
+  return (await client.request(START_PIX, { input: { attemptId: attemptId(), ...input } })).startPixCheckout;
+}
+
 const made = new Map<TestServer, Promise<Record<string, string>>>();
 
 /** One of each kind, the same each time. A facade has no restricted keys: the service refuses by itself. */
@@ -120,6 +130,7 @@ function everyKind(server: TestServer): Promise<Record<string, string>> {
 
 async function makeEveryKind(server: TestServer): Promise<Record<string, string>> {
   const checkout = await checkoutToken(server);
+  const pixCheckout = server === pair.facade ? null : await checkoutToken(server, { methods: ['PIX'] });
   return {
     live: LIVE_KEY,
     sandbox: TEST_KEY,
@@ -131,6 +142,11 @@ async function makeEveryKind(server: TestServer): Promise<Record<string, string>
         }),
     checkout,
     payment: (await start(server, checkout)).paymentToken,
+    // A facade takes no PIX.
+    ...(pixCheckout && {
+      pixCheckout,
+      pixPayment: (await startPix(server, pixCheckout)).paymentToken,
+    }),
     dashboard: await dashboardToken(server),
   };
 }
@@ -140,6 +156,7 @@ async function everything(): Promise<unknown> {
   const counted = [app, pair.facade].map(async ({ database }) => {
     const { rows } = await sql`
       select (select count(*) from event) as events, (select count(*) from card_payment) as payments,
+        (select count(*) from payment) as pix, (select count(*) from refund) as refunds,
         (select count(*) from token) as tokens, (select count(*) from product) as products,
         (select count(*) from posting) as postings, (select count(*) from idempotency) as keys,
         (select count(*) from upstream_intent) as intents`.execute(database.sql);
@@ -317,6 +334,100 @@ describe('a token of another server', () => {
         expect(revokeToken.__typename).toBe('NotFoundError');
         expect((await ask(there, `Bearer ${token}`)).status).toBe(200);
       }
+    }
+  });
+});
+
+describe('a token of a payment by PIX', () => {
+  const PAYMENT = 'query ($paymentId: String!) { payment(paymentId: $paymentId) { id paymentId status } }';
+  const FOLLOW =
+    'subscription ($paymentId: String!) { paymentUpdates(paymentId: $paymentId) { payment { id paymentId } } }';
+  const HOSTED = (id: string) => fetch(`${app.url}/checkout/${id}`, { headers: visitor() });
+
+  test('It gets the same responses for another payment, of PIX or of a card, as for an unknown one', async () => {
+    const methods = { methods: ['CARD', 'PIX'] };
+    const checkout = await checkoutToken(app, methods);
+    const [one, other] = [await startPix(app, checkout), await startPix(app, checkout)];
+    const ofCard = await start(app, checkout);
+    const nobodys = `psa_${'0'.repeat(32)}`;
+    const asks = async (paymentId: string, id: string, token = one.paymentToken) => {
+      const client = app.client(token, visitor());
+      const answers = [
+        await client.send(PAYMENT, { paymentId }),
+        await client.send('query ($id: ID!) { node(id: $id) { id } nodes(ids: [$id]) { id } }', { id }),
+      ].map(({ status, body }) => [status, JSON.stringify(body)]);
+      const stream = client.ws(FOLLOW, { paymentId });
+      const { value } = await stream.next();
+      await stream.close();
+      return JSON.stringify([...answers, value]);
+    };
+    const idOf = (paymentId: string) => Buffer.from(`Payment:${paymentId}`).toString('base64');
+    const unknown = await asks(nobodys, idOf(nobodys));
+    expect(await asks(other.payment.paymentId, other.payment.id)).toBe(unknown);
+    expect(await asks(nobodys, ofCard.cardPayment.id)).toBe(unknown);
+    expect(await asks(one.payment.paymentId, one.payment.id)).not.toBe(unknown);
+    // The token of a card payment neither of the same attempt.
+    expect(await asks(one.payment.paymentId, one.payment.id, ofCard.paymentToken)).toBe(unknown);
+    const rows = await everything();
+    for (const query of [
+      ...['{ payments { totalCount } }', '{ cardPayments { totalCount } }', '{ refunds { totalCount } }'],
+      ...['{ wallet { balanceCents } }', '{ updatesCursor }'],
+    ])
+      expect(await ask(app, `Bearer ${one.paymentToken}`, { query })).toMatchObject({ code: 'FORBIDDEN' });
+    const { paymentId } = one.payment;
+    for (const token of [one.paymentToken, checkout, await dashboardToken(app, { scopes: ['PAYMENTS'] })])
+      for (const mutation of [
+        'createPayment(input: { valueCents: 100 })',
+        `refundPayment(input: { paymentId: "${paymentId}" })`,
+        ...(token === checkout ? [] : [`startPixCheckout(input: { attemptId: "${attemptId()}" })`]),
+      ]) {
+        const data = await app.client(token, visitor()).request(`mutation { a: ${mutation} { __typename } }`);
+        expect([mutation, data]).toEqual([mutation, { a: { __typename: 'PermissionError' } }]);
+      }
+    expect(JSON.stringify(await everything())).toBe(withMoreTokens(rows, 1, app));
+  });
+
+  test('One token and order have one open PIX payment, by however many clients, and none after a paid one', async () => {
+    const token = await checkoutToken(app, { reusable: false, methods: ['PIX', 'CARD'] });
+    const started = await Promise.all(Array.from({ length: 16 }, () => startPix(app, token)));
+    const ids = new Set(started.map(({ payment }) => payment?.paymentId));
+    expect([...ids]).toEqual([expect.stringMatching(/^psa_/)]);
+    const [paymentId] = ids as Set<string>;
+    const card = await start(app, token);
+    const { account_id: accountId } = await app.database.sql
+      .selectFrom('payment')
+      .select('account_id')
+      .where('payment_id', '=', paymentId!)
+      .executeTakeFirstOrThrow();
+    await app.pix.pay({ txid: txidOf(paymentId!) });
+    await app.payments.receive({ accountId, environment: 'live' }, paymentId!);
+    for (const again of [await startPix(app, token), await start(app, token)])
+      expect(again).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+    // The page of the card was open all the while, and takes none any more.
+    expect(await app.cardPayments.pay(card.cardPayment.orderCode, approved())).toMatchObject({
+      kind: 'paid_elsewhere',
+    });
+  });
+
+  test('The hosted page of a guessed id is that of an id that nobody has', async () => {
+    const { payment } = await startPix(app, await checkoutToken(app, { methods: ['PIX'] }));
+    const { paymentId } = payment;
+    const hex = paymentId.slice(4);
+    const guesses = [
+      ...[hex.replace(/.$/, (last: string) => (last === '0' ? '1' : '0')), hex.slice(1), `${hex}0`],
+      ...[hex.toUpperCase().replace(/[0-9]/g, 'A'), `${hex}%00`, `../${hex}`, `${hex.slice(0, 31)}%25`],
+    ];
+    const shown = async (id: string) => {
+      const answer = await HOSTED(id);
+      return [answer.status, (await answer.text()).replaceAll(id, '')];
+    };
+    const [status, text] = await shown(`psa_${'0'.repeat(32)}`);
+    expect(status).toBe(404);
+    for (const guess of guesses) {
+      const [itsStatus, its] = await shown(`psa_${guess}`);
+      expect([guess, itsStatus]).toEqual([guess, 404]);
+      expect(its).not.toContain(hex);
+      if (/^[0-9a-f]{32}$/.test(guess)) expect(its).toBe(text);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../server/src/ops/log.ts';
+import { txidOf } from '../../server/src/payments/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -23,6 +24,16 @@ const PAYMENT = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode
 const PAYMENTS = `{ cardPayments { nodes { ${CUSTOMER} } } }`;
 const FOLLOW = `subscription ($orderCode: String!) { cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status ${CUSTOMER} } } }`;
 const FOLLOW_ALL = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { status ${CUSTOMER} } } }`;
+
+const CREATE_PIX = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
+  ... on PaymentSuccess { payment { paymentId ${CUSTOMER} pix { copyPaste } } } ${ERRORS} } }`;
+const START_PIX = `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) {
+  ... on StartPixCheckoutSuccess { paymentToken payment { paymentId ${CUSTOMER} } } ${ERRORS} } }`;
+const PIX = `query ($paymentId: String!) { payment(paymentId: $paymentId) { ${CUSTOMER} } }`;
+const PIX_PAYMENTS = `{ payments { nodes { ${CUSTOMER} } } }`;
+const FOLLOW_PIX = `subscription ($after: String) { allPaymentUpdates(after: $after) { payment { status ${CUSTOMER} } } }`;
+const REFUND_PIX = `mutation ($paymentId: String!) { refundPayment(input: { paymentId: $paymentId, amountCents: 10 }) {
+  ... on RefundSuccess { refund { of { ... on Payment { ${CUSTOMER} } } } } ${ERRORS} } }`;
 
 const NUMBERS = [
   { given: '123.456.789-09', taxId: '12345678909', masked: '***.456.789-**' },
@@ -111,6 +122,76 @@ describe('the tax number of a customer', () => {
     },
   );
 
+  test.each(NUMBERS)(
+    'The whole number of who pays by PIX is stored, and shown nowhere: $given',
+    async ({ given, taxId, masked }) => {
+      const { client, rest, tenant } = await merchant();
+      const receiver = await startReceiver();
+      const shown: unknown[] = [];
+      const show = <Shown>(answer: Shown): Shown => {
+        shown.push(answer);
+        return answer;
+      };
+      const customer = { name: 'Ana', email: 'ana@example.com', externalId: '7', taxId: given };
+      const expected = { ...customer, taxId: masked };
+      const all = client.sse(FOLLOW_PIX, {
+        after: (await client.request('{ updatesCursor }')).updatesCursor,
+      });
+      onTestFinished(() => all.close());
+      const input = { valueCents: 4990, customer, callbackUrl: receiver.url };
+      const { createPayment } = show(await client.request(CREATE_PIX, { input }));
+      const { paymentId } = createPayment.payment;
+      expect(createPayment.payment.customer).toEqual(expected);
+      expect((await app.payments.find(tenant, paymentId))!.customer).toEqual({ ...customer, taxId });
+      expect(show(await client.request(PIX, { paymentId })).payment.customer).toEqual(expected);
+      expect(show(await client.request(PIX_PAYMENTS)).payments.nodes).toEqual([{ customer: expected }]);
+      expect(show((await rest.get(`/payments/${paymentId}`)).body).customer).toEqual(expected);
+      expect(show((await rest.get('/payments')).body).payments[0].customer).toEqual(expected);
+      const created = show((await rest.post('/payments', { valueCents: 4990, customer })).body);
+      expect(created.customer).toEqual(expected);
+
+      const webhook = receiver.next();
+      for (const amountCents of [4991, 4990]) await app.pix.pay({ txid: txidOf(paymentId), amountCents });
+      await app.payments.receive(tenant, paymentId);
+      expect(JSON.parse(show(await webhook).body).customer).toEqual({
+        name: 'Ana',
+        email: 'ana@example.com',
+      });
+      const { refundPayment } = show(await client.request(REFUND_PIX, { paymentId }));
+      expect(refundPayment.refund.of.customer).toEqual(expected);
+      await app.work.settled();
+      show(receiver.received);
+      show((await rest.get(`/payments/${paymentId}`)).body);
+      // The creations, two credits of which one is returned, and the refund.
+      for (let count = 0; count < 6; count += 1)
+        expect(show(await all.data()).allPaymentUpdates.payment.customer).toEqual(expected);
+      // An error names the payment, and not who pays it.
+      const failing = { valueCents: 1, customer: { email: 'sem-codigo@psa.example', taxId: given } };
+      expect(show(await rest.post('/payments', failing)).status).toBe(502);
+      expect(show(await client.request(CREATE_PIX, { input: failing })).createPayment.code).toMatch(/\w/);
+
+      expect(lines.length).toBeGreaterThan(0);
+      for (const text of [JSON.stringify(shown), lines.join()]) {
+        expect(text).not.toContain(taxId);
+        expect(text.toUpperCase()).not.toContain(given.toUpperCase());
+      }
+    },
+  );
+
+  test('A payer’s token for PIX shows no customer, and its number is stored', async () => {
+    const { client, tenant } = await merchant();
+    const { createCheckoutToken } = await client.request(MINT, {
+      input: { methods: ['PIX'], amount: { fixedCents: 4990 } },
+    });
+    const input = { attemptId: attemptId(), customer: { taxId: '123.456.789-09' } };
+    const { startPixCheckout } = await app.client(createCheckoutToken.token).request(START_PIX, { input });
+    const { paymentId } = startPixCheckout.payment;
+    expect(startPixCheckout.payment.customer).toBeNull();
+    const payer = app.client(startPixCheckout.paymentToken);
+    expect(await payer.request(PIX, { paymentId })).toEqual({ payment: { customer: null } });
+    expect((await app.payments.find(tenant, paymentId))!.customer).toEqual({ taxId: '12345678909' });
+  });
+
   test('A payer’s token shows no customer, and both the token’s and the payer’s own tax number are stored', async () => {
     const { client, tenant } = await merchant();
     const mint = async (customer?: object) =>
@@ -192,6 +273,7 @@ describe('the tax number of a customer', () => {
       const fields = [{ path: 'input.customer.taxId', message: REFUSED }];
       for (const [who, operation, input] of [
         [client, CREATE, { valueCents: 4990, customer }],
+        [client, CREATE_PIX, { valueCents: 4990, customer }],
         [client, MINT, { amount: { fixedCents: 4990 }, customer }],
         [page, START, { attemptId: attemptId(), customer }],
       ] as const) {
@@ -201,9 +283,11 @@ describe('the tax number of a customer', () => {
           message: `input.customer.taxId: ${REFUSED}`,
         });
       }
-      const { status, body } = await rest.post('/card-payments', { valueCents: 4990, customer });
-      expect([status, body]).toEqual([400, { error: `customer.taxId: ${REFUSED}` }]);
-      expect((await rest.get('/card-payments')).body.total).toBe(0);
+      for (const path of ['/card-payments', '/payments']) {
+        const { status, body } = await rest.post(path, { valueCents: 4990, customer });
+        expect([status, body]).toEqual([400, { error: `customer.taxId: ${REFUSED}` }]);
+        expect((await rest.get(path)).body.total).toBe(0);
+      }
     },
   );
 
