@@ -59,16 +59,19 @@ export interface AuditedSubaccount {
 /** `now` is the server's. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
-  const [, payments, pixPayments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask('query', [
-    // Holds up writers; a transaction that a killed server has left in its database is waited for.
-    'lock table stream in exclusive mode',
-    PAYMENTS,
-    PIX_PAYMENTS,
-    PAYOUTS,
-    SUBACCOUNT_PAYOUTS,
-    SUBACCOUNTS,
-    ...Object.values(broken),
-  ]);
+  const [, payments, pixPayments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask(
+    'query',
+    [
+      // Holds up writers; a transaction that a killed server has left in its database is waited for.
+      'lock table stream in exclusive mode',
+      PAYMENTS,
+      PIX_PAYMENTS,
+      PAYOUTS,
+      SUBACCOUNT_PAYOUTS,
+      SUBACCOUNTS,
+      ...Object.values(broken),
+    ],
+  );
   const violations = Object.keys(broken).flatMap((rule, index) =>
     found[index]!.length === 0
       ? []
@@ -139,7 +142,13 @@ const RESOURCES = `
 
 /** Each finds the rows that break it. `instant`: the service's, as SQL. */
 export function lawsOfTheBooks(instant: string): Record<string, string> {
-  return { ...rules(instant), ...rulesOfPix(instant), ...rulesOfPayouts(instant), ...rulesOfSubaccounts(), ...rulesOfTotals() };
+  return {
+    ...rules(instant),
+    ...rulesOfPix(instant),
+    ...rulesOfPayouts(instant),
+    ...rulesOfSubaccounts(),
+    ...rulesOfTotals(),
+  };
 }
 
 /** Where everybody who makes anything does it with a key of their own. */

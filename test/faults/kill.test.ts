@@ -11,8 +11,8 @@ import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.
 import { createCustomers } from './customers.ts';
 import { complaintsOfPosted, refusingSomeOnce } from './ledger-check.ts';
 import { createCrowd } from './load.ts';
-import { createPixPayers } from './pix-payers.ts';
 import { createWithdrawers } from './payout-clients.ts';
+import { createPixPayers } from './pix-payers.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
 
 const KILLS = scale('KILLS');

@@ -73,7 +73,10 @@ export function createPixPayers(random: Random) {
       key,
       valueCents: 2_000 + sales.length,
       payer,
-      credits: Array.from({ length: payer.pays }, (_, index) => `E00000000${'2026'.repeat(3)}${index}${digits}`),
+      credits: Array.from(
+        { length: payer.pays },
+        (_, index) => `E00000000${'2026'.repeat(3)}${index}${digits}`,
+      ),
       sent: 0,
       refunds: payer.refunds,
       refunded: 0,
@@ -96,7 +99,8 @@ export function createPixPayers(random: Random) {
       const created = await repeated(twice, async () => {
         const { createPayment } = await api.request(CREATE, { input });
         // A payment whose code has not come, or was refused, is named as well.
-        const paymentId: string | undefined = createPayment.payment?.paymentId ?? createPayment.lookupReference;
+        const paymentId: string | undefined =
+          createPayment.payment?.paymentId ?? createPayment.lookupReference;
         if (!paymentId) throw new Error(`refused: ${JSON.stringify(createPayment)}`);
         sale.paymentId ??= paymentId;
         return paymentId;
@@ -108,8 +112,9 @@ export function createPixPayers(random: Random) {
     const { paymentId } = sale;
     if (sale.sent < sale.credits.length) {
       const endToEndId = sale.credits[sale.sent]!;
-      const statuses = await repeated(twice, async () =>
-        (await server.ask('payPix', { paymentId, endToEndId })).status,
+      const statuses = await repeated(
+        twice,
+        async () => (await server.ask('payPix', { paymentId, endToEndId })).status,
       );
       sale.status ??= statuses.at(-1) ?? null;
       sale.sent += 1;

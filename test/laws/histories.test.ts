@@ -35,9 +35,12 @@ const DESTINATIONS = [
 ];
 
 /** The payers of PIX: one that pays when it is told to, and some that do something by themselves. */
-const PAYERS = ['ana@psa.example', 'ana@psa.example', 'paga-tarde@psa.example', 'paga-duas@psa.example'].concat(
-  ['paga-outro@psa.example', 'demora-codigo@psa.example', 'sem-codigo@psa.example'],
-);
+const PAYERS = [
+  'ana@psa.example',
+  'ana@psa.example',
+  'paga-tarde@psa.example',
+  'paga-duas@psa.example',
+].concat(['paga-outro@psa.example', 'demora-codigo@psa.example', 'sem-codigo@psa.example']);
 
 const amountCents = fc.integer({ min: 80, max: 20_000 });
 const which = fc.nat({ max: 3 });

@@ -187,9 +187,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const gone = own.reduce((sum, each) => sum + (each.status === 'failed' ? 0 : each.amountCents), 0);
       const left = payment.status === 'paid' ? payment.amountCents - gone : 0;
       const expected =
-        left === 0 ||
-        now > plusMs(payment.paidAt!, REFUND_DAYS * DAY_MS) ||
-        own.length >= MAX_REFUNDS
+        left === 0 || now > plusMs(payment.paidAt!, REFUND_DAYS * DAY_MS) || own.length >= MAX_REFUNDS
           ? 'NOT_REFUNDABLE'
           : (amountCents ?? left) > left
             ? 'VALIDATION'
@@ -280,7 +278,8 @@ function createTenant(environment: Environment, pixFeeCents: number) {
         platform_fees: fees,
         paid_out: paidOutCents,
         acquirer: 0 - sum(cards.values(), cents),
-        pix_received: 0 - sum(credits.values(), cents) + sum(sentBack, cents) + sum(done, cents) - sum(pending, cents),
+        pix_received:
+          0 - sum(credits.values(), cents) + sum(sentBack, cents) + sum(done, cents) - sum(pending, cents),
         dispute_hold: heldCents,
         dispute_claims: 0 - heldCents,
       };
@@ -322,11 +321,9 @@ function expectLaws(tenant: Tenant): void {
       ({ paymentId, cause }) => paymentId === payment.paymentId && cause !== null,
     );
     expect(payment.returnedCredits).toEqual(
-      returned
-        .slice(-SHOWN_RETURNS)
-        .map(({ endToEndId, amountCents, cause, receivedAt, returnedAt }) => ({
-          ...{ endToEndId, amountCents, cause, receivedAt, returnedAt },
-        })),
+      returned.slice(-SHOWN_RETURNS).map(({ endToEndId, amountCents, cause, receivedAt, returnedAt }) => ({
+        ...{ endToEndId, amountCents, cause, receivedAt, returnedAt },
+      })),
     );
   }
   for (const card of tenant.cards.values()) if (tenant.isKept(card)) keep(card.checkoutAttempt);

@@ -35,8 +35,13 @@ describeOnDatabase('an attempt that is paid by card and by PIX at the same momen
     const core = (): Core => random.pick(cores);
 
     /** Starts a card and a PIX payment, pays both, and the PIX in half of all cases twice. Returns what was tried. */
-    async function payTwice(index: number): Promise<{ orderCode: string; paymentId: string; valueCents: number }> {
-      const token = { id: 'tok_races', grant: { amount: { kind: 'range' as const, ...SALE }, reusable: true } };
+    async function payTwice(
+      index: number,
+    ): Promise<{ orderCode: string; paymentId: string; valueCents: number }> {
+      const token = {
+        id: 'tok_races',
+        grant: { amount: { kind: 'range' as const, ...SALE }, reusable: true },
+      };
       const attemptId = `tentativa-${String(index).padStart(20, '0')}`;
       const valueCents = SALE.minCents + index;
       const [{ orderCode }, { paymentId }] = await Promise.all([

@@ -2,8 +2,8 @@ import { sql as raw } from 'kysely';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { NEXT } from '../../server/src/payments/model.ts';
+import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { lawsOfTheBooks } from '../faults/audit.ts';
 import { ALL_ACCOUNTS, isOwed } from '../support/ledger.ts';
 import type { Violation } from './violation.ts';
@@ -232,22 +232,23 @@ export async function auditBooks(
   const laws = Object.entries(atTheEnd ? { ...LAWS, ...LAWS_OF_THE_END } : LAWS).filter(
     ([, text]) => atTheEnd || !text.includes('simulated_'),
   );
-  return database.transaction(async (sql) => {
-    await raw`select set_config('sim.accounts', ${[...accountIds]}::text[]::text, true)`.execute(sql);
-    await raw`set local search_path = sim, public`.execute(sql);
-    // Each is asked once: to compile it takes longer.
-    await raw`set local jit = off`.execute(sql);
-    // What some compare with is larger than what is hashed by default, and then each row is compared with each.
-    await raw`set local work_mem = '256MB'`.execute(sql);
-    // Some read whole tables, of hundreds of histories.
-    await raw`set local statement_timeout = 0`.execute(sql);
-    const violations: Violation[] = [];
-    for (const [law, text] of laws) {
-      const { rows } = await raw.raw(text).execute(sql);
-      for (const row of rows.slice(0, 3)) violations.push({ law, what: JSON.stringify(row) });
-    }
-    return violations;
-  });
+  // Some read whole tables, of hundreds of histories: no deadline of a request holds for them.
+  return database.maintenance((connections) =>
+    connections.transaction(async (sql) => {
+      await raw`select set_config('sim.accounts', ${[...accountIds]}::text[]::text, true)`.execute(sql);
+      await raw`set local search_path = sim, public`.execute(sql);
+      // Each is asked once: to compile it takes longer.
+      await raw`set local jit = off`.execute(sql);
+      // What some compare with is larger than what is hashed by default, and then each row is compared with each.
+      await raw`set local work_mem = '256MB'`.execute(sql);
+      const violations: Violation[] = [];
+      for (const [law, text] of laws) {
+        const { rows } = await raw.raw(text).execute(sql);
+        for (const row of rows.slice(0, 3)) violations.push({ law, what: JSON.stringify(row) });
+      }
+      return violations;
+    }),
+  );
 }
 
 /**
