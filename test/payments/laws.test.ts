@@ -16,6 +16,7 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
+import { writesOf } from '../../server/src/payments/collections.ts';
 import {
   decideCreate,
   decideCredit,
@@ -61,6 +62,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
   const refunds = new Map<string, Refund>();
   /** The names under which the bank has been asked to return a credit. */
   const returnIds = new Set<string>();
+  const announced = new Set<string>();
   let paidOutCents = 0;
   let heldCents = 0;
 
@@ -75,12 +77,18 @@ function createTenant(environment: Environment, pixFeeCents: number) {
   /** Records a step: a status never leaves its transitions, and each version but the first is announced. */
   function apply(change: PaymentChange | null): PaymentChange | null {
     if (!change) return null;
-    const { previous, payment, credit, transaction, announced } = change;
+    const { previous, payment, credit, transaction } = change;
     expect(previous).toBe(payments.get(payment.paymentId) ?? null);
     if (previous && previous.status !== payment.status)
       expect(NEXT[previous.status]).toContain(payment.status);
-    expect(payment.version).toBe((previous?.version ?? 0) + (announced || !previous ? 1 : 0));
-    expect(announced).toBe(payment.version > 1 && previous !== payment);
+    expect(payment.version).toBe((previous?.version ?? 0) + (change.announced || !previous ? 1 : 0));
+    expect(change.announced).toBe(payment.version > 1 && previous !== payment);
+    // The first update of a payment has no status before it, and every further one has.
+    const { paymentId } = payment;
+    for (const { previousStatus } of writesOf(change).events ?? []) {
+      expect(previousStatus).toBe(announced.has(paymentId) ? previous!.status : null);
+      announced.add(paymentId);
+    }
     if (credit) credits.set(credit.endToEndId, credit);
     payments.set(payment.paymentId, payment);
     post(transaction);
