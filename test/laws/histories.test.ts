@@ -34,7 +34,7 @@ const DESTINATIONS = [
   { method: 'USDT', destination: 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL' },
 ];
 
-/** The payers of PIX: one that pays when it is told to, and some that do something by themselves. */
+/** The payers of PIX: one that pays by order of a step, and some that do something by themselves. */
 const PAYERS = [
   'ana@psa.example',
   'ana@psa.example',

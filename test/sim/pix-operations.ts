@@ -35,7 +35,7 @@ interface OpenPayment {
   payment: Pick<StoredPayment, 'paymentId' | 'amountCents' | 'expiresAt'>;
 }
 
-/** What merchants, payers and the bank do with payments by PIX. */
+/** Steps of merchants, payers and the bank with payments by PIX. */
 export function createPixOperations(
   { slices, clock, rails, live, sandbox, tokens, notify }: World,
   { requests, random, chance, amount, key, attemptId, make, attempt, request }: Tools,
