@@ -131,13 +131,13 @@ describe('what is known of a PIX payment, held against what is said', () => {
     const returned = mergeUpstreamPayment(coded.payment, claim({ returnedCredits: [credit(null)] }), NOW)!;
     expect(returned.changed).toEqual({ from: 'pending' });
     const paid = mergeUpstreamPayment(returned.payment, claim({ status: 'paid' }), NOW)!.payment;
-    const told = claim({ status: 'paid', refundedCents: 0, refundableCents: 4990, feeCents: 10 });
-    const described = mergeUpstreamPayment(paid, told, NOW)!;
-    expect(described).toMatchObject({
+    const described = claim({ status: 'paid', refundedCents: 0, refundableCents: 4990, feeCents: 10 });
+    const complete = mergeUpstreamPayment(paid, described, NOW)!;
+    expect(complete).toMatchObject({
       payment: { refundedCents: 0, feeCents: 10, version: 5 },
       changed: null,
     });
-    const refunding = mergeUpstreamPayment(described.payment, { ...told, refundableCents: 4000 }, NOW)!;
+    const refunding = mergeUpstreamPayment(complete.payment, { ...described, refundableCents: 4000 }, NOW)!;
     expect(refunding).toMatchObject({
       payment: { refundedCents: 0, refundingCents: 990 },
       changed: { from: 'paid' },

@@ -8,6 +8,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import type { StoredPayment } from '../../server/src/payments/model.ts';
 import type { OwnPayout } from '../../server/src/payouts/model.ts';
 import {
   knownByReferences,
@@ -89,7 +90,7 @@ export async function startReceiving({
     secrets,
     publicUrl,
     tenantOf: (environment) => (configured.includes(environment) ? tenantOf(environment) : null),
-    claimReaders: [readCardClaim, readPayoutClaim],
+    claimReaders: [readCardClaim, readPaymentClaim, readPayoutClaim],
     refresh,
     lookUpSoon: async (_, inputHash) => void lookedAt.push(inputHash),
     pollNow: (of, resource) => polled.push(`${of.environment} ${resource}`),
@@ -231,19 +232,28 @@ export function createdCard(
   orderCode: string,
   callbackUrl: string | null,
 ): Promise<unknown> {
+  return createdPayment(receiving, { resource: 'card_payment', id: orderCode }, callbackUrl);
+}
+
+/** The facade's own knowledge of a payment by any method, with a callbackUrl. */
+export function createdPayment(
+  receiving: Pick<Receiving, 'committer' | 'tenant'>,
+  { resource, id }: { resource: 'card_payment' | 'payment'; id: string },
+  callbackUrl: string | null,
+): Promise<unknown> {
   return receiving.committer.change({
     tenant: receiving.tenant,
-    read: (reader) => reader.load(mirrored.card_payment, orderCode),
+    read: (reader) => reader.load(mirrored[resource], id),
     decide: (state) => ({
       outcome: null,
       writes: writesOfMirrored({
-        resource: 'card_payment',
-        id: orderCode,
+        resource,
+        id,
         version: 1,
         status: 'pending',
         final: false,
         parent: null,
-        snapshot: { orderCode, callbackUrl },
+        snapshot: { callbackUrl },
         observedAt: state.now,
         event: null,
       }),
@@ -256,6 +266,12 @@ const readPayoutClaim = claimReaderOf('payout', 'withdrawalId', {
   pending: ['processing', 'completed', 'denied'],
   processing: ['completed', 'denied'],
 });
+const readPaymentClaim = claimReaderOf('payment', 'paymentId', {
+  '': ['pending', 'paid'],
+  pending: ['paid', 'expired', 'failed'],
+  expired: ['paid'],
+  paid: ['refunded'],
+});
 const readCardClaim = claimReaderOf('card_payment', 'orderCode', {
   '': ['pending', 'paid', 'refunded'],
   pending: ['paid'],
@@ -264,7 +280,7 @@ const readCardClaim = claimReaderOf('card_payment', 'orderCode', {
 
 /** The document's transitions, and nothing else: what it does not allow changes nothing. */
 function claimReaderOf(
-  resource: 'payout' | 'card_payment',
+  resource: 'payout' | 'card_payment' | 'payment',
   idField: string,
   transitions: Record<string, string[]>,
 ) {
@@ -299,7 +315,7 @@ function claimReaderOf(
               resource,
               resourceId: id,
               previousStatus: before?.status ?? null,
-              snapshot: snapshot as unknown as OwnPayout | StoredCardPayment,
+              snapshot: snapshot as unknown as OwnPayout | StoredCardPayment | StoredPayment,
             } as NewEvent,
           });
           return { resourceId: id, writes };

@@ -9,6 +9,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import {
   cardPaid,
   createdCard,
+  createdPayment,
   delivered,
   type Receiving,
   SECRET,
@@ -315,6 +316,33 @@ describeOnDatabase('a card event', (open) => {
       });
     });
   });
+
+  test.each([
+    ['payment.paid', 'live', 'tipo'],
+    ['payment.expired', 'live', 'event'],
+    ['payment.failed', 'live', 'event'],
+    ['payment.refunded', 'live', 'event'],
+    ['payment.test.paid', 'sandbox', 'tipo'],
+    ['payment.test.expired', 'sandbox', 'event'],
+  ] as const)(
+    'The event %s of a PIX payment goes to its callbackUrl byte for byte, in %s',
+    async (event, environment, name) => {
+      const receiving = await startReceiving({ database });
+      const receiver = await startReceiver();
+      const tenant = receiving.tenantOf(environment);
+      const resource = { resource: 'payment', id: named('psa_1') } as const;
+      await createdPayment({ ...receiving, tenant }, resource, receiver.url);
+      const status = event.split('.').at(-1);
+      const body = ` {"${name}": "${event}",  "paymentId":"${resource.id}","amountCents":4.99e2, "status":"${status}"}\n`;
+      await receiving.post(delivered(body, named('evt_1')));
+      await receiving.work.settled();
+      expect(receiver.received.map((got) => got.body)).toEqual([body]);
+      expect(await receiving.webhooks.findMany(tenant, [named('evt_1')])).toMatchObject([
+        { event, url: receiver.url, status: 'delivered' },
+      ]);
+      expect(receiving.faults).toEqual([]);
+    },
+  );
 
   test('A card event is answered before it is relayed', async () => {
     const { receiving, receiver } = await sold();

@@ -46,7 +46,7 @@ export function mergeUpstreamPayment(
     version: known?.version ?? 1,
     ...details,
     externalId: details.externalId ?? null,
-    // A payment of which nothing else is said is one by PIX: so the document calls its event.
+    // By PIX, unless the service shows another method: so the document calls the event of a payment.
     method: claim.method ?? known?.method ?? 'pix',
     feeCents: known?.feeCents ?? feeOf(claim, amountCents),
     productId: known?.productId ?? claim.productId ?? null,

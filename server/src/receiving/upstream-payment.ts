@@ -68,7 +68,7 @@ export interface Transitions {
 }
 
 /**
- * Merges what the service shows into what is known, of which one names the amount. Known values stay: the claim fills in
+ * Merges what the service shows into what is known; one of the two names the amount. Known values stay: the claim fills in
  * what is missing and moves the status forward as the transitions allow, over statuses that were not observed, and never
  * back. A word that the document does not have becomes `unknown`, and the last known status is remembered. A claim that
  * the payment is paid with another amount moves nothing: the other amount is stored and shown until a claim with the

@@ -77,7 +77,7 @@ export function findEventRecord<Found extends JsonRecord>(
 }
 
 /** Reads a text, unless it is longer than any that the document has. */
-export function readDocumentText(value: unknown): string | null {
+function readDocumentText(value: unknown): string | null {
   return readWholeText(value, { max: 4_096 });
 }
 

@@ -1,0 +1,250 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../../server/src/db/postgres.ts';
+import { type CreatePaymentInput, txidOf } from '../../server/src/payments/model.ts';
+import { createPostgresDatabase } from '../support/database.ts';
+import { PASS } from '../support/fault-proxy.ts';
+import { type Pair, type Service, startPair, startService } from '../support/pair.ts';
+import { silent } from '../support/templates.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+const PAYMENT = `paymentId status method amountCents feeCents refundedCents otherPaidCents paidLate final
+  pix { copyPaste txid qr { size } } checkoutUrl`;
+const FIND = `query ($paymentId: String!) { payment(paymentId: $paymentId) { id ${PAYMENT} } }`;
+const LIST = `query ($first: Int, $last: Int, $after: String, $before: String, $filter: PaymentFilter) {
+  payments(first: $first, last: $last, after: $after, before: $before, filter: $filter) {
+    totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { paymentId } } }`;
+const FOLLOW = `subscription ($paymentId: String!, $after: String) {
+  paymentUpdates(paymentId: $paymentId, after: $after) { cursor previousStatus payment { paymentId status } } }`;
+const FOLLOW_ALL = `subscription ($after: String) {
+  allPaymentUpdates(after: $after) { cursor previousStatus payment { paymentId status } } }`;
+
+describe('a facade of a service with PIX payments', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ restLimit: 1_000_000 });
+  });
+  afterAll(async () => {
+    expect(service.app.faults).toEqual([]);
+    await service.app.close();
+  });
+
+  async function start(options: Parameters<typeof startPair>[0] = {}): Promise<Pair> {
+    const pair = await startPair({ service, account: {}, ...options });
+    onTestFinished(async () => {
+      await pair.close();
+      await service.app.database.sql
+        .deleteFrom('task')
+        .where('account_id', '=', pair.accountIds.service)
+        .execute();
+    });
+    return pair;
+  }
+
+  const tenantOf = ({ accountIds }: Pair) =>
+    ({ accountId: accountIds.service, environment: 'live' }) as const;
+  const create = async (pair: Pair, input: Partial<CreatePaymentInput> = {}): Promise<string> =>
+    (await service.app.payments.create(tenantOf(pair), { valueCents: 4990, ...input })).payment.paymentId;
+  const live = ({ facade, keys }: Pair) => facade.client(keys.live);
+
+  async function pay(pair: Pair, paymentId: string): Promise<void> {
+    await service.app.pix.pay({ txid: txidOf(paymentId) });
+    await service.app.payments.receive(tenantOf(pair), paymentId);
+    await pair.settled();
+  }
+
+  /** Sends a webhook to the facade as the service would; `secret` null: as somebody else would. */
+  async function deliver(pair: Pair, payload: object, secret: string | null = pair.webhookSecrets.live) {
+    const body = JSON.stringify(payload);
+    const signature = createHmac('sha256', secret ?? 'guessed')
+      .update(body)
+      .digest('hex');
+    const response = await fetch(`http://127.0.0.1:${pair.facade.port}/webhooks/psa`, {
+      ...{ method: 'POST', body, headers: { 'x-webhook-signature': signature } },
+    });
+    return response.status;
+  }
+
+  test('A payment is read with its code, and its followers get PAID by webhook, with a token and over a restart too', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const pair = await start({ open: (clock) => openPostgres({ databaseUrl, clock, log: silent }) });
+    const [paymentId, next] = [await create(pair), await create(pair)];
+    const { payment } = await live(pair).request(FIND, { paymentId });
+    expect(payment).toMatchObject({
+      ...{ paymentId, status: 'PENDING', method: 'PIX', amountCents: 4990, feeCents: 0, refundedCents: 0 },
+      ...{ otherPaidCents: null, checkoutUrl: `${pair.service.url}/checkout/${paymentId}` },
+      pix: {
+        txid: txidOf(paymentId),
+        copyPaste: expect.stringMatching(/^000201/),
+        qr: { size: expect.any(Number) },
+      },
+    });
+    const { node } = await live(pair).request(
+      'query ($id: ID!) { node(id: $id) { ... on Payment { paymentId } } }',
+      { id: payment.id },
+    );
+    expect(node).toEqual({ paymentId });
+    const token = await pair
+      .services()
+      .access.createPaymentToken({ accountId: pair.accountIds.facade, environment: 'live' }, { paymentId });
+    const payer = pair.facade.client(token).ws(FOLLOW, { paymentId });
+    const first = (await payer.data()).paymentUpdates;
+    expect(first).toMatchObject({ previousStatus: null, payment: { status: 'PENDING' } });
+    const { updatesCursor } = await live(pair).request('{ updatesCursor }');
+
+    await pair.settled();
+    const asked = pair.proxy.arrivals.length;
+    await pay(pair, paymentId);
+    expect((await payer.data()).paymentUpdates).toMatchObject({
+      ...{ previousStatus: 'PENDING', payment: { paymentId, status: 'PAID' } },
+    });
+    expect((await payer.next()).done).toBe(true);
+    expect(pair.proxy.arrivals.slice(asked).filter(({ path }) => path.includes(paymentId))).toEqual([]);
+    await pay(pair, next);
+
+    const other = await pair.another();
+    for (const [client, query, variables] of [
+      [live(other), FOLLOW_ALL, { after: updatesCursor }],
+      [other.facade.client(token), FOLLOW, { paymentId, after: first.cursor }],
+    ] as const) {
+      const updates = client.ws(query, variables);
+      const update = Object.values(await updates.data())[0];
+      expect(update).toMatchObject({ previousStatus: 'PENDING', payment: { paymentId, status: 'PAID' } });
+      if (query === FOLLOW_ALL)
+        expect(await updates.data()).toMatchObject({
+          allPaymentUpdates: { previousStatus: null, payment: { paymentId: next, status: 'PAID' } },
+        });
+      await updates.close();
+    }
+    await pair.pass(MINUTE);
+    expect([...pair.facade.faults, ...other.facade.faults]).toEqual([]);
+  });
+
+  test('Payments are listed in both directions, by filter and with the total, to a dashboard with their scope alone', async () => {
+    const pair = await start();
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      ids.unshift(await create(pair));
+      await live(pair).request(FIND, { paymentId: ids[0] });
+      await pair.pass(SECOND);
+    }
+    await pay(pair, ids[1]!);
+    const mint = async (scope: string) => {
+      const { createDashboardToken } = await live(pair).request(
+        `mutation { createDashboardToken(input: { scopes: [${scope}] }) { ... on DashboardTokenSuccess { token } } }`,
+      );
+      return pair.facade.client(createDashboardToken.token);
+    };
+    const dashboard = await mint('PAYMENTS');
+    const list = async (variables: object) => {
+      const { payments } = await dashboard.request(LIST, { ...variables });
+      return { ...payments, nodes: payments.nodes.map(({ paymentId }: { paymentId: string }) => paymentId) };
+    };
+    const newest = await list({ first: 2 });
+    expect(newest).toMatchObject({
+      ...{ totalCount: 4, nodes: ids.slice(0, 2), pageInfo: { hasNextPage: true, hasPreviousPage: false } },
+    });
+    expect(await list({ first: 2, after: newest.pageInfo.endCursor })).toMatchObject({ nodes: ids.slice(2) });
+    const oldest = await list({ last: 1 });
+    expect(oldest).toMatchObject({ nodes: ids.slice(3), pageInfo: { hasPreviousPage: true } });
+    expect(await list({ last: 1, before: oldest.pageInfo.startCursor })).toMatchObject({ nodes: [ids[2]] });
+    expect(await list({ filter: { status: ['PAID'], method: ['PIX'] } })).toMatchObject({
+      ...{ totalCount: 1, nodes: [ids[1]] },
+    });
+    expect(await list({ filter: { createdBefore: pair.clock.now().toISOString() } })).toMatchObject({
+      totalCount: 4,
+    });
+    const { body } = await (await mint('CARD_PAYMENTS')).send(LIST);
+    expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
+  });
+
+  test('A webhook that nobody has signed changes nothing, and what a signed one says is verified', async () => {
+    const pair = await start();
+    const paymentId = await create(pair);
+    await live(pair).request(FIND, { paymentId });
+    const claim = { event: 'payment.paid', paymentId, amountCents: 4990, status: 'paid' };
+    expect(await deliver(pair, claim, null)).toBe(401);
+    expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({ status: 'PENDING' });
+    pair.facade.faults.length = 0;
+
+    expect(await deliver(pair, { ...claim, amountCents: 1 })).toBe(200);
+    expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({
+      ...{ status: 'PENDING', otherPaidCents: 1 },
+    });
+    expect(await deliver(pair, { ...claim, status: 'em_disputa' })).toBe(200);
+    expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({
+      status: 'UNKNOWN',
+      pix: null,
+    });
+    await pair.pass(MINUTE);
+    expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({ status: 'PENDING' });
+    // As of a card payment: the service never confirms what the webhook has said.
+    expect(await deliver(pair, { ...claim, note: 'again' })).toBe(200);
+    await pair.pass(10 * MINUTE);
+    expect(pair.facade.faults).toEqual([
+      expect.objectContaining({
+        err: new Error(`A webhook said of payment ${paymentId} that it is paid; the service does not`),
+      }),
+    ]);
+  });
+
+  test('A payment of the sandbox is read in the sandbox, and its webhook arrives there', async () => {
+    const pair = await start();
+    const sandbox = { ...tenantOf(pair), environment: 'sandbox' } as const;
+    const { payment } = await service.app.payments.create(sandbox, { valueCents: 100 });
+    await service.app.pix.pay({ txid: txidOf(payment.paymentId) });
+    await service.app.payments.receive(sandbox, payment.paymentId);
+    await pair.pass(5 * SECOND);
+    const list = async (key: string) => (await pair.facade.client(key).request(LIST)).payments;
+    expect(await list(pair.keys.sandbox)).toMatchObject({
+      totalCount: 1,
+      nodes: [{ paymentId: payment.paymentId }],
+    });
+    expect(await list(pair.keys.live)).toMatchObject({ totalCount: 0 });
+    expect(pair.facade.faults).toEqual([]);
+  });
+
+  test('No PIX payment is created, started or refunded, no token takes PIX, and nothing is sent', async () => {
+    const pair = await start();
+    const paymentId = await create(pair);
+    await pay(pair, paymentId);
+    await pair.pass(MINUTE);
+    const asked = pair.proxy.arrivals.length;
+    for (const change of [
+      'createPayment(input: { valueCents: 80 })',
+      `refundPayment(input: { paymentId: "${paymentId}" })`,
+      'createCheckoutToken(input: { amount: { fixedCents: 80 }, methods: [PIX, CARD] })',
+      'createCheckoutToken(input: { amount: { fixedCents: 80 }, methods: [PIX] })',
+    ])
+      expect(
+        await live(pair).request(`mutation { done: ${change} { __typename ... on UserError { code } } }`),
+      ).toEqual({ done: { __typename: 'UnavailableError', code: 'NOT_OFFERED' } });
+    const { createCheckoutToken } = await live(pair).request(
+      'mutation { createCheckoutToken(input: { amount: { fixedCents: 80 } }) { ... on CheckoutTokenSuccess { token } } }',
+    );
+    const page = pair.facade.client(createCheckoutToken.token);
+    expect(await page.request('{ viewer { checkoutMethods } }')).toEqual({
+      viewer: { checkoutMethods: ['CARD'] },
+    });
+    expect(pair.proxy.arrivals).toHaveLength(asked);
+  });
+
+  test('A service without payments says so at the top, and its other reads go on', async () => {
+    const pair = await start({
+      plan: ({ path }) =>
+        path.startsWith('/v1/payments') ? { kind: 'status', status: 404, when: 'before' } : PASS,
+    });
+    const { body } = await live(pair).send(FIND, { paymentId: `psa_${'0'.repeat(32)}` });
+    expect(body).toMatchObject({
+      data: { payment: null },
+      errors: [{ extensions: { code: 'NOT_OFFERED' } }],
+    });
+    expect(await live(pair).request('{ wallet { balanceCents } payments { totalCount } }')).toEqual({
+      ...{ wallet: { balanceCents: 0 }, payments: { totalCount: 0 } },
+    });
+    const malformed = await live(pair).send(FIND, { paymentId: 'PSC-1' });
+    expect(malformed.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+});
