@@ -143,6 +143,8 @@ function reportEvents(): void {
   const { psaEvent, psaViolation } = globalThis as unknown as Record<string, (value: unknown) => void>;
   const names = [
     'psa-before-start',
+    'psa-method-change',
+    'psa-pix-copied',
     'psa-before-redirect',
     'psa-created',
     'psa-checkout-open',

@@ -40,7 +40,9 @@ export async function place(token: string, attributes: object = {}): Promise<Psa
 }
 
 export async function act(element: PsaCheckout, action: object): Promise<void> {
-  await post('/act', { orderCode: element.payment?.orderCode, ...action });
+  const { payment } = element;
+  const orderCode = payment?.__typename === 'Payment' ? payment.paymentId : payment?.orderCode;
+  await post('/act', { orderCode, ...action });
 }
 
 /** Changes the payment's status at the server, and waits until the element has received it. */

@@ -1,11 +1,13 @@
 // A fake GraphQL endpoint over the three transports, which tests control. It implements the part of the server's contract
 // that the element relies on; the real server's own tests check the same contract.
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import code from '../../widget/demo/gallery/pix-code.json' with { type: 'json' };
 
 /** `mute` accepts a connection and then sends nothing, not even a pong. */
 type Behaviour = 'ok' | 'refuse' | 'hang' | 'mute';
@@ -30,14 +32,18 @@ export interface Scenario {
   amountCents: number;
   expiresInSeconds: number;
   checkoutUrl?: string;
-  /** The inputs of startCheckout. */
-  starts: { attemptId: string; valueCents?: number }[];
+  /** What the token takes; null where the server does not tell, and `lost` where it does not answer. */
+  methods: string[] | null | 'lost';
+  /** Whether the bank has not given the code of a PIX yet. */
+  withoutCode?: boolean;
+  /** The inputs of startCheckout and startPixCheckout. */
+  starts: { attemptId: string; valueCents?: number; method?: 'pix' }[];
   subscriptions: { transport: 'ws' | 'sse'; after: string | null }[];
   reads: number;
 }
 
+/** A card payment, or one by PIX. */
 interface Payment extends Record<string, unknown> {
-  orderCode: string;
   status: string;
   version: number;
   expiresInSeconds: number;
@@ -68,7 +74,14 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   const scenarios = new Map<string, Scenario>();
   const payments = new Map<
     string,
-    { payment: Payment; scenario: Scenario; history: object[]; attemptId: string; token: string }
+    {
+      payment: Payment;
+      member: 'payment' | 'cardPayment';
+      scenario: Scenario;
+      history: object[];
+      attemptId: string;
+      token: string;
+    }
   >();
   const listeners = new Set<Listener>();
   const hanging = new Set<Duplex>();
@@ -96,7 +109,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     const entry = payments.get(orderCode);
     if (!entry) throw new Error(`no payment ${orderCode}`);
     entry.payment = { ...entry.payment, version: entry.payment.version + 1, ...values };
-    const update = { cursor: cursor ?? `c${entry.payment.version}`, cardPayment: entry.payment };
+    const update = { cursor: cursor ?? `c${entry.payment.version}`, [entry.member]: entry.payment };
     entry.history.push(update);
     for (const listener of listeners) {
       if (listener.orderCode !== orderCode) continue;
@@ -105,41 +118,69 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     }
   }
 
-  function start(scenario: Scenario, input: { attemptId: string; valueCents?: number }): object {
-    scenario.starts.push(input);
+  function start(
+    scenario: Scenario,
+    input: { attemptId: string; valueCents?: number },
+    member: 'payment' | 'cardPayment',
+  ): object {
+    scenario.starts.push(member === 'payment' ? { ...input, method: 'pix' } : input);
     const known = [...payments.values()].find(
-      (entry) => entry.scenario === scenario && entry.attemptId === input.attemptId,
+      (entry) =>
+        entry.scenario === scenario && entry.attemptId === input.attemptId && entry.member === member,
     );
     if (known) return success(known);
-    const orderCode = `PSA-${String(++count).padStart(4, '0')}-${Math.random().toString(36).slice(2, 6).toUpperCase()}`;
+    const number = String(++count).padStart(4, '0');
+    const orderCode =
+      member === 'payment'
+        ? `psa_${randomBytes(14).toString('hex')}${number}`
+        : `PSA-${number}-${Math.random().toString(36).slice(2, 6).toUpperCase()}`;
     const payment: Payment = {
-      orderCode,
+      ...(member === 'payment'
+        ? {
+            __typename: 'Payment',
+            paymentId: orderCode,
+            pix: scenario.withoutCode ? null : code,
+            returnedCredits: [],
+          }
+        : {
+            __typename: 'CardPayment',
+            orderCode,
+            checkoutUrl: scenario.checkoutUrl ?? `${url}/checkout/${orderCode}`,
+            failureReason: null,
+          }),
       status: 'PENDING',
       amountCents: input.valueCents ?? scenario.amountCents,
       currency: 'BRL',
-      checkoutUrl: scenario.checkoutUrl ?? `${url}/checkout/${orderCode}`,
       expiresAt: '2031-01-01T12:00:00.000Z',
       expiresInSeconds: scenario.expiresInSeconds,
       description: null,
       paidAt: null,
       paidLate: false,
       refundedAt: null,
-      failureReason: null,
       version: 1,
     };
     const entry = {
       payment,
+      member,
       scenario,
       attemptId: input.attemptId,
-      history: [{ cursor: 'c1', cardPayment: payment }],
+      history: [{ cursor: 'c1', [member]: payment }],
       token: `pay-${orderCode}`,
     };
     payments.set(orderCode, entry);
     return success(entry);
   }
 
-  function success({ payment, token }: { payment: Payment; token: string }): object {
-    return { __typename: 'StartCheckoutSuccess', cardPayment: payment, paymentToken: token };
+  function success({
+    payment,
+    member,
+    token,
+  }: {
+    payment: Payment;
+    member: 'payment' | 'cardPayment';
+    token: string;
+  }): object {
+    return { __typename: 'StartCheckoutSuccess', [member]: payment, paymentToken: token };
   }
 
   function listen(listener: Listener, after: string | null): () => void {
@@ -220,6 +261,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         sse: 'ok',
         amountCents: 4990,
         expiresInSeconds: 1800,
+        methods: ['PIX', 'CARD'],
         starts: [],
         subscriptions: [],
         reads: 0,
@@ -234,6 +276,11 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   async function graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const token = (request.headers.authorization ?? '').replace('Bearer ', '');
     const { query, variables } = JSON.parse(await bodyOf(request));
+    if (query.includes('viewer')) {
+      const methods = scenarios.get(token)?.methods;
+      if (methods === 'lost') return void json(response, {}, 502);
+      return void json(response, { data: { viewer: { checkoutMethods: methods } } });
+    }
     if (query.startsWith('mutation')) {
       const scenario = scenarios.get(token);
       if (!scenario) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
@@ -245,15 +292,15 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         if (planned.status) return void json(response, {}, planned.status);
         return void json(response, { data: { startCheckout: planned.result } });
       }
-      const result = start(scenario, variables.input);
+      const result = start(scenario, variables.input, query.includes('Pix') ? 'payment' : 'cardPayment');
       if (planned?.lost) return;
       return void json(response, { data: { startCheckout: result } });
     }
-    const entry = paymentOf(token, variables.orderCode);
+    const entry = paymentOf(token, variables.orderCode ?? variables.paymentId);
     if (!entry) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
     if (query.startsWith('query')) {
       entry.scenario.reads++;
-      return void json(response, { data: { cardPayment: entry.payment } });
+      return void json(response, { data: { [entry.member]: entry.payment } });
     }
     if (entry.scenario.sse === 'hang') return;
     if (entry.scenario.sse === 'refuse') return void json(response, { errors: [error('BAD_REQUEST')] }, 406);
@@ -262,10 +309,10 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     response.write(':\n\n');
     const stop = listen(
       {
-        orderCode: entry.payment.orderCode,
+        orderCode: variables.orderCode ?? variables.paymentId,
         send: (update) =>
           response.write(
-            `event: next\ndata: ${JSON.stringify({ data: { cardPaymentUpdates: update } })}\n\n`,
+            `event: next\ndata: ${JSON.stringify({ data: { [`${entry.member}Updates`]: update } })}\n\n`,
           ),
         complete: () => response.end('event: complete\ndata:\n\n'),
         drop: () => response.destroy(),
@@ -290,7 +337,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         if (entry.scenario.ws !== 'hang') send({ type: 'connection_ack' });
       } else if (type === 'ping' && !mute) send({ type: 'pong' });
       else if (type === 'subscribe') {
-        const { orderCode, after } = payload.variables;
+        const { paymentId, orderCode = paymentId, after } = payload.variables;
         const entry = paymentOf(token, orderCode);
         if (!entry) return socket.close(4403, 'Forbidden');
         if (after === 'expired') return send({ type: 'error', id, payload: [error('CURSOR_EXPIRED')] });
@@ -298,7 +345,8 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         const stop = listen(
           {
             orderCode,
-            send: (update) => send({ type: 'next', id, payload: { data: { cardPaymentUpdates: update } } }),
+            send: (update) =>
+              send({ type: 'next', id, payload: { data: { [`${entry.member}Updates`]: update } } }),
             complete: () => send({ type: 'complete', id }),
             drop: (code) => socket.close(code),
           },

@@ -109,7 +109,10 @@ export function openPageFixture(pages: NonNullable<FakeServerOptions['pages']>):
     scenario: (given = {}) => post('/scenario', given),
     readScenario: (token) => post('/scenario', { token }),
     async act(action, on = page) {
-      const orderCode = await on.evaluate(() => document.querySelector('psa-checkout')?.payment?.orderCode);
+      const orderCode = await on.evaluate(() => {
+        const payment = document.querySelector('psa-checkout')?.payment;
+        return payment?.__typename === 'Payment' ? payment.paymentId : payment?.orderCode;
+      });
       await post('/act', { orderCode, ...action });
     },
     until: (phase, on = page) => waitForProperty('phase', phase, on),
@@ -131,7 +134,7 @@ function listen(): void {
   const psaEvents: PageEvent[] = [];
   Object.assign(window, { psaEvents });
   const names =
-    'before-start before-redirect created checkout-open checkout-close popup-blocked status-change paid expired refunded failed connection-change phase-change error';
+    'before-start method-change pix-copied before-redirect created checkout-open checkout-close popup-blocked status-change paid expired refunded failed connection-change phase-change error';
   for (const name of names.split(' '))
     document.addEventListener(`psa-${name}`, (event) => {
       psaEvents.push({ name: event.type, detail: (event as CustomEvent).detail });

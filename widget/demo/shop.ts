@@ -1,5 +1,5 @@
 import '../src/define.ts';
-import type { CheckoutMode, PsaCheckout, Transport } from '../src/psa-checkout.ts';
+import type { CheckoutMode, CheckoutPayment, PsaCheckout, Transport } from '../src/psa-checkout.ts';
 import { showRealAccount } from './shared/real-account.ts';
 
 interface Config {
@@ -11,6 +11,8 @@ interface Config {
 
 const EVENTS = [
   'psa-before-start',
+  'psa-method-change',
+  'psa-pix-copied',
   'psa-before-redirect',
   'psa-created',
   'psa-checkout-open',
@@ -101,12 +103,16 @@ function logEvent(event: CustomEvent): void {
 function summarize(detail: Record<string, unknown> | null): string {
   return Object.entries(detail ?? {})
     .map(([name, value]) => {
-      const payment = value as { orderCode?: string; version?: number } | null;
+      const payment = value as CheckoutPayment | null;
       const text =
-        name === 'payment' && payment ? `${payment.orderCode} v${payment.version}` : String(value ?? '—');
+        name === 'payment' && payment ? `${idOf(payment)} v${payment.version}` : String(value ?? '—');
       return `${name}: ${text}`;
     })
     .join(' · ');
+}
+
+function idOf(payment: CheckoutPayment): string {
+  return payment.__typename === 'Payment' ? payment.paymentId : payment.orderCode;
 }
 
 function makeElement(tag: string, className: string, text = ''): HTMLElement {

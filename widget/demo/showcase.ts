@@ -18,7 +18,7 @@ export function showcase(): Plugin {
   };
 }
 
-// The button is disabled until shop.ts has set its token. Both tokens of a product share one resume key: switching the
+// The buttons are disabled until shop.ts has set its token. Both tokens of a product share one resume key: switching the
 // mode must not hide a payment that is in progress.
 function productCard({ sku, name, priceCents }: (typeof products)[number]): string {
   const price = brl.format(priceCents / 100);
@@ -28,7 +28,7 @@ function productCard({ sku, name, priceCents }: (typeof products)[number]): stri
             <div class="details">
               <div class="heading"><h2>${name}</h2><p class="price">${price}</p></div>
               <p class="description">${DESCRIPTIONS[sku]}</p>
-              <psa-checkout id="${sku}" endpoint="/graphql" resume-key="varanda-${sku}" disabled>Pagar ${price}</psa-checkout>
+              <psa-checkout id="${sku}" endpoint="/graphql" methods="pix card" resume-key="varanda-${sku}" disabled>Pagar ${price}</psa-checkout>
             </div>
           </article>`;
 }

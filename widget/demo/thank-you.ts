@@ -21,7 +21,7 @@ checkout?.addEventListener('psa-failed', () =>
   setMessage('Não deu certo desta vez.', 'O pagamento não foi aprovado. Você pode tentar outra vez na loja.'),
 );
 checkout?.addEventListener('psa-refunded', () =>
-  setMessage('Pagamento estornado.', 'O valor volta para o cartão.'),
+  setMessage('Pagamento estornado.', 'O valor volta para quem pagou.'),
 );
 void fetch('/demo/config.json')
   .then((response) => response.json())

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
-/** The most bytes of the first download, and of all downloads without languages. */
+/** The most bytes of the first download, of all downloads without languages, and of single chunks. */
 const GATES = {
-  'psa-checkout': { initial: 15_000, total: 20_500 },
+  'psa-checkout': { initial: 15_500, total: 24_000, chunks: { 'psa-checkout.pix.js': 3_000 } },
   'psa-payouts': { initial: 18_500, total: 18_500 },
 };
 const folder = new URL('../dist/standalone/', import.meta.url);
@@ -31,7 +31,9 @@ function checkSize(element, gate) {
   const initial = sizes.get(entry);
   const total = sum(files.filter((name) => !languages.includes(name)));
   console.log(
-    `${element}: initial ${initial} of ${gate.initial}, with both transports ${total} of ${gate.total}, languages ${sum(languages)} more`,
+    `${element}: initial ${initial} of ${gate.initial}, with every method and transport ${total} of ${gate.total}, languages ${sum(languages)} more`,
   );
-  if (initial > gate.initial || total > gate.total) process.exitCode = 1;
+  const large = Object.entries(gate.chunks ?? {}).filter(([name, bytes]) => sizes.get(name) > bytes);
+  for (const [name, bytes] of large) console.log(`${name} is larger than ${bytes} B`);
+  if (initial > gate.initial || total > gate.total || large.length > 0) process.exitCode = 1;
 }

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { AccessService } from '../access/model.ts';
+import type { CheckoutMethod } from '../card-payments/model.ts';
 import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
 import { filesRoute } from '../http/files.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
 import { widgetPath } from '../kernel/assets.ts';
 import { type Clock, DAY_MS, plusMs } from '../kernel/clock.ts';
+import { UnavailableError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { createDashboardRoutes, type DashboardOperations } from './dashboard.ts';
 
@@ -39,6 +41,7 @@ export function createDemoRoutes({
   tenant,
   access,
   checkoutTokens,
+  methods,
   operations,
   clock,
   publicUrl,
@@ -46,6 +49,8 @@ export function createDemoRoutes({
   tenant: Tenant;
   access: AccessService;
   checkoutTokens: CheckoutTokenService;
+  /** The methods that the shop sells with, as far as its account takes them. */
+  methods: readonly CheckoutMethod[];
   /** Null where money would be real: then the dashboard only reads. */
   operations: DashboardOperations | null;
   clock: Clock;
@@ -65,13 +70,20 @@ export function createDemoRoutes({
 
   async function mintTokens({ name, priceCents }: Product) {
     const mint = async (urls: { successUrl?: string; cancelUrl?: string }) => {
-      const { token } = await checkoutTokens.create(tenant, null, {
+      const input = {
         amount: { fixedCents: priceCents },
         description: name,
         reusable: true,
         expiresInSeconds: TOKEN_SECONDS,
         ...urls,
-      });
+      };
+      const { token } = await checkoutTokens
+        .create(tenant, null, { ...input, methods: [...methods] })
+        .catch((error: unknown) => {
+          if (!(error instanceof UnavailableError)) throw error;
+          // The account takes no PIX.
+          return checkoutTokens.create(tenant, null, input);
+        });
       return token;
     };
     return {

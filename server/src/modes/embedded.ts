@@ -239,6 +239,7 @@ export async function createEmbeddedRuntime({
           ? createDemoRoutes({
               tenant: await firstTenant(database.sql),
               ...{ access, checkoutTokens, clock, publicUrl },
+              methods: ['pix', 'card'],
               operations: { payouts, refunds, cardPayments },
             })
           : []),

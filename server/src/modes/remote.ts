@@ -221,7 +221,11 @@ export async function createRemoteRuntime({
       // Real money leaves with an API key alone, and not from a page without a sign-in.
       return [
         ...receiver.routes,
-        ...createDemoRoutes({ tenant, access, checkoutTokens, operations: null, clock, publicUrl }),
+        ...createDemoRoutes({
+          ...{ tenant, access, checkoutTokens, clock, publicUrl },
+          methods: ['card'],
+          operations: null,
+        }),
       ];
     },
     upstream: () => upstream.state(),
