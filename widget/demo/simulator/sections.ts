@@ -116,9 +116,8 @@ export function renderCardPayments({ cardPayments }: Snapshot, page: Page): Temp
                       <strong>${formatBrl(amountCents)}</strong>
                       <span>${description ?? 'Sem descrição'}</span>
                       <small>
-                        <code>${orderCode}</code>
-                        ${paidAt ? formatTime(new Date(paidAt), page.now()) : ''}
-                      </small>
+                        <code>${orderCode}</code>${paidAt ? `, ${formatTime(new Date(paidAt), page.now())}` : ''}
+                        </small>
                     </p>
                     <div class="buttons">
                       ${page.renderButton('Estornar', `card-payments/${orderCode}/refund`, 'Estorno pedido.')}
