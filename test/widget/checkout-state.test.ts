@@ -5,6 +5,7 @@ import type { CardPayment, CardPaymentStatus } from '../../widget/src/operations
 const STATUSES: CardPaymentStatus[] = ['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED', 'UNKNOWN'];
 
 const payment = (status: CardPaymentStatus, version: number, orderCode = 'A'): CardPayment => ({
+  __typename: 'CardPayment',
   orderCode,
   status,
   amountCents: 4990,

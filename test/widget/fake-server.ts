@@ -32,7 +32,7 @@ export interface Scenario {
   amountCents: number;
   expiresInSeconds: number;
   checkoutUrl?: string;
-  /** What the token takes; null where the server does not tell, and `lost` where it does not answer. */
+  /** The methods that the token takes; null where the server does not tell, and `lost` where it does not answer. */
   methods: string[] | null | 'lost';
   /** Whether the bank has not given the code of a PIX yet. */
   withoutCode?: boolean;

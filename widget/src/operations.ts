@@ -66,8 +66,11 @@ export interface ReturnedCredit {
   returnedAt: string | null;
 }
 
-/** A payment by any method, told apart by `__typename`. */
-export type CheckoutPayment = CardPayment | Payment;
+/** A payment by any method: `__typename` says which. A page that reads the members of cards alone finds them undefined. */
+export type CheckoutPayment =
+  | (CardPayment & Absent<Payment, CardPayment>)
+  | (Payment & Absent<CardPayment, Payment>);
+type Absent<Other, Own> = { [Member in Exclude<keyof Other, keyof Own>]?: undefined };
 
 /** The payer, as far as the shop knows. */
 export interface CustomerInput {

@@ -315,7 +315,7 @@ export function assertMethodAvailable(
   if (!pixEnabled) throw notConfigured('PIX');
 }
 
-export function notConfigured(method: string): UnavailableError {
+function notConfigured(method: string): UnavailableError {
   return new UnavailableError(
     'PAYMENTS_NOT_CONFIGURED',
     `Payments by ${method} are not configured for this account`,
