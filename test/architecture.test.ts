@@ -69,6 +69,7 @@ const FILES = [
   'card-payments/tokens/schema.ts',
   'requests/model.ts',
   'receiving/model.ts',
+  'receiving/poll-interval.ts',
   'checkout-page/layout.ts',
   'receiving/model.ts',
 

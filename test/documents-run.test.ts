@@ -85,7 +85,7 @@ async function resources(url: string): Promise<[string, string][]> {
       ... on CardPaymentSuccess { cardPayment { orderCode } }
     }
     createPayment(input: { valueCents: 4990 }) {
-      ... on PaymentSuccess { payment { paymentId } }
+      ... on PaymentSuccess { payment { paymentId pix { copyPaste } } }
     }
     createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
       ... on CheckoutTokenSuccess { token }
@@ -101,6 +101,7 @@ async function resources(url: string): Promise<[string, string][]> {
     ['sacc_…', data.createSubaccount.subaccount.subaccountId],
     ['PSC-…', data.createCardPayment.cardPayment.orderCode],
     ['psa_…', data.createPayment.payment.paymentId],
+    ['000201…', data.createPayment.payment.pix.copyPaste],
     ['tok_…', data.createCheckoutToken.token],
     ['acc_…', account.id],
     ['key_…', key.id],

@@ -127,6 +127,7 @@ const PLACES: Record<string, Attack> = {
     other.paymentId.map((paymentId) => ({ input: { paymentId, amountCents: 10 } })),
   'Mutation.requestSubaccountPayout(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, ...SUBACCOUNT_PAYOUT } })),
+  'Mutation.simulatePayment(input.id)': (other) => other.paymentId.map((id) => ({ input: { id } })),
   'Mutation.pauseToken(token)': each('token', 'token'),
   'Mutation.resumeToken(token)': each('token', 'token'),
   'Mutation.revokeToken(token)': each('token', 'token'),
@@ -250,6 +251,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   },
   resumeToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   revokeToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
+  simulatePayment: { values: (_, { paymentId }) => [{ input: { id: paymentId[0] ?? 'psa_none' } }] },
   startCheckout: {
     names: ['input.attemptId'],
     values: ({ attemptId }) => attemptId.map((id) => ({ input: { attemptId: id } })),
@@ -285,6 +287,8 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
     productId.map((id) => ({ path: '/payments', body: { productId: id } })),
   'POST /v1/payments/{id}/refunds (id)': ({ paymentId }) =>
     paymentId.map((id) => ({ path: `/payments/${id}/refunds`, body: { amountCents: 10 } })),
+  'POST /v1/sandbox/payments (id)': ({ paymentId }) =>
+    paymentId.map((id) => ({ path: '/sandbox/payments', body: { id } })),
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),

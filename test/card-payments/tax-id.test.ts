@@ -162,7 +162,7 @@ describe('the tax number of a customer', () => {
       await app.work.settled();
       show(receiver.received);
       show((await rest.get(`/payments/${paymentId}`)).body);
-      // The creations, two credits, one of them returned, and the refund.
+      // Two creations, the accepted credit, the returned one and its end, and the refund.
       for (let count = 0; count < 6; count += 1)
         expect(show(await all.data()).allPaymentUpdates.payment.customer).toEqual(expected);
       // An error names the payment, and not who pays it.
