@@ -92,7 +92,7 @@ export function createPixOperations(
 
     operations: {
       createPayment: {
-        weight: 12,
+        weight: 9,
         async act() {
           const tenant = chance(6) ? sandbox : live;
           const valueCents = amount(chance(6) ? 1 : 80, 30_000);
@@ -109,7 +109,7 @@ export function createPixOperations(
         },
       },
       startPixCheckout: {
-        weight: 8,
+        weight: 6,
         async act() {
           const { id, reusable, maxCents } = random.pick(tokens);
           const valueCents = amount(100, 30_000);
@@ -127,7 +127,7 @@ export function createPixOperations(
       },
       /** A payer pays, in most cases once and the right amount. The notification may come late, and be repeated. */
       payPix: {
-        weight: 18,
+        weight: 14,
         async act() {
           const drawn = draw();
           if (!drawn || !rails.pix.isPayable(txidOf(drawn.payment.paymentId))) return;
@@ -152,7 +152,7 @@ export function createPixOperations(
       },
       /** A notification once more, or one that somebody has invented. */
       receive: {
-        weight: 4,
+        weight: 3,
         async act() {
           const drawn = draw();
           if (drawn) await receive(drawn);
