@@ -37,6 +37,11 @@ import {
 import { countEntries, listEntries } from '../../server/src/subaccounts/statement-store.ts';
 import { countSubaccounts, listSubaccounts } from '../../server/src/subaccounts/store.ts';
 import {
+  countMirroredRange,
+  listMirroredRange,
+  type RangeFilter,
+} from '../../server/src/upstream/mirror-lists.ts';
+import {
   countMirrored,
   listMirrored,
   type MirroredRow,
@@ -174,14 +179,26 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
     return updateDeliveries(db, deliveries);
   }
   if (what === 'observed') {
-    const resource = (['card_payment', 'subaccount_payout'] as const)[variant % 2]!;
+    const resource = (['card_payment', 'subaccount_payout', 'payment'] as const)[variant % 3]!;
     return saveMirrored(
       db,
       tenant,
       ids.map(
         (id, index): MirroredRow => ({
-          ...{ resource, id, version: 1, status: ['paid', 'pending', 'unknown'][variant % 3]!, final: false },
-          parent: resource === 'card_payment' ? null : `sacc_${places[index]! % 3}`,
+          ...{
+            resource,
+            id,
+            version: 1,
+            status: ['paid', 'pending', 'unknown', 'failed'][variant % 4]!,
+            final: false,
+          },
+          // The method of a payment may become known later.
+          parent: {
+            card_payment: null,
+            subaccount_payout: `sacc_${places[index]! % 3}`,
+            payment: variant % 2 === 0 ? 'pix' : 'ltc',
+          }[resource],
+          createdAt: resource === 'payment' ? START : null,
           ...{ snapshot: {}, observedAt: START },
         }),
       ),
@@ -437,6 +454,12 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
     select '${accountId}', 'live', resource, place::text, 1, case when place < ${rare} then 'failed' else 'paid' end, true,
       case resource when 'subaccount_payout' then '${SUBACCOUNT}' end, '{}', now()
     from generate_series(1, ${rows}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;
+  insert into observed (account_id, environment, resource, id, version, status, final, parent, created_at, snapshot,
+      observed_at)
+    select '${accountId}', 'live', 'payment', place::text, 1, case when place < ${rare} then 'failed' else 'paid' end,
+      true, case when place < ${rare} then 'ltc' else 'pix' end, timestamptz '2026-01-01' + place * interval '1 minute',
+      '{}', now()
+    from generate_series(1, ${rows}) place;
   insert into stream (account_id, environment, version) values ('${accountId}', 'live', ${rows});
   insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
     select '${accountId}', 'live', place, 'any', case when place < ${rows} / 2 then 'payout' else 'card_payment' end,
@@ -501,6 +524,15 @@ describeOnDatabase('A page', (open) => {
     'of all time but the last hour': { createdBefore: plusMs(new Date('2026-01-01'), (rows - 60) * MINUTE) },
     'of all time and a rare status': { createdAfter: new Date(0), status: ['failed'] },
   });
+  const longAgo = { from: period.requestedAfter, before: period.requestedBefore };
+  const mirrored = { limit: 51, allOf: { parent: ['pix', 'ltc'], status: ['paid', 'failed', 'pending'] } };
+  const paymentFilters: Record<string, RangeFilter> = {
+    'without a filter': { period: {} },
+    'of rare methods and statuses': { parent: ['ltc'], status: ['failed', 'pending'], period: {} },
+    'of a rare status': { status: ['failed'], period: {} },
+    'of a period long ago': { period: longAgo },
+    'of a period long ago and a rare status': { status: ['failed'], period: longAgo },
+  };
   const page = { before: null, limit: 51 };
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
     ...Object.fromEntries(
@@ -555,6 +587,24 @@ describeOnDatabase('A page', (open) => {
     'of what was observed of card payments of a rare status': (db, of) =>
       listMirrored(db, of, 'card_payment', { ...page, status: ['failed', 'unknown'] }),
     'of what was observed of card payments, its total': (db, of) => countMirrored(db, of, 'card_payment', {}),
+    ...Object.fromEntries(
+      Object.entries(paymentFilters).flatMap(([name, filter]): [string, Ask][] => [
+        [
+          `of what was observed of payments ${name}`,
+          (db, of) => listMirroredRange(db, of, 'payment', { ...filter, ...mirrored, end: 'first' }),
+        ],
+        [
+          `of what was observed of payments ${name}, the last before a place in the middle`,
+          // Numbered behind two other kinds.
+          (db, of) =>
+            listMirroredRange(db, of, 'payment', {
+              ...{ ...filter, ...mirrored, end: 'last', before: 2 * rows + middle },
+            }),
+        ],
+      ]),
+    ),
+    'of what was observed of payments of a rare method, its total': (db, of) =>
+      countMirroredRange(db, of, 'payment', { parent: ['ltc'], status: ['failed', 'paid'], period: {} }),
     'of what was observed of a subaccount’s payouts of a rare status': (db, of) =>
       listMirrored(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
   });

@@ -229,7 +229,7 @@ describeOnDatabase('webhooks of the service', (open) => {
 
     test('events that we do not know are recorded, and change nothing', async () => {
       const receiving = await startReceiving({ database });
-      for (const payload of [{}, { event: 'payment.paid', paymentId: 'psa_1' }, { event: 7 }])
+      for (const payload of [{}, { event: 'delivery.delivered', deliveryId: '1' }, { event: 7 }])
         expect(await receiving.post(delivered(payload))).toEqual(TAKEN);
       expect(await receiving.count('received_webhook')).toBe(3);
       expect(await receiving.published()).toEqual([]);
@@ -244,11 +244,20 @@ describeOnDatabase('webhooks of the service', (open) => {
     await receiving.post(delivered(withdrawal('b', 'pending', { sandbox: true })));
     await receiving.post(delivered(withdrawal('c', 'pending', { sandbox: false })));
     await receiving.post(delivered(withdrawal('d', 'completed')));
+    const paid = { amountCents: 100, status: 'paid' };
+    await receiving.post(delivered({ tipo: 'payment.test.paid', paymentId: 'psa_e', ...paid }));
+    await receiving.post(delivered({ event: 'payment.test.paid', paymentId: 'psa_f', ...paid }));
+    await receiving.post(
+      delivered({ event: 'payment.paid', note: 'payment.test.paid', paymentId: 'psa_g', ...paid }),
+    );
     expect(await receiving.published()).toEqual([
       'live payout.pending c',
       'live payout.completed d',
+      'live payment.paid psa_g',
       'sandbox payout.pending a',
       'sandbox payout.pending b',
+      'sandbox payment.paid psa_e',
+      'sandbox payment.paid psa_f',
     ]);
   });
 
