@@ -69,9 +69,10 @@ const FILES = [
   'card-payments/tokens/schema.ts',
   'requests/model.ts',
   'receiving/model.ts',
+  'receiving/wire.ts',
+  'receiving/upstream-payment.ts',
   'receiving/poll-interval.ts',
   'checkout-page/layout.ts',
-  'receiving/model.ts',
 
   'demo/routes.ts',
   'demo/dashboard.ts',

@@ -291,6 +291,12 @@ describe('what is known of a payment, held against what is said', () => {
     expect(statusSince({ ...payment, createdAt: at(1), paidAt: at(2), refundedAt: at(3) })).toEqual(at(3));
   });
 
+  test('The refunds of a payment are known from the first claim on that shows them, and fit its amount', () => {
+    const refunds = { status: 'paid', refundedCents: 990, refundableCents: 3000 } as const;
+    expect(known(refunds)).toMatchObject({ refundedCents: 990, refundingCents: 1000 });
+    expect(known({ ...refunds, refundedCents: 4991 })).toMatchObject({ refundedCents: null });
+  });
+
   test('A first claim without an amount records nothing', () => {
     expect(mergeUpstreamCardPayment(null, claim({ amountCents: null }), NOW)).toBeNull();
   });
@@ -363,6 +369,9 @@ describe('what the service writes', () => {
   });
 
   test('No card payment is read from the event of a dispute', () => {
+    const named = { disputeId: 'dsp_1', orderCode: 'P1', status: 'paid', amount: 8.2 };
+    expect(cardPaymentEventFromWire(named)).toBeNull();
+    expect(cardPaymentEventFromWire({ ...named, disputeId: null })).toMatchObject({ orderCode: 'P1' });
     const dispute = { id: 'dsp_1', amountCents: 820, orderCode: 'P1', createdAt: NOW, closedAt: null };
     expect(cardPaymentEventFromWire(disputeWebhook({ ...dispute, status: 'open' }))).toBeNull();
     expect(

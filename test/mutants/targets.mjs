@@ -58,6 +58,11 @@ export const ROOMS = [
   },
   {
     group: 'state machines',
+    mutate: ['payments/upstream-payment.ts'],
+    tests: ['payments/mirror.test.ts'],
+  },
+  {
+    group: 'state machines',
     mutate: [
       ...['model', 'decisions', 'limits', 'destinations', 'upstream-payout'].map(
         (name) => `payouts/${name}.ts`,
