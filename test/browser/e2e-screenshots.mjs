@@ -131,7 +131,7 @@ async function drawForReadme(file) {
 
 /** @param {Page} page @param {string} sku */
 function button(page, sku) {
-  return page.locator(`psa-checkout#${sku} [part=button]`);
+  return page.locator(`psa-checkout#${sku} [part=button]:not([value=pix])`);
 }
 
 /** @param {Page} page @param {string} sku @param {string} text */

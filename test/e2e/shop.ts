@@ -73,7 +73,8 @@ export function checkoutOf(page: Page, selector = 'psa-checkout') {
   const element = page.locator(selector);
   return {
     element,
-    payButton: element.locator('[part=button]'),
+    /** Pays by card. */
+    payButton: element.locator('[part=button]:not([value=pix])'),
     retryButton: element.locator('[part=retry-button]'),
     backButton: element.locator('[part=cancel-button]'),
     pageLink: element.locator('[part=link]'),
