@@ -423,6 +423,7 @@ describe('a token of a payment by PIX', () => {
     };
     const [status, text] = await shown(`psa_${'0'.repeat(32)}`);
     expect(status).toBe(404);
+    expect((await shown(paymentId))[0]).toBe(200);
     for (const guess of guesses) {
       const [itsStatus, its] = await shown(`psa_${guess}`);
       expect([guess, itsStatus]).toEqual([guess, 404]);

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { parseBrCode } from '../../server/src/kernel/br-code.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { txidOf } from '../../server/src/payments/model.ts';
+import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -13,6 +15,7 @@ import { describePort } from './port.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const SESSION = 30 * MINUTE;
+const DAY = 24 * 60 * MINUTE;
 
 describeOnDatabase('PIX payments', (open) => {
   let database: Database;
@@ -97,6 +100,76 @@ describeOnDatabase('PIX payments', (open) => {
     await core.work.settled();
     expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({ status: 'refunded' });
     expect(await core.balances()).toEqual(NO_BALANCES);
+  });
+
+  test.each<[email: string, after: number, expected: object]>([
+    ['ana@example.com', SESSION, { status: 'expired' }],
+    ['paga@psa.example', 3 * SECOND, { status: 'paid', returnedCredits: [] }],
+    ['paga-tarde@psa.example', SESSION + MINUTE, { status: 'paid', paidLate: true }],
+    ['paga-duas@psa.example', 4 * SECOND, { status: 'paid', returnedCredits: [{ cause: 'already_paid' }] }],
+    [
+      'paga-outro@psa.example',
+      3 * SECOND,
+      { status: 'pending', returnedCredits: [{ cause: 'amount_mismatch', amountCents: 4991 }] },
+    ],
+  ])('The payer %s of the guide does by itself what the guide says', async (email, after, expected) => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, { customer: { email } });
+    await core.pass(after - SECOND);
+    expect(await core.payments.find(core.tenant, payment.paymentId)).not.toMatchObject(expected);
+    await core.pass(SECOND);
+    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject(expected);
+    expect(core.faults).toEqual([]);
+  });
+
+  test('A refund that the bank refuses fails, and a PIX that it does not send back is tried again each day', async () => {
+    // Days pass here, and nobody follows the log meanwhile.
+    const core = await startCore({ database, follows: false });
+    const { payment } = await create(core, { customer: { email: 'devolve-falha@psa.example' } });
+    const { paymentId } = payment;
+    await pay(core, paymentId);
+    const resource = { type: 'payment', id: paymentId } as const;
+    const { refund } = await core.refunds.request(core.tenant, resource, { amountCents: 990 });
+    await core.work.settled();
+    expect(await core.refunds.find(core.tenant, refund.refundId)).toMatchObject({
+      ...{ status: 'failed', failureReason: 'O banco do pagador recusou a devolução' },
+    });
+    expect(await core.payments.find(core.tenant, paymentId)).toMatchObject({
+      ...{ status: 'paid', refundedCents: 0, refundingCents: 0 },
+    });
+    await pay(core, paymentId);
+    await core.work.settled();
+    const attempts = async () => {
+      const rows = await database.sql
+        .selectFrom('simulated_pix_return')
+        .innerJoin(
+          'simulated_pix_credit as credit',
+          'credit.end_to_end_id',
+          'simulated_pix_return.end_to_end_id',
+        )
+        .select(['simulated_pix_return.id', 'simulated_pix_return.amount_cents as cents'])
+        .where('credit.txid', '=', txidOf(paymentId))
+        .execute();
+      return new Set(rows.filter(({ cents }) => cents === 4990).map(({ id }) => id)).size;
+    };
+    for (const made of [1, 2, 3]) {
+      expect(await attempts()).toBe(made);
+      const { returnedCredits } = (await core.payments.find(core.tenant, paymentId))!;
+      expect(returnedCredits).toMatchObject([{ cause: 'already_paid', returnedAt: null }]);
+      // The money is on its way back all the while, and in no balance.
+      expect(await core.balances()).toEqual({
+        ...{ ...NO_BALANCES, merchant_balance: 4990, pix_received: -9980, refunds_in_transit: 4990 },
+      });
+      await core.pass(DAY);
+    }
+    expect(core.faults).toEqual([]);
+  });
+
+  test('The guide names every payer that does something by itself', () => {
+    const guide = readFileSync(new URL('../../server/docs/guide.md', import.meta.url), 'utf8');
+    const [, table = ''] = /\| `email` of the customer of a PIX payment .*\n((?:\|.*\n)+)/.exec(guide) ?? [];
+    const named = [...table.matchAll(/`([^`]+@psa\.example)`/g)].map(([, email]) => email);
+    expect(named).toEqual(Object.keys(MAGIC_PAYERS));
   });
 
   describe('in sandbox', () => {
