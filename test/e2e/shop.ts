@@ -75,6 +75,9 @@ export function checkoutOf(page: Page, selector = 'psa-checkout') {
     element,
     /** Pays by card. */
     payButton: element.locator('[part=button]:not([value=pix])'),
+    pixButton: element.locator('[part=button][value=pix]'),
+    code: element.locator('[part=code]'),
+    copyButton: element.locator('[part=copy-button]'),
     retryButton: element.locator('[part=retry-button]'),
     backButton: element.locator('[part=cancel-button]'),
     pageLink: element.locator('[part=link]'),

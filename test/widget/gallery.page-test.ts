@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { texts as en } from '../../widget/src/locales/en.ts';
-import { texts as es } from '../../widget/src/locales/es.ts';
+import { pix as enPix, texts as en } from '../../widget/src/locales/en.ts';
+import { pix as esPix, texts as es } from '../../widget/src/locales/es.ts';
 import { first } from '../../widget/src/locales/pt-BR.first.ts';
 import { texts as pt } from '../../widget/src/locales/pt-BR.ts';
+import { texts as ptPix } from '../../widget/src/locales/pt-BR.pix.ts';
 import type { Texts } from '../../widget/src/locales/texts.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { firstInSample } from '../support/scale.ts';
@@ -14,6 +15,12 @@ import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gall
 
 // The gallery has every state, so conditions that hold in each state are tested there.
 const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, ...pt }, en, es };
+/** Those of a payment by PIX, some of which take the place of others with the same name. */
+const PIX = { 'pt-BR': ptPix, en: enPix, es: esPix };
+const textsOf = (language: (typeof LANGUAGES)[number]) => [
+  ...Object.entries(TEXTS[language]),
+  ...Object.entries(PIX[language]),
+];
 
 let server: FakeServer;
 let browser: Browser;
@@ -49,12 +56,12 @@ describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
   it('each text of the language is shown in some state, and none of another language', async () => {
     await gallery.show({ idioma });
     const said = await everythingSaid();
-    const missing = Object.entries(TEXTS[idioma]).filter(([, text]) => !text || !said.includes(filled(text)));
+    const missing = textsOf(idioma).filter(([, text]) => !text || !said.includes(filled(text, idioma)));
     expect(missing).toEqual([]);
     const foreign = LANGUAGES.filter((language) => language !== idioma).flatMap((language) =>
-      Object.entries(TEXTS[language]).filter(
-        ([name, text]) =>
-          text !== TEXTS[idioma][name as keyof Texts] && text.length > 12 && said.includes(text),
+      textsOf(language).filter(
+        ([, text]) =>
+          !textsOf(idioma).some(([, own]) => own === text) && text.length > 12 && said.includes(text),
       ),
     );
     expect(foreign).toEqual([]);
@@ -63,16 +70,14 @@ describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
   it('the page’s labels replace each text', async () => {
     await gallery.show({ idioma });
     const labels = Object.fromEntries(
-      Object.keys(TEXTS[idioma]).map((name) => [name, `«${name}» {seconds}`]),
+      textsOf(idioma).map(([name]) => [name, `«${name}» {seconds}`]),
     );
     await label(labels);
     const said = await everythingSaid();
     await label(undefined);
     const missing = Object.keys(labels).filter((name) => !said.includes(`«${name}»`));
     expect(missing).toEqual([]);
-    expect(Object.values(TEXTS[idioma]).filter((text) => text.length > 12 && said.includes(text))).toEqual(
-      [],
-    );
+    expect(textsOf(idioma).filter(([, text]) => text.length > 12 && said.includes(text))).toEqual([]);
   });
 
   it('money and time are formatted in the language', async () => {
@@ -92,7 +97,7 @@ describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
 it('every theme shows every state under the page’s strict policy', async () => {
   const { page, problems } = gallery;
   expect(problems).toEqual([]);
-  expect(await page.locator('psa-checkout').count()).toBe(4 * 23);
+  expect(await page.locator('psa-checkout').count()).toBe(4 * 37);
 });
 
 it('the address of the gallery restores its view', async () => {
@@ -121,13 +126,22 @@ it('the shop finds no payment of the gallery', async () => {
   await shop.close();
 });
 
-const filled = (text: string) => text.replace('{seconds}', '30');
+const AMOUNT = { 'pt-BR': 'R$ 189,00', en: 'R$189.00', es: '189,00 R$' };
+const RETURNING = { 'pt-BR': 'R$ 189,01', en: 'R$189.01', es: '189,01 R$' };
+
+function filled(text: string, idioma: (typeof LANGUAGES)[number]): string {
+  const amounts = text === PIX[idioma].returning ? RETURNING : AMOUNT;
+  return text.replace('{seconds}', '30').replace('{amount}', amounts[idioma]).replace('{payee}', 'Varanda');
+}
 
 /** The text of all elements of the gallery, including text for screen readers alone. */
 function everythingSaid(): Promise<string> {
   return gallery.page.evaluate(() =>
     [...document.querySelectorAll('psa-checkout')]
-      .map(({ shadowRoot }) => shadowRoot?.textContent ?? '')
+      .flatMap(({ shadowRoot }) => [
+        shadowRoot?.textContent ?? '',
+        ...[...(shadowRoot?.querySelectorAll('[aria-label]') ?? [])].map((node) => node.ariaLabel),
+      ])
       .join('\n')
       .replace(/[\u00a0\u202f]/g, ' '),
   );
