@@ -17,7 +17,7 @@ it('a link replaces a popup that the browser blocks', async () => {
     expression: `(async () => {
       const mug = document.querySelector('#caneca');
       while (mug.disabled !== false) await new Promise(requestAnimationFrame);
-      mug.start();
+      mug.start('card');
     })()`,
     userGesture: false,
   });
