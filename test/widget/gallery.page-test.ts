@@ -69,9 +69,7 @@ describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
 
   it('the page’s labels replace each text', async () => {
     await gallery.show({ idioma });
-    const labels = Object.fromEntries(
-      textsOf(idioma).map(([name]) => [name, `«${name}» {seconds}`]),
-    );
+    const labels = Object.fromEntries(textsOf(idioma).map(([name]) => [name, `«${name}» {seconds}`]));
     await label(labels);
     const said = await everythingSaid();
     await label(undefined);
