@@ -43,7 +43,7 @@ it('a code that is read from the screen is paid, and the shop receives it over a
   expect(detail).toMatchObject({ method: 'pix', payment: { __typename: 'Payment', status: 'PAID' } });
   expect(visitor.messages.some((message) => message.includes('paymentUpdates'))).toBe(true);
 
-  // The money of a second PIX goes back, and the payer is told.
+  // The money of a second PIX goes back, and the element says so.
   await pay(code);
   await visitor.page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
   await product.says(/Recebemos R\$\s49,90 e devolvemos/);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CheckoutState, INITIAL, pickNewer, reduce } from '../../widget/src/checkout-state.ts';
-import type { CardPayment, CardPaymentStatus } from '../../widget/src/operations.ts';
+import type { CardPayment, CardPaymentStatus, Payment } from '../../widget/src/operations.ts';
 
 const STATUSES: CardPaymentStatus[] = ['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED', 'UNKNOWN'];
 
@@ -71,6 +71,16 @@ describe('the state of a checkout', () => {
 
   it('versions of different payments are not compared', () => {
     expect(afterAnswers(payment('EXPIRED', 9, 'A'), payment('PENDING', 1, 'B')).phase).toBe('pending');
+  });
+
+  it('a payment by PIX is compared by its own identifier', () => {
+    const { orderCode: _, checkoutUrl: __, failureReason: ___, ...shared } = payment('EXPIRED', 9);
+    const pix = { ...shared, pix: null };
+    const first: Payment = { ...pix, __typename: 'Payment', paymentId: 'psa_1', returnedCredits: [] };
+    expect(pickNewer(first, { ...first, status: 'PENDING', version: 10 })).toBe(first);
+    const second: Payment = { ...first, paymentId: 'psa_2', status: 'PENDING', version: 1 };
+    expect(pickNewer(first, second)).toBe(second);
+    expect(pickNewer(payment('PAID', 9), second)).toBe(second);
   });
 
   it('an error does not hide a result', () => {

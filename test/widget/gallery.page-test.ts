@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pix as enPix, texts as en } from '../../widget/src/locales/en.ts';
-import { pix as esPix, texts as es } from '../../widget/src/locales/es.ts';
+import { texts as en, pix as enPix } from '../../widget/src/locales/en.ts';
+import { texts as es, pix as esPix } from '../../widget/src/locales/es.ts';
 import { first } from '../../widget/src/locales/pt-BR.first.ts';
-import { texts as pt } from '../../widget/src/locales/pt-BR.ts';
 import { texts as ptPix } from '../../widget/src/locales/pt-BR.pix.ts';
+import { texts as pt } from '../../widget/src/locales/pt-BR.ts';
 import type { Texts } from '../../widget/src/locales/texts.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { firstInSample } from '../support/scale.ts';
@@ -15,7 +15,7 @@ import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gall
 
 // The gallery has every state, so conditions that hold in each state are tested there.
 const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, ...pt }, en, es };
-/** Those of a payment by PIX, some of which take the place of others with the same name. */
+/** Those of a payment by PIX, some take the place of others with the same name. */
 const PIX = { 'pt-BR': ptPix, en: enPix, es: esPix };
 const textsOf = (language: (typeof LANGUAGES)[number]) => [
   ...Object.entries(TEXTS[language]),

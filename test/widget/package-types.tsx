@@ -11,6 +11,12 @@ if (element) element.status = 'PAID';
 
 element?.addEventListener('psa-error', ({ detail }) => detail.code === 'unsafe_url');
 document.body.addEventListener('psa-paid', ({ detail }) => detail.payment.amountCents.toFixed());
+element?.addEventListener('psa-created', ({ detail: { payment, method } }) =>
+  payment.__typename === 'Payment' ? payment.pix?.copyPaste : `${payment.checkoutUrl} ${method}`,
+);
+element?.addEventListener('psa-method-change', ({ detail }) => detail.method === 'pix');
+element?.addEventListener('psa-pix-copied', ({ detail }) => detail.payment.amountCents);
+void element?.start('pix');
 // @ts-expect-error no such code
 element?.addEventListener('psa-error', ({ detail }) => detail.code === 'no_such_code');
 
@@ -20,6 +26,7 @@ export const made = new PsaCheckout();
 export const right = (
   <psa-checkout
     mode="redirect"
+    methods="pix card"
     transport="sse"
     amount-cents={4990}
     labels={{ pay: 'Assinar', unsafe_url: 'Endereço inseguro' }}
@@ -31,6 +38,8 @@ export const right = (
 );
 // @ts-expect-error no such mode
 export const wrong = <psa-checkout mode="blink" />;
+// @ts-expect-error no such method
+export const unpayable = <psa-checkout methods="boleto" />;
 // @ts-expect-error no such attribute
 export const unknown = <psa-checkout amount={1} />;
 

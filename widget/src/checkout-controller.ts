@@ -14,13 +14,7 @@ import {
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { type CheckoutMethod, readMethods } from './methods.ts';
-import type {
-  CardPayment,
-  CardPaymentStatus,
-  CheckoutPayment,
-  CustomerInput,
-  StartCheckoutInput,
-} from './operations.ts';
+import type { CardPaymentStatus, CheckoutPayment, CustomerInput, StartCheckoutInput } from './operations.ts';
 import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
 import type { PixView } from './pix.ts';
 import {
@@ -116,7 +110,7 @@ export class CheckoutController implements ReactiveController {
   }
 
   get checkoutUrl(): string | undefined {
-    return safeUrl((this.state.payment as CardPayment | undefined)?.checkoutUrl);
+    return safeUrl(this.state.payment?.checkoutUrl);
   }
 
   /** The methods that the payer can choose, in the order of the attribute. */

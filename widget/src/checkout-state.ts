@@ -1,4 +1,4 @@
-import type { CardPaymentStatus, CheckoutPayment } from './operations.ts';
+import type { CardPaymentStatus, CheckoutPayment, Payment } from './operations.ts';
 
 /** The phase of a checkout, which decides what the element shows. */
 export type CheckoutPhase =
@@ -109,9 +109,9 @@ export function pickNewer(known: CheckoutPayment | undefined, answer: CheckoutPa
   return answer.version === known.version && answer.status !== known.status ? known : answer;
 }
 
-/** The identifier of a payment by any method. An answer that was stored by an earlier version has no `__typename`. */
+/** The identifier of a payment by any method. An answer that an earlier version has stored has no `__typename`. */
 export function idOf(payment: CheckoutPayment): string {
-  return payment.__typename === 'Payment' ? payment.paymentId : payment.orderCode;
+  return payment.orderCode ?? (payment as Payment).paymentId;
 }
 
 /** Ranks of statuses in a payment's life. UNKNOWN, and any status of a newer server, counts as pending. */

@@ -32,6 +32,9 @@ export interface CardPayment {
 /** A payment by PIX, as the holder of its payment token sees it. */
 export interface Payment {
   __typename: 'Payment';
+  /** A card payment alone has these two, so that code for both may read them. */
+  orderCode?: undefined;
+  checkoutUrl?: undefined;
   paymentId: string;
   status: PaymentStatus;
   amountCents: number;
@@ -66,11 +69,8 @@ export interface ReturnedCredit {
   returnedAt: string | null;
 }
 
-/** A payment by any method: `__typename` says which. A page that reads the members of cards alone finds them undefined. */
-export type CheckoutPayment =
-  | (CardPayment & Absent<Payment, CardPayment>)
-  | (Payment & Absent<CardPayment, Payment>);
-type Absent<Other, Own> = { [Member in Exclude<keyof Other, keyof Own>]?: undefined };
+/** A payment by any method; `__typename` says which. */
+export type CheckoutPayment = CardPayment | Payment;
 
 /** The payer, as far as the shop knows. */
 export interface CustomerInput {
