@@ -22,17 +22,12 @@ export function methodButtons(
   const isCreating = state.phase === 'creating';
   // A token that takes none of the methods is refused at the click.
   const [first, second] = methods;
-  const button = (
-    method: CheckoutMethod | undefined,
-    symbol: unknown,
-    label: unknown,
-    isSecond?: boolean,
-  ) => {
+  const button = (method: CheckoutMethod | undefined, symbol: unknown, label: unknown) => {
     const busy = isCreating && method === chosen;
     return html`
       <button
         part="button"
-        class=${isSecond ? 'button other' : 'button'}
+        class="button"
         value=${method ?? nothing}
         ?disabled=${element.disabled || (isCreating && !busy)}
         aria-disabled=${busy || nothing}
@@ -55,7 +50,7 @@ export function methodButtons(
     <div part="methods" class="actions" role="group" aria-labelledby="label">
       <span class="sr" id="label"><slot>${text('pay')}</slot></span>
       ${methods.map((method, index) =>
-        button(method, icon(method === 'pix' ? RHOMBUS : LOCK), text(NAMES[method][index as 0]), index > 0),
+        button(method, icon(method === 'pix' ? RHOMBUS : LOCK), text(NAMES[method][index as 0])),
       )}
     </div>
   `;

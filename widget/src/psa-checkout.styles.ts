@@ -133,7 +133,7 @@ export const styles = css`
     min-inline-size: min-content;
     padding-inline: 0.9rem;
   }
-  .other {
+  [part='methods'] > .button + .button {
     border-color: color-mix(in srgb, var(--_text) 35%, transparent);
     color: var(--_text);
     background: none;

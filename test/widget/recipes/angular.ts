@@ -25,6 +25,6 @@ export class Pay {
   readonly order = signal('');
 
   paid({ detail }: PsaCheckoutEventMap['psa-paid']) {
-    this.order.set(detail.payment.orderCode);
+    this.order.set(detail.payment.orderCode ?? '');
   }
 }

@@ -10,7 +10,7 @@ export function Pay({ endpoint, token }: { endpoint: string; token: string }) {
         endpoint={endpoint}
         token={token}
         customer={{ externalId: 'u-17' }}
-        onpsa-paid={({ detail }) => setOrder(detail.payment.orderCode)}
+        onpsa-paid={({ detail }) => setOrder(detail.payment.orderCode ?? '')}
       >
         Pagar R$ 49,90
       </psa-checkout>
