@@ -133,7 +133,7 @@ language sql immutable as $$
     ('payment', null, 'created_at', 'method', 'status')
 $$;
 
--- The triggers of refunds call the new functions; what there was before is counted anew by the next migration.
+-- The triggers of refunds call the new functions; the next migration counts what there was before.
 do $$
 declare
   each text;
