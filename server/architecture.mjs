@@ -28,7 +28,10 @@ const REMOTE_RULES = ['remote/**', `!${LAYERS}`];
 /** The rules of another service's payments that all methods share: pure, as a model is. */
 const RECEIVING = 'receiving/{upstream-payment,poll-interval}.ts';
 
-const PURE = ['kernel/**', MODELS, RECEIVING, 'ledger/postings.ts'];
+/** The decisions about whatever a PIX code pays: pure, as a model is. */
+const PIX = 'pix/{decisions,refunding}.ts';
+
+const PURE = ['kernel/**', MODELS, RECEIVING, PIX, 'ledger/postings.ts'];
 /** A service knows the types of the events, and a rail by its interface. */
 const SERVICE = [...PURE, 'commit/**', 'db/**', 'work/**', 'rails/*', 'events/event.ts'];
 const SUBSCRIPTIONS = 'events/{event,subscribe,subscription,credential}.ts';
@@ -82,7 +85,7 @@ export const ARCHITECTURE = [
   {
     files: ['*/remote/*mirror.ts'],
     own: [...RULES, ...REMOTE_RULES],
-    others: ['kernel/**', RECEIVING, 'upstream/**', 'commit/**'],
+    others: ['kernel/**', RECEIVING, 'pix/model.ts', 'upstream/**', 'commit/**'],
   },
   {
     files: ['*/remote/*commands.ts'],
@@ -105,6 +108,33 @@ export const ARCHITECTURE = [
     files: ['webhooks/receive.ts'],
     own: [...RULES, '*{store,collections}.ts'],
     others: ['kernel/**', 'http/**', 'upstream/**', 'commit/**', 'db/**', 'work/**'],
+  },
+  // A family reads its resources of any account for the payer's page, so its interface names the database.
+  {
+    files: ['pix/collections.ts'],
+    own: [...RULES, '**/*store.ts'],
+    others: ['kernel/**', 'commit/**', 'db/database.ts'],
+  },
+  // The slices of what PIX codes pay add their own members to what all of it shares.
+  {
+    files: ['{payments,charges}/store.ts'],
+    own: [...RULES, '**/*store.ts'],
+    others: ['kernel/**', 'db/**', 'receiving/model.ts', 'pix/{model,store}.ts'],
+  },
+  {
+    files: ['{payments,charges}/collections.ts'],
+    own: [...RULES, '**/*store.ts'],
+    others: ['kernel/**', 'commit/**', PIX, 'pix/{model,collections}.ts'],
+  },
+  {
+    files: ['{payments,charges}/service.ts'],
+    own: [...RULES, '**/*{store,collections}.ts'],
+    others: [...SERVICE, 'pix/collections.ts'],
+  },
+  {
+    files: ['{payments,charges}/wire.ts'],
+    own: RULES,
+    others: ['kernel/**', 'receiving/{model,wire}.ts', 'pix/model.ts'],
   },
   // Each slice's wire says how its events read.
   {

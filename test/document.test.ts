@@ -4,7 +4,7 @@ import { createAdministration } from '../server/src/access/administration.ts';
 import type { Permission } from '../server/src/access/model.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
-import { txidOf } from '../server/src/payments/model.ts';
+import { txidOf } from '../server/src/pix/model.ts';
 import { addAccount, addKey } from './support/accounts.ts';
 import { advanceClock } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';

@@ -24,8 +24,7 @@ import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
 import { NO_BALANCES } from '../server/src/ledger/postings.ts';
 import { REQUESTS_A_MINUTE } from '../server/src/limits/requests.ts';
 import { decideCreate as decideCreatePayment } from '../server/src/payments/decisions.ts';
-import { NEXT as NEXT_OF_PAYMENT, type StoredPayment } from '../server/src/payments/model.ts';
-import { REFUND_DAYS as PIX_REFUND_DAYS } from '../server/src/payments/refunding.ts';
+import type { StoredPayment } from '../server/src/payments/model.ts';
 import { createPaymentRoutes } from '../server/src/payments/routes.ts';
 import { paymentWebhook } from '../server/src/payments/wire.ts';
 import { PAYOUTS_AN_HOUR } from '../server/src/payouts/limits.ts';
@@ -39,6 +38,8 @@ import {
 } from '../server/src/payouts/model.ts';
 import { createPayoutRoutes } from '../server/src/payouts/routes.ts';
 import { payoutWebhook } from '../server/src/payouts/wire.ts';
+import { NEXT as NEXT_OF_PIX } from '../server/src/pix/model.ts';
+import { REFUND_DAYS as PIX_REFUND_DAYS } from '../server/src/pix/refunding.ts';
 import { MAX_PRODUCTS } from '../server/src/products/model.ts';
 import { createProductRoutes } from '../server/src/products/routes.ts';
 import { MAX_REFUNDS } from '../server/src/receiving/model.ts';
@@ -169,7 +170,7 @@ const pending = decideCreatePayment(
     ...{ paymentId: 'psa_0', checkoutAttempt: null, environment: 'live', now },
     ...{ account: { pixEnabled: true, pixFeeCents: 0 }, balances: NO_BALANCES },
   },
-).payment;
+).resource;
 const payment = (change: Partial<StoredPayment>): StoredPayment => ({ ...pending, ...change });
 const paymentEvent = (change: Partial<StoredPayment>) => paymentWebhook(payment(change), 'pending', 'live')!;
 
@@ -387,7 +388,7 @@ describe('the statuses in the service document', () => {
 
   test('The service document has the statuses of a payment by PIX, and the steps between them', () => {
     const steps = rowsIn('3.4', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next)]);
-    expect(Object.fromEntries(steps)).toEqual(NEXT_OF_PAYMENT);
+    expect(Object.fromEntries(steps)).toEqual(NEXT_OF_PIX);
   });
 
   test('The service document has the statuses of a payout of the main account, and the steps of each method', () => {

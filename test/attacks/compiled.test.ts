@@ -15,7 +15,7 @@ import type { Context } from '../../server/src/graphql/context.ts';
 import { execute } from '../../server/src/graphql/execution.ts';
 import { compileOperation } from '../../server/src/graphql/fast/compile.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { createRandom, type Random, shuffled } from '../faults/random.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';

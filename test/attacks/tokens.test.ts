@@ -5,7 +5,7 @@ import { createAdministration } from '../../server/src/access/administration.ts'
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import { STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { addKey } from '../support/accounts.ts';
 import { LIVE_KEY, TEST_KEY, type TestApp, type TestServer } from '../support/app.ts';
 import { approved } from '../support/cards.ts';

@@ -10,7 +10,7 @@ import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { audit } from '../faults/audit.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { createPostgresDatabase, inThisRun } from '../support/database.ts';

@@ -307,7 +307,7 @@ export function rulesOfPix(instant: string): Record<string, string> {
       where (s.end_to_end_id is null or c.end_to_end_id is null or s.amount_cents <> c.amount_cents
           or c.payment_id <> 'psa_' || s.txid)
         and not (c.end_to_end_id is null and exists (
-          select from task t where t.kind = 'payment.receive' and t.key = 'psa_' || s.txid || ' ' || s.end_to_end_id
+          select from task t where t.kind = 'pix.receive' and t.key = s.txid || ' ' || s.end_to_end_id
         ))`,
 
     'a payment was paid by exactly one accepted credit of exactly its amount': `
@@ -370,7 +370,7 @@ export function rulesOfPix(instant: string): Record<string, string> {
           from refund where resource = 'payment'
           union all
           select end_to_end_id || '.' || failed_returns, end_to_end_id, amount_cents, returned_at is not null,
-            'payment.return', end_to_end_id
+            'pix.return', end_to_end_id
           from pix_credit where cause is not null
         ) r on r.id = s.id
       where (r.id is null or s.amount_cents <> r.amount_cents or s.end_to_end_id <> r.end_to_end_id
@@ -399,9 +399,9 @@ export function rulesOfPix(instant: string): Record<string, string> {
 
     'what is to come of a payment by PIX is written down': `
       select wanted.kind, wanted.key from (
-        select 'payment.expire' as kind, payment_id as key from payment where status = 'pending'
-        union all select 'payment.register', payment_id from payment where status = 'pending' and br_code is null
-        union all select 'payment.return', end_to_end_id from pix_credit where cause is not null and returned_at is null
+        select 'pix.expire' as kind, payment_id as key from payment where status = 'pending'
+        union all select 'pix.register', payment_id from payment where status = 'pending' and br_code is null
+        union all select 'pix.return', end_to_end_id from pix_credit where cause is not null and returned_at is null
       ) wanted
       where not exists (select from task t where t.kind = wanted.kind and t.key = wanted.key)`,
   };

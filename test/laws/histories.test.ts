@@ -3,7 +3,7 @@ import { sql as raw } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { rulesOfPix } from '../faults/audit.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { advanceClock } from '../support/advance-clock.ts';

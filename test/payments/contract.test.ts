@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { parseBrCode } from '../../server/src/kernel/br-code.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';

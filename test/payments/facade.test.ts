@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import { type CreatePaymentInput, txidOf } from '../../server/src/payments/model.ts';
+import type { CreatePaymentInput } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { type Pair, type Service, startPair, startService } from '../support/pair.ts';

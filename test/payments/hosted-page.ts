@@ -6,7 +6,7 @@ import { createHttpServer } from '../../server/src/http/server.ts';
 import { brCode } from '../../server/src/kernel/br-code.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
-import { createPixPageRoutes } from '../../server/src/payments/page/routes.ts';
+import { createPixPageRoutes } from '../../server/src/pix/page/routes.ts';
 import type { ReturnCause } from '../../server/src/receiving/model.ts';
 
 export const NOW = new Date('2026-03-10T15:00:00.000Z');
@@ -134,7 +134,11 @@ export async function servePixPage({
       async open(paymentId, { asksBank } = { asksBank: false }) {
         if (asksBank) state.asksOfBank += 1;
         if (paymentId !== state.payment.paymentId) return null;
-        return { payment: state.payment, merchantName, paidElsewhere: state.paidElsewhere };
+        return {
+          payment: { ...state.payment, id: paymentId },
+          merchantName,
+          paidElsewhere: state.paidElsewhere,
+        };
       },
     },
     ...{ clock, publicUrl, isTest, limits },

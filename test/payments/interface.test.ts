@@ -4,7 +4,7 @@ import { DASHBOARD_SCOPES } from '../../server/src/access/model.ts';
 import { parseBrCode } from '../../server/src/kernel/br-code.ts';
 import { qrCode } from '../../server/src/kernel/qr-code.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';

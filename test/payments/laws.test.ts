@@ -16,28 +16,21 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
-import { writesOf } from '../../server/src/payments/collections.ts';
-import {
-  decideCreate,
-  decideCredit,
-  decideExpire,
-  decideRefused,
-  decideRegisterAgain,
-  decideRegistered,
-  decideReturn,
-  type PaymentChange,
-  type RecordedCredit,
-  returnIdOf,
-} from '../../server/src/payments/decisions.ts';
-import { NEXT, SHOWN_RETURNS, type StoredPayment } from '../../server/src/payments/model.ts';
-import {
-  decideRefundBegin,
-  decideRefundCompleted,
-  decideRefundFailed,
-  REFUND_DAYS,
-} from '../../server/src/payments/refunding.ts';
+import { pixPayments } from '../../server/src/payments/collections.ts';
+import { decideCreate, paymentRules } from '../../server/src/payments/decisions.ts';
+import type { StoredPayment } from '../../server/src/payments/model.ts';
+import { writesOf } from '../../server/src/pix/collections.ts';
+import { type PixChange, type RecordedCredit, returnIdOf } from '../../server/src/pix/decisions.ts';
+import { NEXT, SHOWN_RETURNS } from '../../server/src/pix/model.ts';
+import { pixRefunds, REFUND_DAYS } from '../../server/src/pix/refunding.ts';
 import { closesOrder, MAX_REFUNDS } from '../../server/src/receiving/model.ts';
 import { generated } from '../support/scale.ts';
+
+type PaymentChange = PixChange<StoredPayment>;
+
+const { decideCredit, decideExpire, decideRefused, decideRegisterAgain, decideRegistered, decideReturn } =
+  pixPayments.decisions;
+const { decideRefundBegin, decideRefundCompleted, decideRefundFailed } = pixRefunds(paymentRules);
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const CARD_ACCOUNT = { cardPaymentsEnabled: true, cardReleaseDays: 14 };
@@ -77,7 +70,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
   /** Records a step: a status never leaves its transitions, and each version but the first is announced. */
   function apply(change: PaymentChange | null): PaymentChange | null {
     if (!change) return null;
-    const { previous, payment, credit, transaction } = change;
+    const { previous, resource: payment, credit, transactions } = change;
     expect(previous).toBe(payments.get(payment.paymentId) ?? null);
     if (previous && previous.status !== payment.status)
       expect(NEXT[previous.status]).toContain(payment.status);
@@ -85,13 +78,13 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     expect(change.announced).toBe(payment.version > 1 && previous !== payment);
     // The first update of a payment has no status before it, and every further one has.
     const { paymentId } = payment;
-    for (const { previousStatus } of writesOf(change).events ?? []) {
+    for (const { previousStatus } of writesOf(pixPayments, change).events ?? []) {
       expect(previousStatus).toBe(announced.has(paymentId) ? previous!.status : null);
       announced.add(paymentId);
     }
     if (credit) credits.set(credit.endToEndId, credit);
     payments.set(payment.paymentId, payment);
-    post(transaction);
+    for (const transaction of transactions) post(transaction);
     return change;
   }
 
@@ -163,7 +156,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const before = credit.returnedAt;
       const id = returnIdOf(credit);
       const outcome = status === 'pending' ? { status, settlesAt: null } : { status };
-      const change = apply(decideReturn(payments.get(credit.paymentId)!, credit, outcome, now));
+      const change = apply(decideReturn(payments.get(credit.resourceId)!, credit, outcome, now));
       expect(change === null).toBe(credit.cause === null || before !== null);
       // The bank has never refused a return under the name of the one that it does next.
       if (change && status === 'failed') {
@@ -311,7 +304,7 @@ function expectLaws(tenant: Tenant): void {
   const keep = (order: string | null) => keptOf.set(order!, (keptOf.get(order!) ?? 0) + 1);
   for (const payment of tenant.payments.values()) {
     const accepted = credits.filter(
-      ({ paymentId, cause }) => paymentId === payment.paymentId && cause === null,
+      ({ resourceId, cause }) => resourceId === payment.paymentId && cause === null,
     );
     const isPaid = payment.status === 'paid' || payment.status === 'refunded';
     expect(accepted.map(({ amountCents, endToEndId }) => [amountCents, endToEndId])).toEqual(
@@ -326,7 +319,7 @@ function expectLaws(tenant: Tenant): void {
     expect(payment.refundedCents + payment.refundingCents).toBeLessThanOrEqual(payment.amountCents);
     expect(payment.status === 'refunded').toBe(of('completed') === payment.amountCents);
     const returned = credits.filter(
-      ({ paymentId, cause }) => paymentId === payment.paymentId && cause !== null,
+      ({ resourceId, cause }) => resourceId === payment.paymentId && cause !== null,
     );
     expect(payment.returnedCredits).toEqual(
       returned.slice(-SHOWN_RETURNS).map(({ endToEndId, amountCents, cause, receivedAt, returnedAt }) => ({

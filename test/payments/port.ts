@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
-import {
-  type CreatePaymentInput,
-  type PaymentFilter,
-  type PaymentRange,
-  txidOf,
-} from '../../server/src/payments/model.ts';
+import type { CreatePaymentInput, PaymentFilter, PaymentRange } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { PAYMENT_STATUSES } from '../../server/src/receiving/model.ts';
 import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 

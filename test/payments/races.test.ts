@@ -3,7 +3,7 @@ import { sql as raw } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { rulesOfPix } from '../faults/audit.ts';
 import { createRandom } from '../faults/random.ts';
 import { expectBooksHold } from '../laws/books.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { type Bad, badInput, type Field } from '../support/bad-input.ts';

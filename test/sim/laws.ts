@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import { NEXT } from '../../server/src/payments/model.ts';
+import { NEXT } from '../../server/src/pix/model.ts';
 import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { lawsOfTheBooks } from '../faults/audit.ts';
 import { ALL_ACCOUNTS, isOwed } from '../support/ledger.ts';

@@ -64,7 +64,7 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
   }),
   'a credit that is refused is not sent back': (writes) => ({
     ...writes,
-    tasks: (writes.tasks ?? []).filter(({ kind }) => kind !== 'payment.return'),
+    tasks: (writes.tasks ?? []).filter(({ kind }) => kind !== 'pix.return'),
   }),
   'an order that PIX has paid stays open': (writes) => ({
     ...writes,

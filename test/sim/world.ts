@@ -160,9 +160,9 @@ export async function openWorld({
       select kind, environment, key, revision, task.xmin::text as row, coalesce(
         (select number from card_payment where starts_with(kind, 'card_payment.') and order_code = key),
         (select number from refund where starts_with(kind, 'refund.') and refund_id = key),
-        (select number from payment where starts_with(kind, 'payment.') and payment_id = split_part(key, ' ', 1)),
+        (select number from payment where starts_with(kind, 'pix.') and payment_id in (key, 'psa_' || split_part(key, ' ', 1))),
         (select number from payment join pix_credit c using (payment_id)
-          where kind = 'payment.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
+          where kind = 'pix.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
         (select number from payout where starts_with(kind, 'payout.') and withdrawal_id = key),
         (select number from subaccount_payout where starts_with(kind, 'subaccount_payout.') and id = key),
         (select number from webhook_delivery where starts_with(kind, 'webhook.') and webhook_id = key)

@@ -17,13 +17,9 @@ import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
-import type {
-  HostedPixCheckout,
-  PaymentService,
-  PixReceiver,
-  StoredPayment,
-} from '../../server/src/payments/model.ts';
+import type { PaymentService, StoredPayment } from '../../server/src/payments/model.ts';
 import type { OwnPayout, PayoutService } from '../../server/src/payouts/model.ts';
+import type { HostedPixCheckout, PixReceiver } from '../../server/src/pix/model.ts';
 import type { ProductService, StoredProduct } from '../../server/src/products/model.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
@@ -61,7 +57,7 @@ export interface Core {
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   readonly refunds: RefundService;
-  readonly payments: PaymentService<StoredPayment> & PixReceiver & HostedPixCheckout;
+  readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
   /** The simulated bank of PIX payments, without the faults of `CoreOptions.pix`. */
   readonly pix: SimulatedPix;
   /** The simulated bank itself, without the faults of `CoreOptions.bank`. */

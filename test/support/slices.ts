@@ -15,12 +15,13 @@ import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
-import { notifyOfCredit, returnOfCardPayment } from '../../server/src/modes/embedded.ts';
-import { createPixCharging } from '../../server/src/payments/charging.ts';
-import { pixOrderPayments, refundablePayments } from '../../server/src/payments/collections.ts';
+import { notifyOfCredit, PIX_FAMILIES, returnOfCardPayment } from '../../server/src/modes/embedded.ts';
+import { pixPayments, refundablePayments } from '../../server/src/payments/collections.ts';
 import { createPaymentService } from '../../server/src/payments/service.ts';
 import { createPayoutSending } from '../../server/src/payouts/sending.ts';
 import { createPayoutService } from '../../server/src/payouts/service.ts';
+import { createPixCharging } from '../../server/src/pix/charging.ts';
+import { pixOrderPayments } from '../../server/src/pix/collections.ts';
 import { products as productRecords } from '../../server/src/products/collections.ts';
 import { createProductService } from '../../server/src/products/service.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
@@ -30,6 +31,7 @@ import { createSimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import { createRefundSending } from '../../server/src/refunds/sending.ts';
 import { createRefundService } from '../../server/src/refunds/service.ts';
 import { createSandboxService } from '../../server/src/sandbox/service.ts';
+import { beneficiaries } from '../../server/src/subaccounts/collections.ts';
 import { createSubaccountSending } from '../../server/src/subaccounts/sending.ts';
 import { createSubaccountService } from '../../server/src/subaccounts/service.ts';
 import { createWalletControls, createWalletService } from '../../server/src/wallet/service.ts';
@@ -69,7 +71,7 @@ export function wireSlices({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
-  const sources = { card_payment: refundableCardPayments, payment: refundablePayments };
+  const sources = { card_payment: refundableCardPayments, payment: refundablePayments(beneficiaries) };
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
   const rail = wrapPix(pix);
   const refunds = createRefundService({ database, committer, sources });
@@ -79,7 +81,8 @@ export function wireSlices({
     returnOf: returnOfCardPayment,
   });
   const pixCharging = createPixCharging({
-    ...{ database, committer, accounts, rail, onFault },
+    ...{ database, committer, accounts, beneficiaries, rail, onFault },
+    families: PIX_FAMILIES,
     otherMethods: [cardOrderPayments],
     meter: { onPixCode: () => undefined, onPixCredit: () => undefined },
   });
@@ -88,9 +91,10 @@ export function wireSlices({
       ...{ database, committer, accounts, privateAddresses },
       products: productRecords,
       otherMethods: [cardOrderPayments],
-      register: pixCharging.register,
+      register: pixCharging.of(pixPayments).register,
     }),
-    ...pixCharging,
+    ...pixCharging.of(pixPayments),
+    open: pixCharging.open,
   };
   const sandbox = createSandboxService({ database, committer, payments, payer: pix });
   const payoutSending = createPayoutSending({ database, committer, bank });

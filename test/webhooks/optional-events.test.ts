@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { type UpstreamError, ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { txidOf } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
 import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
 import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';

@@ -351,7 +351,7 @@ interface RateWindowTable {
 interface StatementEntryTable extends TenantTable {
   number: Generated<number>;
   subaccount_id: string;
-  kind: 'transfer_in' | 'payout' | 'payout_reversal';
+  kind: 'transfer_in' | 'payout' | 'payout_reversal' | 'split_in' | 'split_reversal';
   ref_id: string;
   amount_cents: number;
   balance_after_cents: number;

@@ -28,15 +28,16 @@ import type { Clock, ShiftableClock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
-import { createPixCharging } from '../payments/charging.ts';
-import { pixOrderPayments, refundablePayments } from '../payments/collections.ts';
-import type { PaymentTask } from '../payments/model.ts';
-import { createPixPageRoutes } from '../payments/page/routes.ts';
+import { pixPayments, refundablePayments } from '../payments/collections.ts';
 import { createPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
 import { createPayoutSending } from '../payouts/sending.ts';
 import { createPayoutService } from '../payouts/service.ts';
+import { createPixCharging } from '../pix/charging.ts';
+import { type PixFamily, pixOrderPayments } from '../pix/collections.ts';
+import type { PixTask, StoredPixResource } from '../pix/model.ts';
+import { createPixPageRoutes } from '../pix/page/routes.ts';
 import { products } from '../products/collections.ts';
 import { createProductRoutes } from '../products/routes.ts';
 import { createProductService } from '../products/service.ts';
@@ -53,6 +54,7 @@ import { createSandboxService } from '../sandbox/service.ts';
 import { createControls } from '../simulator/controls.ts';
 import { createSimulatorRoutes } from '../simulator/routes.ts';
 import { selectAccountNames } from '../simulator/store.ts';
+import { beneficiaries } from '../subaccounts/collections.ts';
 import { createSubaccountRoutes } from '../subaccounts/routes.ts';
 import { createSubaccountSending } from '../subaccounts/sending.ts';
 import { createSubaccountService } from '../subaccounts/service.ts';
@@ -63,6 +65,9 @@ import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
 import { scheduleTasks } from '../work/store.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
+
+/** The families of resources that PIX codes pay. */
+export const PIX_FAMILIES: readonly PixFamily<StoredPixResource>[] = [pixPayments];
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
 export async function createEmbeddedRuntime({
@@ -104,7 +109,7 @@ export async function createEmbeddedRuntime({
     meter: metrics,
   });
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
-  const sources = { card_payment: refundableCardPayments, payment: refundablePayments };
+  const sources = { card_payment: refundableCardPayments, payment: refundablePayments(beneficiaries) };
   const refunds = createRefundService({ database, committer, sources });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
@@ -117,15 +122,16 @@ export async function createEmbeddedRuntime({
     otherMethods: [pixOrderPayments],
   });
   const pixCharging = createPixCharging({
-    ...{ database, committer, accounts, onFault },
+    ...{ database, committer, accounts, beneficiaries, onFault },
     rail: pix,
+    families: PIX_FAMILIES,
     otherMethods: [cardOrderPayments],
     meter: metrics,
   });
   const payments = createPaymentService({
     ...{ database, committer, accounts, products, privateAddresses },
     otherMethods: [cardOrderPayments],
-    register: pixCharging.register,
+    register: pixCharging.of(pixPayments).register,
   });
   const productService = createProductService({ database, committer });
   const access = createAccessService({ database, committer, clock });
@@ -150,7 +156,7 @@ export async function createEmbeddedRuntime({
   const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSending };
   const sandbox = createSandboxService({
     ...{ database, committer },
-    payments: { ...payments, ...pixCharging },
+    payments: { ...payments, ...pixCharging.of(pixPayments) },
     payer: pix,
   });
   const webhooks = createWebhookService({ database, committer, privateAddresses });
@@ -179,7 +185,11 @@ export async function createEmbeddedRuntime({
     webhooks,
   };
   const hostedPayments = { ...cardPayments, ...charging, refund: refunds.refund };
-  const hostedPixPayments = { ...payments, ...pixCharging };
+  const hostedPixPayments = {
+    ...payments,
+    ...pixCharging.of(pixPayments),
+    open: pixCharging.open,
+  };
   const controls = {
     ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
     ...sandbox,
@@ -251,7 +261,8 @@ export async function createEmbeddedRuntime({
                 payouts,
                 subaccounts,
                 cardPayments: hostedPayments,
-                payments: hostedPixPayments,
+                payments,
+                codes: pixCharging,
                 pix,
                 wallet: controls,
                 testPayments: sandbox,
@@ -285,8 +296,8 @@ export function notifyOfCredit(
   tenant: Tenant,
   { txid, endToEndId, at }: { txid: string; endToEndId: string; at: Date },
 ): Promise<void> {
-  const kind: PaymentTask = 'payment.receive';
-  return scheduleTasks(sql, tenant, [{ kind, key: `psa_${txid} ${endToEndId}`, at }]);
+  const kind: PixTask = 'pix.receive';
+  return scheduleTasks(sql, tenant, [{ kind, key: `${txid} ${endToEndId}`, at }]);
 }
 
 /** The refund of a card payment that is returned by itself. */

@@ -12,7 +12,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { StrangerLimits } from '../limits/strangers.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
-import type { HostedPixCheckout, PaymentService, PixReceiver, StoredPayment } from '../payments/model.ts';
+import type { PaymentService, StoredPayment } from '../payments/model.ts';
+import type { HostedPixCheckout, PixReceiver } from '../pix/model.ts';
 import type { SimulatedPix } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
@@ -65,7 +66,7 @@ export interface Runtime {
 
 export interface EmbeddedServices {
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
-  readonly payments: PaymentService<StoredPayment> & PixReceiver & HostedPixCheckout;
+  readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
   /** The simulated bank of PIX payments. */
   readonly pix: SimulatedPix;
   /** Operations that no client has, for the simulator. */

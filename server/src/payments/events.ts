@@ -1,4 +1,5 @@
-import { type Payment, paymentFromJson } from './model.ts';
+import { pixResourceFromJson } from '../pix/model.ts';
+import type { Payment } from './model.ts';
 
 declare module '../events/event.ts' {
   interface EventTypes {
@@ -11,4 +12,4 @@ declare module '../events/event.ts' {
   }
 }
 
-export const paymentSnapshots = { payment: paymentFromJson };
+export const paymentSnapshots = { payment: pixResourceFromJson<Payment> };

@@ -8,25 +8,17 @@ import {
   type StartCheckoutInput,
 } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
+import { UnavailableError, UpstreamError } from '../kernel/errors.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, requiredOr } from '../kernel/text.ts';
+import type { PixResource, StoredPixResource } from '../pix/model.ts';
 import { productIdText } from '../products/model.ts';
-import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
+import type { PaymentStatus } from '../receiving/model.ts';
 
 /** The methods of a payment of this family. */
 export const PAYMENT_METHODS = ['pix', 'ltc'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
-
-export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
-  pending: ['paid', 'failed', 'expired'],
-  // The bank holds the money of a late PIX, and the clock does not.
-  expired: ['paid'],
-  paid: ['refunded'],
-  refunded: [],
-  failed: [],
-};
 
 /** Names a payment: by the given 32 hex digits, else by random ones. */
 export function newPaymentId(digits: string | null): string {
@@ -48,76 +40,22 @@ export const paymentIdText = z
   .refine(isPaymentId, 'must be psa_ and 32 hex digits, in lower case')
   .meta({ description: 'psa_ and 32 hex digits', examples: ['psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b'] });
 
-/** The bank's identifier of the payment's code: the hex digits of its id. */
-export function txidOf(paymentId: string): string {
-  return paymentId.slice('psa_'.length);
-}
-
-/** Money that came for a payment and is sent back. */
-export interface ReturnedCredit {
-  /** The bank's identifier of the PIX that came. */
-  endToEndId: string;
-  amountCents: Cents;
-  /** `unknown` stands for a cause that only a newer version has. */
-  cause: ReturnCause | 'unknown';
-  receivedAt: Date;
-  /** Null while the bank is sending it back. */
-  returnedAt: Date | null;
-}
-
-/** A payment by PIX (the document's section 2.5), as far as it is known. All instants are in UTC. */
-export interface Payment {
+/** A payment by PIX (the document's section 2.5), as far as it is known. */
+export interface Payment extends PixResource {
   /** `psa_` and 32 hex digits. */
   paymentId: string;
-  /** A number that grows by one with each change: of two answers the larger is the newer. */
-  version: number;
-  /** `unknown` stands for a word of the service that the document does not have. */
-  status: PaymentStatus | 'unknown';
-  /** The last known status while the status is `unknown`; null where there was none. */
-  lastStatus?: PaymentStatus | null;
   method: PaymentMethod | 'unknown';
-  amountCents: Cents;
-  /** Another amount with which the service has reported it paid; left out where there is none. */
-  otherPaidCents?: Cents;
-  /** The part that the service keeps. Null where it does not tell. */
-  feeCents: Cents | null;
-  description: string | null;
   callbackUrl: string | null;
   customer: Customer | null;
-  /** The string given at creation, byte for byte. */
-  metadata: string | null;
   /** The merchant's order. Of its payments one is kept. */
   externalId: string | null;
   productId: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
-  /** Left out where this server hosts the page. */
-  checkoutUrl?: string | null;
-  /** PIX Copia e Cola. Null until the bank has given it. */
-  brCode: string | null;
-  /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the payment. */
-  txid?: string | null;
-  createdAt: Date | null;
-  expiresAt: Date;
-  /** Set where the service does not show `expiresAt`, which is then derived. */
-  expiryDerived?: boolean;
-  /** When the payer paid, by the bank's clock. */
-  paidAt: Date | null;
-  paidLate: boolean;
-  /** The bank's identifier of the PIX that paid it. */
-  endToEndId: string | null;
-  refundedAt: Date | null;
-  /** Given back to the payer so far. Null where the service does not tell. */
-  refundedCents: Cents | null;
-  /** Held by refunds whose end is not known yet. Null where the service does not tell. */
-  refundingCents: Cents | null;
-  failureReason: string | null;
-  /** The last credits that were sent back, oldest first: at most `SHOWN_RETURNS`. */
-  returnedCredits: readonly ReturnedCredit[];
 }
 
 /** A payment of the embedded service. */
-export interface StoredPayment extends Payment {
+export interface StoredPayment extends Payment, StoredPixResource {
   status: PaymentStatus;
   method: 'pix';
   feeCents: Cents;
@@ -126,30 +64,7 @@ export interface StoredPayment extends Payment {
   checkoutAttempt: string | null;
   refundedCents: Cents;
   refundingCents: Cents;
-  /** The number of refunds that the merchant has requested. */
-  refundCount: number;
-  returnedCredits: readonly (ReturnedCredit & { cause: ReturnCause })[];
-}
-
-/** The number of returned credits that a payment shows. */
-export const SHOWN_RETURNS = 20;
-
-/**
- * Whether no later status can follow: REFUNDED or FAILED. A PAID payment may be refunded, an EXPIRED one paid late. A status
- * that only a newer version knows is not final.
- */
-export function isFinal(status: PaymentStatus | 'unknown'): boolean {
-  return NEXT[status as PaymentStatus]?.length === 0;
-}
-
-/** Whether `to` can follow `from`, directly or through statuses that were not observed. */
-export function canFollow(from: PaymentStatus, to: PaymentStatus): boolean {
-  return NEXT[from].some((next) => next === to || canFollow(next, to));
-}
-
-/** Whether a payer can pay the code at this moment. */
-export function isPayable({ status, brCode }: Pick<Payment, 'status' | 'brCode'>): boolean {
-  return status === 'pending' && brCode !== null;
+  returnedCredits: StoredPixResource['returnedCredits'];
 }
 
 /** The instant at which the payment reached its status, as far as it is known. */
@@ -252,47 +167,6 @@ export interface PaymentService<P extends Payment = Payment> {
   count(tenant: Tenant, filter: PaymentFilter): Promise<number>;
 }
 
-/** The operations of the payer's page on one payment, whose id is all that it knows. */
-export interface HostedPixCheckout {
-  /**
-   * Finds a payment. `paidElsewhere`: another payment of the same order was paid, so that money for this one is returned.
-   * With `asksBank`, what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
-   */
-  open(
-    paymentId: string,
-    options?: { asksBank: boolean },
-  ): Promise<{ payment: StoredPayment; merchantName: string; paidElsewhere: boolean } | null>;
-}
-
-/** The side of the service that the bank calls. */
-export interface PixReceiver {
-  /**
-   * Records every credit that the bank holds for a payment and that is not recorded yet: accepted, or sent back. Called at
-   * least once for each credit; a repeated call changes nothing. Null where there is no such payment.
-   */
-  receive(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
-}
-
-/** The passing of time in sandbox, whose tenants cannot wait for it. */
-export interface PixSimulation {
-  /**
-   * Ends the time of a pending payment now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
-   * ended stays as it is. Null where there is none.
-   */
-  expireNow(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
-}
-
-/** Registers the code of a payment at the bank, and returns the payment as it is afterwards. */
-export type RegisterPayment = (tenant: Tenant, payment: StoredPayment) => Promise<StoredPayment>;
-
-/** The kinds of tasks that payments have. */
-export type PaymentTask = 'payment.register' | 'payment.expire' | 'payment.receive' | 'payment.return';
-
-/** @throws ValidationError where a text has not the form that an id must have */
-export function assertIdForm(hasForm: boolean, form: string): void {
-  if (!hasForm) throw new ValidationError([{ path: 'paymentId', message: `must be ${form}` }]);
-}
-
 // ── Availability ────────────────────────────────────────────────────────────────────────────────
 
 export interface AccountSettings {
@@ -331,25 +205,4 @@ export function noCode({ paymentId, status }: Payment): UpstreamError {
     : new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
         ...{ retryable: true, moneyMayHaveMoved: false, lookupReference: paymentId },
       });
-}
-
-// ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
-
-const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt'] as const;
-
-/** Reads a snapshot back from JSON, where instants are text. */
-export function paymentFromJson(json: unknown): Payment {
-  const payment: Record<string, unknown> = { ...(json as object) };
-  for (const field of INSTANTS) if (payment[field]) payment[field] = new Date(payment[field] as string);
-  payment.returnedCredits = (payment.returnedCredits as unknown[]).map(returnedCreditFromJson);
-  return payment as unknown as Payment;
-}
-
-export function returnedCreditFromJson(json: unknown): ReturnedCredit {
-  const { receivedAt, returnedAt, ...rest } = json as Record<keyof ReturnedCredit, string>;
-  return {
-    ...(rest as unknown as ReturnedCredit),
-    receivedAt: new Date(receivedAt),
-    returnedAt: returnedAt ? new Date(returnedAt) : null,
-  };
 }

@@ -28,17 +28,9 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { qrCode } from '../kernel/qr-code.ts';
+import { isFinal, isPayable, type ReturnedCredit, txidOf } from '../pix/model.ts';
 import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
-import {
-  type CreatePaymentInput,
-  createPaymentInput,
-  isFinal,
-  isPayable,
-  type Payment,
-  type PaymentMethod,
-  type ReturnedCredit,
-  txidOf,
-} from './model.ts';
+import { type CreatePaymentInput, createPaymentInput, type Payment, type PaymentMethod } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -18,19 +18,19 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { pixOrderPayments, writesOf } from '../pix/collections.ts';
+import { assertIdForm, type RegisterCode } from '../pix/model.ts';
 import { closesOrder } from '../receiving/model.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
-import { checkoutUses, payments, pixOrderPayments, writesOf } from './collections.ts';
+import { checkoutUses, payments, pixPayments } from './collections.ts';
 import { decideCreate, saleOf } from './decisions.ts';
 import {
   type AccountSettings,
-  assertIdForm,
   assertMethodAvailable,
   isPaymentId,
   newPaymentId,
   noCode,
   type PaymentService,
-  type RegisterPayment,
   type StoredPayment,
 } from './model.ts';
 import { countPayments, listPayments, selectPayments, selectWithHead } from './store.ts';
@@ -59,7 +59,7 @@ export function createPaymentService({
   products: ProductCollection;
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
-  register: RegisterPayment;
+  register: RegisterCode<StoredPayment>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
 }): PaymentService<StoredPayment> {
@@ -79,7 +79,8 @@ export function createPaymentService({
   }
 
   return {
-    assertId: (paymentId) => assertIdForm(isPaymentId(paymentId), 'psa_ and 32 hex digits, in lower case'),
+    assertId: (paymentId) =>
+      assertIdForm('paymentId', isPaymentId(paymentId), 'psa_ and 32 hex digits, in lower case'),
 
     async create(tenant, { idempotencyKey, ...given }) {
       // GraphQL has the default in its schema, and REST here: both give one input to a key.
@@ -111,12 +112,12 @@ export function createPaymentService({
             ...{ paymentId, account, checkoutAttempt: null },
             ...{ environment: tenant.environment, balances: state.balances, now: state.now },
           });
-          const writes = writesOf(change);
+          const writes = writesOf(pixPayments, change);
           if (idempotencyKey != null)
             writes.records.push(
               remember({ operation: CREATE, key: idempotencyKey, inputHash, resourceId: paymentId }),
             );
-          return { outcome: { payment: change.payment, replayed: false }, writes };
+          return { outcome: { payment: change.resource, replayed: false }, writes };
         },
       });
       const payment = await withCode(tenant, created.payment);
@@ -224,10 +225,10 @@ export function createPaymentService({
             ...{ environment: tenant.environment, balances: state.balances, now: state.now },
           },
         );
-        const writes = writesOf(change);
+        const writes = writesOf(pixPayments, change);
         writes.records.push(remember({ ...attempt, resourceId: paymentId }));
         if (!reusable) writes.records.push(put(checkoutUses, { tokenId, paymentId }));
-        return { outcome: change.payment, writes };
+        return { outcome: change.resource, writes };
       },
     });
   }

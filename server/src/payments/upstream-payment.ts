@@ -1,5 +1,6 @@
 import { parseBrCode } from '../kernel/br-code.ts';
 import type { Cents } from '../kernel/money.ts';
+import { canFollow, isFinal, isPayable, type ReturnedCredit } from '../pix/model.ts';
 import {
   isUnchanged,
   type MergedPayment,
@@ -7,14 +8,7 @@ import {
   type UpstreamDetails,
   wasPaidBy,
 } from '../receiving/upstream-payment.ts';
-import {
-  canFollow,
-  isFinal,
-  isPayable,
-  type Payment,
-  type PaymentMethod,
-  type ReturnedCredit,
-} from './model.ts';
+import type { Payment, PaymentMethod } from './model.ts';
 
 /** A payment as the service shows it in a response or a webhook. Null: not shown. */
 export interface UpstreamPayment extends UpstreamDetails {

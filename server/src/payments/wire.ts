@@ -15,17 +15,10 @@ import { cents } from '../kernel/money.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { isPayable, type ReturnedCredit, txidOf } from '../pix/model.ts';
 import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents } from '../receiving/model.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
-import {
-  isAnyPaymentId,
-  isPayable,
-  PAYMENT_METHODS,
-  type Payment,
-  type ReturnedCredit,
-  type StoredPayment,
-  txidOf,
-} from './model.ts';
+import { isAnyPaymentId, PAYMENT_METHODS, type Payment, type StoredPayment } from './model.ts';
 import type { UpstreamPayment } from './upstream-payment.ts';
 
 // ── A payment in the REST interface (the document's 2.5) ────────────────────────────────────────

@@ -2,13 +2,8 @@ import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
-import {
-  type PaymentService,
-  type PixReceiver,
-  type PixSimulation,
-  type StoredPayment,
-  txidOf,
-} from '../payments/model.ts';
+import type { PaymentService, StoredPayment } from '../payments/model.ts';
+import { type PixReceiver, type PixSimulation, txidOf } from '../pix/model.ts';
 import { testPayments } from './collections.ts';
 import {
   assertSandbox,
@@ -31,7 +26,9 @@ export function createSandboxService({
 }: {
   database: Database;
   committer: Committer;
-  payments: Pick<PaymentService<StoredPayment>, 'find'> & PixReceiver & PixSimulation;
+  payments: Pick<PaymentService<StoredPayment>, 'find'> &
+    PixReceiver<StoredPayment> &
+    PixSimulation<StoredPayment>;
   payer: SimulatedPayer;
 }): SandboxService<StoredTestPayment, StoredPayment> & TestPaymentControls {
   return {

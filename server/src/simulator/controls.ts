@@ -2,8 +2,9 @@ import type { CardPaymentService, StoredCardPayment } from '../card-payments/mod
 import { parseBrCode } from '../kernel/br-code.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { type PaymentService, type PixReceiver, type StoredPayment, txidOf } from '../payments/model.ts';
+import type { PaymentService, StoredPayment } from '../payments/model.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
+import { type PixCodeReceiver, txidOf } from '../pix/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
 import { type SimulatedPix, txidOfCode } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
@@ -27,6 +28,7 @@ export function createControls({
   subaccounts,
   cardPayments,
   payments,
+  codes,
   pix,
   wallet,
   testPayments,
@@ -35,7 +37,8 @@ export function createControls({
   payouts: PayoutService;
   subaccounts: SubaccountPayoutService;
   cardPayments: CardPaymentService<StoredCardPayment> & RefundControls;
-  payments: PaymentService<StoredPayment> & PixReceiver;
+  payments: PaymentService<StoredPayment>;
+  codes: PixCodeReceiver;
   pix: SimulatedPix;
   wallet: WalletControls;
   testPayments: TestPaymentControls;
@@ -131,10 +134,10 @@ export function createControls({
         throw new ValidationError([{ path: 'endToEndId', message: 'is that of a PIX for another payment' }]);
       const { endToEndId, amountCents, at } = sent;
       // The service is notified by a task as well; this call shows the outcome at once.
-      const paymentId = `psa_${txid}`;
-      const payment = await payments.receive(sent.tenant, paymentId);
-      const returned = payment?.returnedCredits.find((credit) => credit.endToEndId === endToEndId);
-      return { id: paymentId, endToEndId, amountCents, at, cause: returned?.cause ?? null };
+      const paid = await codes.receiveByTxid(sent.tenant, txid);
+      if (!paid) throw new NotFoundError('Nobody waits for money by this code');
+      const returned = paid.returnedCredits.find((credit) => credit.endToEndId === endToEndId);
+      return { id: paid.id, endToEndId, amountCents, at, cause: returned?.cause ?? null };
     },
     async setPixReturns(tenant, id, returns) {
       const { paymentId } = await paymentOf(tenant, id);

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
-import { paymentIdText, type ReturnedCredit } from '../payments/model.ts';
+import { paymentIdText } from '../payments/model.ts';
 import type { PayoutMethod } from '../payouts/model.ts';
+import type { ReturnedCredit } from '../pix/model.ts';
 import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 

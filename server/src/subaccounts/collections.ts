@@ -1,10 +1,10 @@
-import { type Change, type Collection, put, type Writes } from '../commit/commit.ts';
+import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { PayoutRecord, StatementEntryKind, StoredStatementEntry, StoredSubaccount } from './model.ts';
 import type { SubaccountPayoutChange, SubaccountPayoutTask } from './payout-rules.ts';
 import { savePayouts, selectPayouts } from './payout-store.ts';
 import { insertEntries, selectEntries } from './statement-store.ts';
 import { insertSubaccounts, selectByExternalIds, selectSubaccounts } from './store.ts';
-import type { SubaccountMove } from './transfers.ts';
+import { type SubaccountMove, withEntry } from './transfers.ts';
 
 // The records of this slice as a decision reads and writes them.
 
@@ -47,15 +47,40 @@ export const payouts: Collection<PayoutRecord> = {
   save: savePayouts,
 };
 
-/** The key of a statement entry: `kind refId`. */
-export function entryKey({ kind, refId }: { kind: StatementEntryKind; refId: string }): string {
-  return `${kind} ${refId}`;
+/** The key of a statement entry: `kind refId subaccountId`. Several subaccounts have an entry of one split charge. */
+export function entryKey({
+  kind,
+  refId,
+  subaccountId,
+}: Pick<StoredStatementEntry, 'kind' | 'refId' | 'subaccountId'>): string {
+  return `${kind} ${refId} ${subaccountId}`;
 }
 
-function fromEntryKey(key: string): { kind: StatementEntryKind; refId: string } {
-  const [kind, refId] = key.split(' ') as [StatementEntryKind, string];
-  return { kind, refId };
+function fromEntryKey(key: string): Pick<StoredStatementEntry, 'kind' | 'refId' | 'subaccountId'> {
+  const [kind, refId, subaccountId] = key.split(' ') as [StatementEntryKind, string, string];
+  return { kind, refId, subaccountId };
 }
+
+/** Subaccounts, as split charges pay them. */
+export const beneficiaries = {
+  read: (reader: Reader, subaccountId: string) => reader.load(subaccounts, subaccountId),
+  balanceOf: (state: State, subaccountId: string) =>
+    state.get(subaccounts, subaccountId)?.balanceCents ?? null,
+  writesOf(
+    state: State,
+    move: {
+      kind: StatementEntryKind;
+      subaccountId: string;
+      refId: string;
+      amountCents: number;
+      transaction: SubaccountMove['transaction'];
+    },
+  ): Writes {
+    const subaccount = state.need(subaccounts, move.subaccountId);
+    const { transaction } = move;
+    return writesOfMove({ ...withEntry(subaccount, { ...move, now: state.now }), transaction });
+  },
+};
 
 /** The writes of a movement on a subaccount's balance. */
 export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove) {

@@ -27,15 +27,22 @@ export interface StoredSubaccount extends Subaccount {
   createdAt: Date;
 }
 
-export type StatementEntryKind = 'transfer_in' | 'payout' | 'payout_reversal';
+export const STATEMENT_ENTRY_KINDS = [
+  'transfer_in',
+  'payout',
+  'payout_reversal',
+  'split_in',
+  'split_reversal',
+] as const;
+export type StatementEntryKind = (typeof STATEMENT_ENTRY_KINDS)[number];
 
 /** A line of a statement, which is append-only. */
 export interface StatementEntry {
   subaccountId: string;
   kind: StatementEntryKind | 'unknown';
   /**
-   * A reference: `rep_…` of a transfer, `saq_…` of a payout, which its reversal repeats unless the payout got a
-   * `SUB-…`.
+   * A reference: `rep_…` of a transfer, `saq_…` of a payout, which its reversal repeats unless the payout got a `SUB-…`;
+   * `psplit_…` of a split charge, `ref_…` of a refund of it.
    */
   refId: string;
   /** The signed change of the balance. */

@@ -111,7 +111,10 @@ export function createSubaccountService({
           Promise.all([
             reader.load(subaccounts, input.subaccountId),
             readReplay(reader, TRANSFER, idempotencyKey, (refId) =>
-              reader.load(statementEntries, entryKey({ kind: 'transfer_in', refId })),
+              reader.load(
+                statementEntries,
+                entryKey({ kind: 'transfer_in', refId, subaccountId: input.subaccountId }),
+              ),
             ),
           ]),
         decide(state) {
@@ -119,7 +122,10 @@ export function createSubaccountService({
           const subaccount = state.get(subaccounts, input.subaccountId);
           if (!subaccount) throw new NotFoundError('Subaccount not found');
           if (before !== null) {
-            const entry = state.need(statementEntries, entryKey({ kind: 'transfer_in', refId: before }));
+            const entry = state.need(
+              statementEntries,
+              entryKey({ kind: 'transfer_in', refId: before, subaccountId: subaccount.id }),
+            );
             return { outcome: { subaccount, entry, replayed: true } };
           }
           const move = decideTransfer(subaccount, {

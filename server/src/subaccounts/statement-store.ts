@@ -3,7 +3,7 @@ import type { Sql } from '../db/database.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { StatementEntryKind, StoredStatementEntry } from './model.ts';
+import type { StoredStatementEntry } from './model.ts';
 import {
   countEachList,
   groupByList,
@@ -18,11 +18,17 @@ import {
 export async function selectEntries(
   sql: Sql,
   tenant: Tenant,
-  keys: readonly { kind: StatementEntryKind; refId: string }[],
+  keys: readonly Pick<StoredStatementEntry, 'kind' | 'refId' | 'subaccountId'>[],
 ): Promise<StoredStatementEntry[]> {
   const rows = await entriesOf(sql, tenant)
     .selectAll()
-    .where((row) => row.or(keys.map(({ kind, refId }) => row.and({ kind, ref_id: refId }))))
+    .where((row) =>
+      row.or(
+        keys.map(({ kind, refId, subaccountId }) =>
+          row.and({ kind, ref_id: refId, subaccount_id: subaccountId }),
+        ),
+      ),
+    )
     .execute();
   return rows.map(toEntry);
 }

@@ -30,6 +30,12 @@ const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
     TRANSFER_IN: { value: 'transfer_in', description: 'From the main account.' },
     PAYOUT: { value: 'payout' },
     PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
+    SPLIT_IN: {
+      value: 'split_in',
+      description:
+        'A beneficiary’s part of a split charge; with the id of a refund, what that refund took and has failed to give back.',
+    },
+    SPLIT_REVERSAL: { value: 'split_reversal', description: 'Taken back by a refund of a split charge.' },
     UNKNOWN,
   } as const,
 });
@@ -40,7 +46,8 @@ const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').im
   fields: (t) => ({
     kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
     refId: t.exposeString('refId', {
-      description: 'saq_… for a payout; SUB-… on the reversal of a payout refused before the bank.',
+      description:
+        'saq_… for a payout; SUB-… on the reversal of a payout refused before the bank; psplit_… for a part of a split charge, and ref_… for a refund of it.',
     }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',

@@ -22,6 +22,7 @@ import type {
   SubaccountPayout,
   SubaccountPayoutStatus,
 } from './model.ts';
+import { STATEMENT_ENTRY_KINDS } from './model.ts';
 import { anySubaccountId } from './names.ts';
 import type { UpstreamPayout } from './upstream-payout.ts';
 
@@ -37,7 +38,7 @@ export const subaccountWire = z
 
 export const statementEntryWire = z
   .object({
-    kind: answeredWord(['transfer_in', 'payout', 'payout_reversal']),
+    kind: answeredWord(STATEMENT_ENTRY_KINDS),
     refId: z.string().meta({
       description:
         'rep_… of a transfer, saq_… of a payout; a reversal repeats it, or has the SUB-… code of a payout refused before the bank',
@@ -210,6 +211,8 @@ export function readSubaccount(body: unknown): Subaccount | null {
 }
 
 const KINDS: readonly [RegExp, StatementEntryKind][] = [
+  [/split.*(revers|estorn)|(revers|estorn).*split/i, 'split_reversal'],
+  [/split/i, 'split_in'],
   [/revers|estorn/i, 'payout_reversal'],
   [/payout|saque/i, 'payout'],
   [/transfer|repasse/i, 'transfer_in'],
@@ -219,7 +222,8 @@ const KINDS: readonly [RegExp, StatementEntryKind][] = [
 export function readStatementEntry(subaccountId: string, body: unknown): StatementEntry | null {
   const json = readRecord(body);
   if (!json) return null;
-  const refId = readText(json.refId) ?? findMember(json, (text) => /^(saq_|rep_|SUB-)/.test(text));
+  const refId =
+    readText(json.refId) ?? findMember(json, (text) => /^(saq_|rep_|SUB-|psplit_|ref_)/.test(text));
   const word = readText(json.kind) ?? readText(json.type) ?? '';
   const kind = KINDS.find(([form]) => form.test(word))?.[1] ?? 'unknown';
   const amount = readAmount(json, 'amount');
@@ -230,10 +234,14 @@ export function readStatementEntry(subaccountId: string, body: unknown): Stateme
     subaccountId,
     kind,
     refId,
-    amountCents: kind === 'unknown' ? amount : kind === 'payout' ? -size : size,
+    amountCents: kind === 'unknown' ? amount : isDebit(kind) ? -size : size,
     balanceAfterCents: readAmount(json, 'balanceAfter'),
     createdAt,
   };
+}
+
+function isDebit(kind: StatementEntryKind): boolean {
+  return kind === 'payout' || kind === 'split_reversal';
 }
 
 /** Reads the `refId` of a transfer's entry, by its name or by our own form; null where there is none. */

@@ -1,7 +1,8 @@
+import { isFinal, pixResourceFromJson } from '../../pix/model.ts';
 import { confirmsStatus } from '../../receiving/upstream-payment.ts';
 import type { MirroredRow } from '../../upstream/mirror-store.ts';
 import { observationsOf, type PaymentFamily } from '../../upstream/payment-mirror.ts';
-import { isFinal, type Payment, paymentBeganAt, paymentFromJson } from '../model.ts';
+import { type Payment, paymentBeganAt } from '../model.ts';
 import { mergeUpstreamPayment, type UpstreamPayment } from '../upstream-payment.ts';
 
 export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
@@ -10,7 +11,7 @@ export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
   merge: mergeUpstreamPayment,
   confirmsStatus,
   isFinal,
-  fromJson: paymentFromJson,
+  fromJson: pixResourceFromJson<Payment>,
   listedBy: (payment) => ({ parent: payment.method, createdAt: paymentBeganAt(payment) }),
   eventOf: (payment, from) => ({
     kind: `payment.${payment.status}`,
@@ -25,5 +26,5 @@ export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
 export const { observationOf } = observationsOf(paymentFamily);
 
 export function paymentOf({ snapshot }: MirroredRow): Payment {
-  return paymentFromJson(snapshot);
+  return pixResourceFromJson<Payment>(snapshot);
 }

@@ -1,6 +1,7 @@
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import { UpstreamError } from '../../kernel/errors.ts';
 import { type Environment, type Tenant, tenantKey } from '../../kernel/tenant.ts';
+import { assertIdForm } from '../../pix/model.ts';
 import { PAYMENT_STATUSES } from '../../receiving/model.ts';
 import { pollInterval } from '../../receiving/poll-interval.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -11,13 +12,7 @@ import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import { notOffered } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
-import {
-  assertIdForm,
-  isAnyPaymentId,
-  PAYMENT_METHODS,
-  type PaymentFilter,
-  type PaymentService,
-} from '../model.ts';
+import { isAnyPaymentId, PAYMENT_METHODS, type PaymentFilter, type PaymentService } from '../model.ts';
 import { paymentEventFromWire, paymentFromWire } from '../wire.ts';
 import { observationOf, paymentFamily, paymentOf } from './mirror.ts';
 
@@ -83,7 +78,8 @@ export function createRemotePayments(facade: UpstreamDependencies): RemoteSlice<
 
   return {
     serviceFor: (requester) => ({
-      assertId: (paymentId) => assertIdForm(isAnyPaymentId(paymentId), 'psa_ and what the service has given'),
+      assertId: (paymentId) =>
+        assertIdForm('paymentId', isAnyPaymentId(paymentId), 'psa_ and what the service has given'),
       create: async () => {
         throw notOffered('Creating PIX payments');
       },

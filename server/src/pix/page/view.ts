@@ -12,7 +12,7 @@ import {
   summary,
   type Tone,
 } from '../../checkout-page/layout.ts';
-import type { ReturnedCredit, StoredPayment } from '../model.ts';
+import type { HostedPix, ReturnedCredit } from '../model.ts';
 import { pixCode } from './code.ts';
 import { cancelUrlOf, type Order, successUrlOf } from './order.ts';
 import type { PageState } from './state.ts';
@@ -96,7 +96,7 @@ const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Htm
         ${receipt(order, [
           ['Pago em', payment.paidAt && instant(payment.paidAt)],
           ['Devolvido', payment.refundedCents > 0 ? money(payment.refundedCents) : null],
-          ['Pagamento', payment.paymentId],
+          ['Pagamento', payment.id],
         ])}
         ${nextStep(successUrlOf(payment))}`,
     };
@@ -111,7 +111,7 @@ const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Htm
       ${receipt(order, [
         ['Pago em', order.payment.paidAt && instant(order.payment.paidAt)],
         ['Devolvido em', order.payment.refundedAt && instant(order.payment.refundedAt)],
-        ['Pagamento', order.payment.paymentId],
+        ['Pagamento', order.payment.id],
       ])}
       ${backLink(cancelUrlOf(order.payment))}`,
   }),
@@ -140,7 +140,7 @@ const REASONS: Record<ReturnedCredit['cause'], string> = {
 /** The number of returned credits that the page lists, the newest first. */
 const LISTED = 3;
 
-function returnedNote(credits: StoredPayment['returnedCredits']): Html | null {
+function returnedNote(credits: HostedPix['returnedCredits']): Html | null {
   if (credits.length === 0) return null;
   const more = credits.length - LISTED;
   return html`

@@ -4,13 +4,13 @@ import type { PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import type { RequestContext, Route } from '../../http/routes.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { type HostedPixCheckout, isPaymentId } from '../model.ts';
+import type { HostedPixCheckout } from '../model.ts';
 import { type Order, successUrlOf } from './order.ts';
 import { pageState } from './state.ts';
 import { paymentPage } from './view.ts';
 
 /**
- * The hosted page of PIX payments. It works without a script; the script copies the code, and shows a change at once. These
+ * The hosted page of whatever a PIX code pays. It works without a script; the script copies the code, and shows a change at once. These
  * routes come before those of other methods, which take any identifier.
  *
  * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
@@ -37,13 +37,13 @@ export function createPixPageRoutes({
 
   /** @throws HttpError 404, RateLimitError */
   function open(exchange: RequestContext, options: { asksBank: boolean }): Promise<Order> {
-    return pages.open(exchange, async (paymentId) => {
-      const found = isPaymentId(paymentId) ? await checkout.open(paymentId, options) : null;
+    return pages.open(exchange, async (id) => {
+      const found = await checkout.open(id, options);
       return (
         found && {
           ...found,
           secondsLeft: secondsLeft(found.payment.expiresAt, clock.now()),
-          path: `${site.basePath}/${paymentId}`,
+          path: `${site.basePath}/${id}`,
         }
       );
     });
@@ -73,9 +73,13 @@ export function createPixPageRoutes({
   return [
     {
       methods: ['GET', 'HEAD'],
-      path: /^\/checkout\/(?<id>psa_[^/]*)\/status$/,
+      path: /^\/checkout\/(?<id>(?:psa|psc|psplit)_[^/]*)\/status$/,
       handle: pages.asStatus(status),
     },
-    { methods: ['GET', 'HEAD'], path: /^\/checkout\/(?<id>psa_[^/]*)$/, handle: pages.asPage(show) },
+    {
+      methods: ['GET', 'HEAD'],
+      path: /^\/checkout\/(?<id>(?:psa|psc|psplit)_[^/]*)$/,
+      handle: pages.asPage(show),
+    },
   ];
 }

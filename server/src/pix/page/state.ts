@@ -1,4 +1,4 @@
-import type { StoredPayment } from '../model.ts';
+import type { HostedPix } from '../model.ts';
 
 /** The states of the payer's page. */
 export type PageState = 'waiting' | 'pending' | 'expired' | 'paid_elsewhere' | 'paid' | 'refunded' | 'failed';
@@ -8,7 +8,7 @@ export type PageState = 'waiting' | 'pending' | 'expired' | 'paid_elsewhere' | '
  * of the order was paid, nobody may be led to pay this one too.
  */
 export function pageState(
-  { status, brCode, expiresAt }: Pick<StoredPayment, 'status' | 'brCode' | 'expiresAt'>,
+  { status, brCode, expiresAt }: Pick<HostedPix, 'status' | 'brCode' | 'expiresAt'>,
   paidElsewhere: boolean,
   now: Date,
 ): PageState {

@@ -1,0 +1,294 @@
+import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
+import type { OrderPayments } from '../commit/orders.ts';
+import type { Database } from '../db/database.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
+import { behindChange } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { PixCredit, PixRail, PixRegistration } from '../rails/pix.ts';
+import { closesOrder, type ReturnCause } from '../receiving/model.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import {
+  type Beneficiaries,
+  credits,
+  type PixFamily,
+  pixOrderPayments,
+  writesWithMoves,
+} from './collections.ts';
+import { type PixChange, type RecordedCredit, type ReturnOutcome, returnIdOf } from './decisions.ts';
+import {
+  type HostedPix,
+  type HostedPixCheckout,
+  type PixCodeReceiver,
+  type PixReceiver,
+  type PixSimulation,
+  type PixTask,
+  type RegisterCode,
+  type StoredPixResource,
+  txidOf,
+} from './model.ts';
+import { selectCredits } from './store.ts';
+
+/** Accounts, with the name that a payer's bank shows; the slice that owns accounts provides them. */
+type AccountCollection = Collection<{ id: string; name: string }>;
+
+/** Counts what comes from the bank. */
+export interface PixMeter {
+  onPixCode(outcome: PixRegistration['status']): void;
+  /** `accepted`, or the cause for which the credit is sent back. */
+  onPixCredit(outcome: 'accepted' | ReturnCause): void;
+}
+
+/** The operations of one family's codes. */
+export interface FamilyCharging<R extends StoredPixResource> extends PixReceiver<R>, PixSimulation<R> {
+  register: RegisterCode<R>;
+}
+
+/**
+ * Calls the bank for PIX codes, and handles their due tasks. The bank is called between two commits, never inside one: a code
+ * and a return are recorded before, under ids that the bank knows them by, so that a retry after a crash has one effect. The
+ * bank knows a code by its txid alone, and the tasks a resource by its id, whose form names its family.
+ */
+export function createPixCharging({
+  database,
+  committer,
+  rail,
+  accounts,
+  families,
+  beneficiaries,
+  otherMethods,
+  meter,
+  onFault,
+}: {
+  database: Database;
+  committer: Committer;
+  rail: PixRail;
+  accounts: AccountCollection;
+  families: readonly PixFamily<StoredPixResource>[];
+  beneficiaries: Beneficiaries;
+  /** The payments of an order that other methods pay. */
+  otherMethods: readonly OrderPayments[];
+  meter: PixMeter;
+  /** Receives the error of a bank that did not answer. */
+  onFault: (fault: unknown) => void;
+}): HostedPixCheckout &
+  PixCodeReceiver & {
+    /** Returns the operations of a family. */
+    of<R extends StoredPixResource>(family: PixFamily<R>): FamilyCharging<R>;
+    tasks: Record<PixTask, TaskHandler>;
+  } {
+  const methods = [pixOrderPayments, ...otherMethods];
+  const operations = new Map(families.map((family) => [family, createFamily(family)]));
+  const sharedReceipts = createCoalescedReads<StoredPixResource | null>();
+
+  /** Finds the operations of the family that an id belongs to. */
+  function familyOf(id: string): ReturnType<typeof createFamily> | null {
+    return [...operations.values()].find(({ family }) => family.isId(id)) ?? null;
+  }
+
+  function createFamily<R extends StoredPixResource>(family: PixFamily<R>) {
+    const { decisions, records } = family;
+
+    async function select(tenant: Tenant, id: string): Promise<R | null> {
+      return (await records.load(database.sql, tenant, [id]))[0] ?? null;
+    }
+
+    /** Applies a decision to a locked resource. Returns the resource as it is afterwards; null where there is none. */
+    function advance(
+      tenant: Tenant,
+      id: string,
+      decide: (resource: R, state: State) => PixChange<R> | null,
+      readMore: (reader: Reader, resource: R) => Promise<unknown> = async () => undefined,
+    ): Promise<R | null> {
+      return committer.change<R | null>({
+        tenant,
+        async read(reader) {
+          const resource = await reader.load(records, id);
+          if (resource) await readMore(reader, resource);
+        },
+        decide(state) {
+          const resource = state.get(records, id);
+          const change = resource && decide(resource, state);
+          return change
+            ? { outcome: change.resource, writes: writesWithMoves(family, change, { beneficiaries, state }) }
+            : { outcome: resource };
+        },
+      });
+    }
+
+    async function registerCode(tenant: Tenant, resource: R): Promise<PixRegistration> {
+      const [account] = await accounts.load(database.sql, tenant, [tenant.accountId]);
+      return rail.register({
+        txid: txidOf(family.idOf(resource)),
+        tenant,
+        amountCents: resource.amountCents,
+        expiresAt: resource.expiresAt,
+        merchantName: account!.name,
+        payer: family.payerOf(resource),
+      });
+    }
+
+    async function record(tenant: Tenant, resource: R, registration: PixRegistration): Promise<R> {
+      const changed = await advance(tenant, family.idOf(resource), (current, { now }) => {
+        switch (registration.status) {
+          case 'registered':
+            return decisions.decideRegistered(current, registration.brCode);
+          case 'refused':
+            return decisions.decideRefused(current, registration.reason, tenant.environment);
+          case 'pending':
+            return decisions.decideRegisterAgain(current, now);
+        }
+      });
+      meter.onPixCode(registration.status);
+      return changed ?? resource;
+    }
+
+    async function receive(tenant: Tenant, id: string): Promise<R | null> {
+      let resource = await select(tenant, id);
+      if (!resource) return null;
+      for (const credit of await rail.creditsOf(txidOf(id)))
+        resource = await recordCredit(tenant, resource, credit);
+      return resource;
+    }
+
+    async function recordCredit(tenant: Tenant, resource: R, credit: PixCredit): Promise<R> {
+      let recorded: RecordedCredit | null = null;
+      const changed = await advance(
+        tenant,
+        family.idOf(resource),
+        (current, state) => {
+          const siblings = methods.flatMap((method) => method.paymentsOf(state, family.orderOf(current)));
+          const change = decisions.decideCredit(current, credit, {
+            isKnown: state.get(credits, credit.endToEndId) !== null,
+            isOrderClosed: siblings.some(closesOrder),
+            environment: tenant.environment,
+            balances: state.balances,
+            now: state.now,
+          });
+          recorded = change?.credit ?? null;
+          return change;
+        },
+        (reader, current) =>
+          Promise.all([
+            reader.load(credits, credit.endToEndId),
+            ...methods.map((method) => method.read(reader, family.orderOf(current))),
+            ...family.sharesOf(current).map((share) => beneficiaries.read(reader, share.subaccountId)),
+          ]),
+      );
+      if (recorded !== null) meter.onPixCredit((recorded as RecordedCredit).cause ?? 'accepted');
+      return changed ?? resource;
+    }
+
+    return {
+      family,
+      select,
+      receive,
+      registerCode,
+      record,
+      async register(tenant: Tenant, resource: R): Promise<R> {
+        const registration = await registerCode(tenant, resource).catch((error: unknown): PixRegistration => {
+          // The task of the code asks again.
+          onFault(error);
+          return { status: 'pending' };
+        });
+        return record(tenant, resource, registration).catch((error: unknown) => {
+          throw behindChange(error);
+        });
+      },
+      async expireNow(tenant: Tenant, id: string): Promise<R | null> {
+        await receive(tenant, id);
+        return advance(tenant, id, (resource, { now }) =>
+          decisions.decideExpire({ ...resource, expiresAt: now }, { environment: tenant.environment, now }),
+        );
+      },
+      expire: (tenant: Tenant, id: string) =>
+        advance(tenant, id, (resource, { now }) =>
+          decisions.decideExpire(resource, { environment: tenant.environment, now }),
+        ),
+      recordReturn: (tenant: Tenant, credit: RecordedCredit, outcome: ReturnOutcome) =>
+        advance(
+          tenant,
+          credit.resourceId,
+          (resource, state) => {
+            const current = state.need(credits, credit.endToEndId);
+            // Another call of this task has recorded a refusal meanwhile: the outcome is of an id that is used up.
+            if (current.failedReturns !== credit.failedReturns) return null;
+            return decisions.decideReturn(resource, current, outcome, state.now);
+          },
+          (reader) => reader.load(credits, credit.endToEndId),
+        ),
+    };
+  }
+
+  async function receiveByTxid(tenant: Tenant, txid: string): Promise<HostedPix | null> {
+    for (const { family, receive } of operations.values())
+      for (const id of family.idsOfTxid(txid)) {
+        const received = await receive(tenant, id);
+        if (received) return family.hostedOf(received);
+      }
+    return null;
+  }
+
+  /** Records what has come, as far as the bank answers. Payers who look at the same page share the request. */
+  async function askBank(
+    { family, receive }: ReturnType<typeof createFamily>,
+    tenant: Tenant,
+    resource: StoredPixResource,
+  ): Promise<StoredPixResource> {
+    const { status, brCode } = resource;
+    const id = family.idOf(resource);
+    if (brCode === null || (status !== 'pending' && status !== 'expired')) return resource;
+    const received = await sharedReceipts(id, () => receive(tenant, id)).catch((error: unknown) => {
+      onFault(error);
+      return null;
+    });
+    return received ?? resource;
+  }
+
+  return {
+    of: <R extends StoredPixResource>(family: PixFamily<R>) =>
+      operations.get(family as unknown as PixFamily<StoredPixResource>) as unknown as FamilyCharging<R>,
+
+    receiveByTxid,
+
+    async open(id, { asksBank } = { asksBank: false }) {
+      const operation = familyOf(id);
+      const found = operation && (await operation.family.selectHosted(database.sql, id));
+      if (!found) return null;
+      const { family } = operation;
+      const { tenant, merchantName } = found;
+      const resource = asksBank ? await askBank(operation, tenant, found.resource) : found.resource;
+      const payment = family.hostedOf(resource);
+      if (payment.status !== 'pending' && payment.status !== 'expired')
+        return { payment, merchantName, paidElsewhere: false };
+      const paid = await Promise.all(
+        methods.map((method) => method.selectPaid(database.sql, tenant, family.orderOf(resource))),
+      );
+      return { payment, merchantName, paidElsewhere: paid.flat().some(closesOrder) };
+    },
+
+    tasks: {
+      async 'pix.register'(task) {
+        const operation = familyOf(task.key);
+        const resource = await operation?.select(task, task.key);
+        if (resource?.status !== 'pending' || resource.brCode !== null) return;
+        await operation!.record(task, resource, await operation!.registerCode(task, resource));
+      },
+      async 'pix.expire'(task) {
+        // What was paid in time and not reported yet is looked up first.
+        await familyOf(task.key)?.receive(task, task.key);
+        await familyOf(task.key)?.expire(task, task.key);
+      },
+      async 'pix.receive'(task) {
+        // The key names the credit behind the code.
+        await receiveByTxid(task, task.key.split(' ')[0]!);
+      },
+      async 'pix.return'(task) {
+        const [credit] = await selectCredits(database.sql, task, [task.key]);
+        if (!credit?.cause || credit.returnedAt) return;
+        const { endToEndId, amountCents, resourceId } = credit;
+        const outcome = await rail.refund({ id: returnIdOf(credit), chargeId: endToEndId, amountCents });
+        await familyOf(resourceId)?.recordReturn(task, credit, outcome);
+      },
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import {
+  type Change,
+  type Collection,
+  joined,
+  put,
+  type Reader,
+  type State,
+  type Writes,
+} from '../commit/commit.ts';
+import type { Order, OrderPayments } from '../commit/orders.ts';
+import type { Sql } from '../db/database.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import {
+  type PixChange,
+  type PixDecisions,
+  type PixRules,
+  type RecordedCredit,
+  type ShareMove,
+  wasAnnounced,
+} from './decisions.ts';
+import type { HostedPix, Payer, StoredPixResource } from './model.ts';
+import { type PaidOrder, saveCredits, savePaidOrders, selectCredits, selectPaidOrders } from './store.ts';
+
+/** The recorded credits of the bank, by their end-to-end id. */
+export const credits: Collection<RecordedCredit> = {
+  name: 'pix_credit',
+  load: selectCredits,
+  keyOf: ({ endToEndId }) => endToEndId,
+  save: saveCredits,
+};
+
+/** The orders that a PIX has closed. */
+const paidOrders: Collection<PaidOrder> = {
+  name: 'pix_paid_order',
+  load: selectPaidOrders,
+  keyOf: ({ order }) => order,
+  save: savePaidOrders,
+};
+
+/** The subaccounts that shares are paid to; the slice that owns them provides them. */
+export interface Beneficiaries {
+  read(reader: Reader, subaccountId: string): Promise<unknown>;
+  /** The balance of a subaccount; null where there is none. */
+  balanceOf(state: State, subaccountId: string): number | null;
+  /** Writes a line of a statement, and posts it. */
+  writesOf(state: State, move: ShareMove): Writes;
+}
+
+/** A family of resources that PIX codes pay. Its slice provides its records and its rules. */
+export interface PixFamily<R extends StoredPixResource> extends PixRules<R> {
+  readonly decisions: PixDecisions<R>;
+  readonly records: Collection<R>;
+  isId(text: string): boolean;
+  /** The ids that a resource with this txid can have. */
+  idsOfTxid(txid: string): string[];
+  /** Finds a resource of any account, for the payer's page, which knows the id alone. */
+  selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; merchantName: string; resource: R } | null>;
+  orderOf(resource: R): Order;
+  payerOf(resource: R): Payer;
+  hostedOf(resource: R): HostedPix;
+  eventOf(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
+}
+
+/** The names by which an order is recorded: that of its attempt, and the merchant's number. */
+function namesOf({ checkoutAttempt, externalId }: Pick<Order, 'checkoutAttempt' | 'externalId'>): string[] {
+  return [
+    ...(checkoutAttempt === null ? [] : [`attempt ${checkoutAttempt}`]),
+    ...(externalId === null ? [] : [`external_id ${externalId}`]),
+  ];
+}
+
+/** The payments of an order by PIX, as the slices of other methods see them. */
+export const pixOrderPayments: OrderPayments = {
+  read: (reader, order) => Promise.all(namesOf(order).map((name) => reader.load(paidOrders, name))),
+  paymentsOf: (state, order) => namesOf(order).flatMap((name) => toOrderPayment(state.get(paidOrders, name))),
+  selectPaid: async (sql, tenant, order) =>
+    (await selectPaidOrders(sql, tenant, namesOf(order))).flatMap(toOrderPayment),
+};
+
+function toOrderPayment(paid: PaidOrder | null) {
+  return paid ? [{ status: 'paid', paidAt: paid.paidAt, canceledAt: null }] : [];
+}
+
+/** Translates a step of a resource into writes, without those of its subaccounts. */
+export function writesOf<R extends StoredPixResource>(
+  family: PixFamily<R>,
+  { previous, resource, credit, transactions, due, done, announced }: PixChange<R>,
+): Writes & { records: Change[] } {
+  const id = family.idOf(resource);
+  const { paidAt } = resource;
+  const hasBeenPaid = paidAt !== null && previous?.paidAt == null;
+  return {
+    records: [
+      put(family.records, resource),
+      ...(credit ? [put(credits, credit)] : []),
+      ...(hasBeenPaid
+        ? namesOf(family.orderOf(resource)).map((order) => put(paidOrders, { order, resourceId: id, paidAt }))
+        : []),
+    ],
+    transactions,
+    events: announced
+      ? [family.eventOf(resource, previous && wasAnnounced(previous) ? previous.status : null)]
+      : [],
+    tasks: due.map(({ kind, key = id, at }) => ({ kind, key, at })),
+    done: done.map((kind) => ({ kind, key: id })),
+  };
+}
+
+/** Translates a step into writes, with what subaccounts get or give. */
+export function writesWithMoves<R extends StoredPixResource>(
+  family: PixFamily<R>,
+  change: PixChange<R>,
+  { beneficiaries, state }: { beneficiaries: Beneficiaries; state: State },
+): Writes {
+  return change.moves.reduce<Writes>(
+    (writes, move) => joined(writes, beneficiaries.writesOf(state, move)),
+    writesOf(family, change),
+  );
+}
+
+/** A refund as its resource sees it. */
+interface RefundOfResource {
+  refundId: string;
+  amountCents: number;
+}
+
+/** Creates what refunds need of a family: what they take from a resource, and how they end. */
+export function refundableOf<R extends StoredPixResource>(
+  family: PixFamily<R>,
+  {
+    title,
+    beneficiaries,
+    detailsOf,
+    refunds,
+  }: {
+    /** The resource at the beginning of a sentence. */
+    title: string;
+    beneficiaries: Beneficiaries;
+    /** The details of a resource that the webhooks of its refunds need. */
+    detailsOf(resource: R): { metadata: string | null; callbackUrl: string | null };
+    refunds: {
+      decideRefundBegin(
+        resource: R,
+        request: { refundId: string; amountCents: number | null; isAutomatic: boolean },
+        state: Pick<State, 'balances' | 'now'> & { balanceOf(subaccountId: string): number },
+      ): { change: PixChange<R>; amountCents: number };
+      decideRefundCompleted(resource: R, refund: RefundOfResource, now: Date): PixChange<R>;
+      decideRefundFailed(resource: R, refund: RefundOfResource, balances: State['balances']): PixChange<R>;
+    };
+  },
+) {
+  return {
+    async read(reader: Reader, id: string) {
+      const resource = await reader.load(family.records, id);
+      for (const { subaccountId } of resource ? family.sharesOf(resource) : [])
+        await beneficiaries.read(reader, subaccountId);
+    },
+
+    begin(
+      state: State,
+      id: string,
+      request: { refundId: string; amountCents: number | null; isAutomatic: boolean },
+    ) {
+      const resource = state.get(family.records, id);
+      if (!resource) throw new NotFoundError(`${title} not found`);
+      const { change, amountCents } = refunds.decideRefundBegin(resource, request, {
+        ...{ balances: state.balances, now: state.now },
+        balanceOf: (subaccountId) => beneficiaries.balanceOf(state, subaccountId)!,
+      });
+      return {
+        amountCents,
+        chargeId: resource.endToEndId!,
+        details: detailsOf(resource),
+        writes: writesWithMoves(family, change, { beneficiaries, state }),
+      };
+    },
+
+    end(state: State, id: string, refund: RefundOfResource & { status: 'completed' | 'failed' }) {
+      const resource = state.need(family.records, id);
+      const change =
+        refund.status === 'completed'
+          ? refunds.decideRefundCompleted(resource, refund, state.now)
+          : refunds.decideRefundFailed(resource, refund, state.balances);
+      return {
+        details: detailsOf(resource),
+        writes: writesWithMoves(family, change, { beneficiaries, state }),
+        mustRepeat: false,
+      };
+    },
+  };
+}

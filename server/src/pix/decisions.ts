@@ -1,0 +1,390 @@
+import { DAY_MS, plusMs } from '../kernel/clock.ts';
+import { UnavailableError } from '../kernel/errors.ts';
+import type { Cents } from '../kernel/money.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerAccountName,
+  type LedgerTransaction,
+  ledgerTransaction,
+  type Move,
+} from '../ledger/postings.ts';
+import { causeOfReturn, fitsBalance, type PaymentStatus, type ReturnCause } from '../receiving/model.ts';
+import { NEXT, type PixTask, SHOWN_RETURNS, type StoredPixResource } from './model.ts';
+
+/** A credit of the bank in the service's own records. */
+export interface RecordedCredit {
+  endToEndId: string;
+  /** The id of the resource for which it came. */
+  resourceId: string;
+  amountCents: Cents;
+  /** When the payer's bank sent it. */
+  receivedAt: Date;
+  /** Null where it was accepted. */
+  cause: ReturnCause | null;
+  returnedAt: Date | null;
+  /** The number of times that the bank has refused to send it back. */
+  failedReturns: number;
+}
+
+/** A subaccount's part of an amount. */
+export interface Share {
+  subaccountId: string;
+  amountCents: Cents;
+}
+
+/** A line on the statement of a subaccount, with its posting. */
+export interface ShareMove {
+  readonly kind: 'split_in' | 'split_reversal';
+  readonly subaccountId: string;
+  /** The charge whose money came, or the refund that takes it or has failed. */
+  readonly refId: string;
+  /** The signed change of the subaccount's balance. */
+  readonly amountCents: number;
+  readonly transaction: LedgerTransaction;
+}
+
+/** The differences between the families of resources that PIX codes pay. */
+export interface PixRules<R extends StoredPixResource> {
+  /** The resource in the ids of its postings and in the words of an error. */
+  readonly name: string;
+  idOf(resource: R): string;
+  /** The parts of the amount that are not the owner's, in their order. */
+  sharesOf(resource: R): readonly Share[];
+}
+
+/** A step of a resource, with its money, its credit and its deadlines. */
+export interface PixChange<R extends StoredPixResource> {
+  readonly previous: R | null;
+  readonly resource: R;
+  readonly credit: RecordedCredit | null;
+  readonly transactions: readonly LedgerTransaction[];
+  /** The amounts that subaccounts get or give. */
+  readonly moves: readonly ShareMove[];
+  /** The key of a task is the resource's id where it is left out. */
+  readonly due: readonly { kind: PixTask; key?: string; at: Date }[];
+  /** The kinds of the resource's own tasks that have nothing left to do. */
+  readonly done: readonly PixTask[];
+  /** Whether subscribers get an update: not before the resource has a code, or has ended without one. */
+  readonly announced: boolean;
+}
+
+/** Milliseconds after which a code that the bank has not given is asked for again. */
+const REGISTER_AFTER_MS = 10_000;
+/** Milliseconds after which the end of a return is looked up. */
+const LOOK_UP_AFTER_MS = 10_000;
+/** Milliseconds after which a return that the bank has refused is tried again. */
+const REPEAT_AFTER_MS = DAY_MS;
+
+/** Money that the bank holds for a resource. */
+interface ArrivedCredit {
+  endToEndId: string;
+  amountCents: Cents;
+  at: Date;
+}
+
+/** The outcome of a return at the bank. */
+export type ReturnOutcome =
+  | { status: 'completed' }
+  | { status: 'pending'; settlesAt: Date | null }
+  | { status: 'failed' };
+
+/** The members of a new resource, before the bank is asked for its code. */
+export function newMembers({
+  amountCents,
+  feeCents,
+  environment,
+  createdAt,
+  expiresAt,
+}: {
+  amountCents: Cents;
+  /** The fee of the account; the sandbox has none. */
+  feeCents: Cents;
+  environment: Environment;
+  createdAt: Date;
+  expiresAt: Date;
+}) {
+  return {
+    version: 1,
+    status: 'pending',
+    amountCents,
+    feeCents: environment === 'sandbox' ? 0 : Math.min(feeCents, amountCents),
+    brCode: null,
+    createdAt,
+    expiresAt,
+    paidAt: null,
+    paidLate: false,
+    endToEndId: null,
+    refundedAt: null,
+    refundedCents: 0,
+    refundingCents: 0,
+    refundCount: 0,
+    failureReason: null,
+    returnedCredits: [],
+  } as const;
+}
+
+/** A step that every reader of the resource can see. */
+export function change<R extends StoredPixResource>(
+  previous: R,
+  changed: Partial<StoredPixResource>,
+  { credit = null, transactions = [], moves = [], due = [], done = [] }: Effects<R>,
+): PixChange<R> {
+  return {
+    previous,
+    resource: { ...previous, ...changed, version: previous.version + 1 },
+    ...{ credit, transactions, moves, due, done },
+    announced: true,
+  };
+}
+
+type Effects<R extends StoredPixResource> = Partial<
+  Pick<PixChange<R>, 'credit' | 'transactions' | 'moves' | 'due' | 'done'>
+>;
+
+/** A step to another status. */
+export function step<R extends StoredPixResource>(
+  previous: R,
+  changed: Partial<StoredPixResource>,
+  status: PaymentStatus,
+  effects: Effects<R>,
+): PixChange<R> {
+  if (!NEXT[previous.status].includes(status))
+    throw new RangeError(`what a PIX pays never goes from ${previous.status} to ${status}`);
+  return change(previous, { ...changed, status }, effects);
+}
+
+/** Whether a resource was announced before: each version has an event but the first, which has no code yet. */
+export function wasAnnounced({ version }: StoredPixResource): boolean {
+  return version > 1;
+}
+
+/** The rail's name of the current try to send a credit back: a new one for each that the bank has refused. */
+export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): string {
+  return `${endToEndId}.${failedReturns}`;
+}
+
+/** Creates the decisions about the resources of one family. */
+export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
+  const { name } = rules;
+
+  /** Waits: nothing of the resource itself changes. */
+  function wait(resource: R, effects: Effects<R>): PixChange<R> {
+    return { ...change(resource, {}, effects), resource, announced: false };
+  }
+
+  /** Takes a sandbox resource that was not paid out of the pending ones. */
+  function endOfPending(resource: R, environment: Environment): LedgerTransaction[] {
+    if (environment !== 'sandbox') return [];
+    return [
+      ledgerTransaction(`${name}.ended:${rules.idOf(resource)}`, [
+        { from: 'merchant_pending', to: 'pix_received', amount: resource.amountCents },
+      ]),
+    ];
+  }
+
+  /**
+   * The postings of an accepted credit. PIX has no release: the money is in the balances at once. The shares do not pass
+   * through the owner's balance: a debt of the owner takes nothing of them.
+   */
+  function paid(
+    resource: R,
+    { environment, balances }: { environment: Environment; balances: Balances },
+  ): Pick<PixChange<R>, 'transactions' | 'moves'> {
+    const { status, amountCents, feeCents } = resource;
+    const id = rules.idOf(resource);
+    const shares = rules.sharesOf(resource);
+    const from: LedgerAccountName =
+      environment === 'sandbox' && status === 'pending' ? 'merchant_pending' : 'pix_received';
+    const ownerCents = amountCents - feeCents - shares.reduce((sum, share) => sum + share.amountCents, 0);
+    const own: Move[] = [
+      { from, to: 'platform_fees', amount: feeCents },
+      ...creditWithRecovery(from, ownerCents, balances),
+    ];
+    return {
+      // Nothing is the owner's where the shares are the whole of it.
+      transactions: feeCents + ownerCents > 0 ? [ledgerTransaction(`${name}.paid:${id}`, own)] : [],
+      moves: shares.map(({ subaccountId, amountCents: amount }, nth) => ({
+        ...{ kind: 'split_in', subaccountId, refId: id, amountCents: amount },
+        transaction: ledgerTransaction(
+          `${name}.split:${id}:${nth}`,
+          [{ from, to: 'merchant_subaccounts', amount }],
+          subaccountId,
+        ),
+      })),
+    };
+  }
+
+  return {
+    /** Records a new resource, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
+    decideNew(resource: R, { environment, balances }: { environment: Environment; balances: Balances }) {
+      const { amountCents, createdAt, expiresAt } = resource;
+      if (!fitsBalance(amountCents, balances.pix_received))
+        throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+      const created: PixChange<R> = {
+        previous: null,
+        resource,
+        credit: null,
+        // In sandbox `pendingRelease` is the sum of the test payments that are pending (the document's 2.4).
+        transactions:
+          environment === 'sandbox'
+            ? [
+                ledgerTransaction(`${name}.created:${rules.idOf(resource)}`, [
+                  { from: 'pix_received', to: 'merchant_pending', amount: amountCents },
+                ]),
+              ]
+            : [],
+        moves: [],
+        due: [
+          { kind: 'pix.expire', at: expiresAt },
+          { kind: 'pix.register', at: plusMs(createdAt, REGISTER_AFTER_MS) },
+        ],
+        done: [],
+        announced: false,
+      };
+      return created;
+    },
+
+    /** Records the code that the bank has given; null where it has come too late, or came before. */
+    decideRegistered(resource: R, brCode: string): PixChange<R> | null {
+      if (resource.status !== 'pending' || resource.brCode !== null) return null;
+      return change(resource, { brCode }, { done: ['pix.register'] });
+    },
+
+    /** Records that the bank refuses the code for good; null where that changes nothing. */
+    decideRefused(resource: R, reason: string, environment: Environment): PixChange<R> | null {
+      if (resource.status !== 'pending' || resource.brCode !== null) return null;
+      return step(resource, { failureReason: reason }, 'failed', {
+        transactions: endOfPending(resource, environment),
+        done: ['pix.register', 'pix.expire'],
+      });
+    },
+
+    /** The next registration of a resource whose code has not come; null where it needs none. */
+    decideRegisterAgain(resource: R, now: Date): PixChange<R> | null {
+      if (resource.status !== 'pending' || resource.brCode !== null) return null;
+      return wait(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
+    },
+
+    /** Expires a resource at its instant and not before; null otherwise. Money that comes later still pays it. */
+    decideExpire(
+      resource: R,
+      { environment, now }: { environment: Environment; now: Date },
+    ): PixChange<R> | null {
+      if (resource.status !== 'pending' || resource.expiresAt > now) return null;
+      return step(resource, {}, 'expired', {
+        transactions: endOfPending(resource, environment),
+        done: ['pix.register'],
+      });
+    },
+
+    /**
+     * Accepts a credit, which pays the resource, or begins to send it back. Null where the credit is known: the bank reports
+     * each at least once.
+     */
+    decideCredit(
+      resource: R,
+      credit: ArrivedCredit,
+      {
+        isKnown,
+        isOrderClosed,
+        environment,
+        balances,
+        now,
+      }: {
+        isKnown: boolean;
+        /** Whether another payment of the same attempt or order was paid, by any method. */
+        isOrderClosed: boolean;
+        environment: Environment;
+        balances: Balances;
+        now: Date;
+      },
+    ): PixChange<R> | null {
+      if (isKnown) return null;
+      const { endToEndId, amountCents, at } = credit;
+      const cause = causeOfReturn(resource, { amountCents, isOrderClosed });
+      const recorded: RecordedCredit = {
+        ...{ endToEndId, resourceId: rules.idOf(resource), amountCents, cause },
+        receivedAt: at,
+        returnedAt: null,
+        failedReturns: 0,
+      };
+      if (cause !== null) {
+        const returnedCredits = [...resource.returnedCredits, shownReturn(recorded)].slice(-SHOWN_RETURNS);
+        return change(
+          resource,
+          { returnedCredits },
+          {
+            credit: recorded,
+            transactions: [
+              ledgerTransaction(`pix_credit.returned:${endToEndId}`, [
+                { from: 'pix_received', to: 'refunds_in_transit', amount: amountCents },
+              ]),
+            ],
+            due: [{ kind: 'pix.return', key: endToEndId, at: now }],
+          },
+        );
+      }
+      const known = { endToEndId, paidAt: at, paidLate: at >= resource.expiresAt };
+      return step(resource, known, 'paid', {
+        credit: recorded,
+        ...paid(resource, { environment, balances }),
+        done: ['pix.expire', 'pix.register'],
+      });
+    },
+
+    /**
+     * Records the outcome of a return; null where it has ended already. The payer must get the money: what the bank refuses
+     * is tried again each day.
+     */
+    decideReturn(
+      resource: R,
+      credit: RecordedCredit,
+      outcome: ReturnOutcome,
+      now: Date,
+    ): PixChange<R> | null {
+      if (credit.cause === null || credit.returnedAt) return null;
+      const { endToEndId, amountCents } = credit;
+      if (outcome.status !== 'completed') {
+        const settlesAt = outcome.status === 'pending' ? outcome.settlesAt : plusMs(now, REPEAT_AFTER_MS);
+        const at = settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
+        return wait(resource, {
+          credit: {
+            ...credit,
+            failedReturns: credit.failedReturns + (outcome.status === 'failed' ? 1 : 0),
+          },
+          due: [{ kind: 'pix.return', key: endToEndId, at }],
+        });
+      }
+      const returned = { ...credit, returnedAt: now };
+      const returnedCredits = resource.returnedCredits.map((shown) =>
+        shown.endToEndId === endToEndId ? shownReturn(returned) : shown,
+      );
+      return change(
+        resource,
+        { returnedCredits },
+        {
+          credit: returned,
+          transactions: [
+            ledgerTransaction(`pix_credit.sent_back:${endToEndId}`, [
+              { from: 'refunds_in_transit', to: 'pix_received', amount: amountCents },
+            ]),
+          ],
+        },
+      );
+    },
+  };
+}
+
+export type PixDecisions<R extends StoredPixResource> = ReturnType<typeof pixDecisions<R>>;
+
+function shownReturn({
+  endToEndId,
+  amountCents,
+  cause,
+  receivedAt,
+  returnedAt,
+}: RecordedCredit): StoredPixResource['returnedCredits'][number] {
+  return { endToEndId, amountCents, cause: cause!, receivedAt, returnedAt };
+}

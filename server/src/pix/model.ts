@@ -1,0 +1,199 @@
+import type { Customer } from '../card-payments/model.ts';
+import { ValidationError } from '../kernel/errors.ts';
+import type { Cents } from '../kernel/money.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
+
+// What all resources share that a PIX code pays: a payment, a charge.
+
+export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  pending: ['paid', 'failed', 'expired'],
+  // The bank holds the money of a late PIX, and the clock does not.
+  expired: ['paid'],
+  paid: ['refunded'],
+  refunded: [],
+  failed: [],
+};
+
+/** The bank's identifier of a code: the hex digits of the id of what it pays, whichever family that is. */
+export function txidOf(id: string): string {
+  return id.slice(id.lastIndexOf('_') + 1);
+}
+
+/** Money that came for a code and is sent back. */
+export interface ReturnedCredit {
+  /** The bank's identifier of the PIX that came. */
+  endToEndId: string;
+  amountCents: Cents;
+  /** `unknown` stands for a cause that only a newer version has. */
+  cause: ReturnCause | 'unknown';
+  receivedAt: Date;
+  /** Null while the bank is sending it back. */
+  returnedAt: Date | null;
+}
+
+/** A resource that a PIX code pays, as far as it is known. All instants are in UTC. */
+export interface PixResource {
+  /** A number that grows by one with each change: of two answers the larger is the newer. */
+  version: number;
+  /** `unknown` stands for a word of the service that the document does not have. */
+  status: PaymentStatus | 'unknown';
+  /** The last known status while the status is `unknown`; null where there was none. */
+  lastStatus?: PaymentStatus | null;
+  amountCents: Cents;
+  /** Another amount with which the service has reported it paid; left out where there is none. */
+  otherPaidCents?: Cents;
+  /** The part that the service keeps. Null where it does not tell. */
+  feeCents: Cents | null;
+  description: string | null;
+  /** The string given at creation, byte for byte. */
+  metadata: string | null;
+  /** Left out where this server hosts the page. */
+  checkoutUrl?: string | null;
+  /** PIX Copia e Cola. Null until the bank has given it. */
+  brCode: string | null;
+  /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the resource. */
+  txid?: string | null;
+  createdAt: Date | null;
+  expiresAt: Date;
+  /** Set where the service does not show `expiresAt`, which is then derived. */
+  expiryDerived?: boolean;
+  /** When the payer paid, by the bank's clock. */
+  paidAt: Date | null;
+  paidLate: boolean;
+  /** The bank's identifier of the PIX that paid it. */
+  endToEndId: string | null;
+  refundedAt: Date | null;
+  /** Given back to the payer so far. Null where the service does not tell. */
+  refundedCents: Cents | null;
+  /** Held by refunds whose end is not known yet. Null where the service does not tell. */
+  refundingCents: Cents | null;
+  failureReason: string | null;
+  /** The last credits that were sent back, oldest first: at most `SHOWN_RETURNS`. */
+  returnedCredits: readonly ReturnedCredit[];
+}
+
+/** A resource of the embedded service that a PIX code pays. */
+export interface StoredPixResource extends PixResource {
+  status: PaymentStatus;
+  feeCents: Cents;
+  createdAt: Date;
+  refundedCents: Cents;
+  refundingCents: Cents;
+  /** The number of refunds that the merchant has requested. */
+  refundCount: number;
+  returnedCredits: readonly (ReturnedCredit & { cause: ReturnCause })[];
+}
+
+/** The number of returned credits that a resource shows. */
+export const SHOWN_RETURNS = 20;
+
+/**
+ * Whether no later status can follow: REFUNDED or FAILED. What is PAID may be refunded, what has EXPIRED may be paid late. A
+ * status that only a newer version knows is not final.
+ */
+export function isFinal(status: PaymentStatus | 'unknown'): boolean {
+  return NEXT[status as PaymentStatus]?.length === 0;
+}
+
+/** Whether `to` can follow `from`, directly or through statuses that were not observed. */
+export function canFollow(from: PaymentStatus, to: PaymentStatus): boolean {
+  return NEXT[from].some((next) => next === to || canFollow(next, to));
+}
+
+/** Whether a payer can pay the code at this moment. */
+export function isPayable({ status, brCode }: Pick<PixResource, 'status' | 'brCode'>): boolean {
+  return status === 'pending' && brCode !== null;
+}
+
+// ── The bank's and the payer's side ─────────────────────────────────────────────────────────────
+
+/** The kinds of tasks that codes have. */
+export type PixTask = 'pix.register' | 'pix.expire' | 'pix.receive' | 'pix.return';
+
+/** A resource as the page of its payer shows it. */
+export interface HostedPix {
+  id: string;
+  version: number;
+  status: PaymentStatus;
+  amountCents: Cents;
+  description: string | null;
+  brCode: string | null;
+  expiresAt: Date;
+  paidAt: Date | null;
+  paidLate: boolean;
+  refundedAt: Date | null;
+  refundedCents: Cents;
+  returnedCredits: readonly ReturnedCredit[];
+  /** The shop's addresses, to which the payer returns. */
+  successUrl: string | null;
+  cancelUrl: string | null;
+}
+
+/** The operations of the payer's page on one resource, whose id is all that it knows. */
+export interface HostedPixCheckout {
+  /**
+   * Finds a resource. `paidElsewhere`: another payment of the same order was paid, so that money for this one is returned.
+   * With `asksBank`, what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
+   */
+  open(
+    id: string,
+    options?: { asksBank: boolean },
+  ): Promise<{ payment: HostedPix; merchantName: string; paidElsewhere: boolean } | null>;
+}
+
+/** The side of the service that the bank calls, for the resources of one family. */
+export interface PixReceiver<R extends StoredPixResource = StoredPixResource> {
+  /**
+   * Records every credit that the bank holds for a resource and that is not recorded yet: accepted, or sent back. Called at
+   * least once for each credit; a repeated call changes nothing. Null where there is no such resource.
+   */
+  receive(tenant: Tenant, id: string): Promise<R | null>;
+}
+
+/** The same side for any code, whose resource the bank does not know. */
+export interface PixCodeReceiver {
+  /** Records what the bank holds for a code, as `PixReceiver` does. Null where nothing of the tenant has this code. */
+  receiveByTxid(tenant: Tenant, txid: string): Promise<HostedPix | null>;
+}
+
+/** The passing of time in sandbox, whose tenants cannot wait for it. */
+export interface PixSimulation<R extends StoredPixResource = StoredPixResource> {
+  /**
+   * Ends the time of a pending resource now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
+   * ended stays as it is. Null where there is none.
+   */
+  expireNow(tenant: Tenant, id: string): Promise<R | null>;
+}
+
+/** Registers the code of a resource at the bank, and returns the resource as it is afterwards. */
+export type RegisterCode<R extends StoredPixResource> = (tenant: Tenant, resource: R) => Promise<R>;
+
+/** The payer as the bank gets it, as far as the merchant has named it. */
+export type Payer = Customer | null;
+
+/** @throws ValidationError where a text has not the form that an id must have */
+export function assertIdForm(path: string, hasForm: boolean, form: string): void {
+  if (!hasForm) throw new ValidationError([{ path, message: `must be ${form}` }]);
+}
+
+// ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
+
+const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt'] as const;
+
+/** Reads a snapshot back from JSON, where instants are text. */
+export function pixResourceFromJson<R extends PixResource>(json: unknown): R {
+  const resource: Record<string, unknown> = { ...(json as object) };
+  for (const field of INSTANTS) if (resource[field]) resource[field] = new Date(resource[field] as string);
+  resource.returnedCredits = (resource.returnedCredits as unknown[]).map(returnedCreditFromJson);
+  return resource as unknown as R;
+}
+
+export function returnedCreditFromJson(json: unknown): ReturnedCredit {
+  const { receivedAt, returnedAt, ...rest } = json as Record<keyof ReturnedCredit, string>;
+  return {
+    ...(rest as unknown as ReturnedCredit),
+    receivedAt: new Date(receivedAt),
+    returnedAt: returnedAt ? new Date(returnedAt) : null,
+  };
+}
