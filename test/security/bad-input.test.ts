@@ -425,6 +425,9 @@ async function asked(
   }
   const answer = body.data[mutation];
   if (!answer.code) return { refusal: null, fault };
+  // A sentence that something was not found names the resource, and each input has one field for it.
+  if (answer.code === 'NOT_FOUND')
+    return { refusal: `${answer.message} ${Object.keys(variables.input as object).join(' ')}`, fault };
   const paths = (answer.fields ?? []).map(({ path }: { path: string }) => path).join(' ');
   return { refusal: `${answer.code} ${answer.message} ${paths}`, fault };
 }
