@@ -293,7 +293,7 @@ describe('a request', () => {
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const broken = 'NO SUCH THING\r\n\r\n';
     const said = sendRaw(port, `${get('/1')}${get('/2')}${broken}${broken}${get('/3')}`);
-    await vi.waitFor(() => expect(begun).toEqual(['/1', '/2']));
+    await vi.waitFor(() => expect(begun).toEqual(['/1']));
     requests[1]!.resolve();
     requests[0]!.resolve();
     expect((await said).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);

@@ -88,9 +88,24 @@ export function createHttpServer({
     connectionsCheckingInterval: checkMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
+  /** The last response of each connection. */
+  const lastOf = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(timeouts, (request, response) => {
+    const { socket } = request;
+    const earlier = lastOf.get(socket);
+    lastOf.set(socket, response);
     const own: InFlight = { response, template: null, inTrace: null };
     const releaseSlot = inFlight.take(own);
+    if (!earlier || earlier.closed) return handle(request, own, releaseSlot);
+    // Requests that a client sends before it has read a response are handled one after the other: their responses would
+    // be held in memory until the client reads, however large they are.
+    earlier.once('close', () => {
+      if (socket.destroyed) releaseSlot();
+      else handle(request, own, releaseSlot);
+    });
+  });
+  function handle(request: IncomingMessage, own: InFlight, releaseSlot: () => void): void {
+    const { response } = own;
     const onEnd = onRequest?.(request, response);
     response.once('close', () => {
       releaseSlot();
@@ -112,7 +127,7 @@ export function createHttpServer({
     } catch (error) {
       refuse(error);
     }
-  });
+  }
   server.setTimeout(stalledMs);
   /** Sockets that have sent a malformed request: everything behind it is malformed too. */
   const malformed = new WeakSet<Duplex>();
