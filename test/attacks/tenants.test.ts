@@ -1181,7 +1181,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
           if (next.type === 'pong') break;
           heard.push(next);
         }
-        // A facade may have looked at its own wallet again, and at its own payments, some of which expire meanwhile.
+        // A facade may have looked at its own wallet again, and some of its own payments expire meanwhile.
         if (other.side !== side)
           for (const { id, payload } of heard) {
             if (id === 'walletUpdates') expect(payload.data.walletUpdates.wallet.id).toBe(other.wallet);
