@@ -123,6 +123,15 @@ describe('in front of the service', () => {
   });
 
   describe('a shop', () => {
+    it('the shop of a facade offers the card alone, though its page names PIX first', async () => {
+      const visitor = await shop.visit();
+      const product = productOf(visitor.page, 'caneca');
+      // The server's answer takes PIX away.
+      await product.pixButton.waitFor({ state: 'detached' });
+      expect(await product.element.getAttribute('methods')).toBe('pix card');
+      expect(await product.payButton.count()).toBe(1);
+    });
+
     if (runsAll())
       it('a shop learns of a payment that was made while its facade was down', async () => {
         const visitor = await shop.visit();

@@ -1,5 +1,6 @@
 import { getCrcInfo, parseQR, QRParseMode, type TlvEntity } from 'emvco-qr-sdk';
 import fc from 'fast-check';
+import { hasError, isDynamicPix, parsePix } from 'pix-utils';
 import { describe, expect, test } from 'vitest';
 import { type BrCode, brCode, crc16, parseBrCode } from '../../server/src/kernel/br-code.ts';
 import { anyText } from '../support/any-text.ts';
@@ -64,6 +65,21 @@ describe('a BR Code that is built', () => {
     expect(getCrcInfo(CODE, fields)).toEqual({ value: CODE.slice(-4), isValid: true });
     const wrong = `${CODE.slice(0, -4)}${CODE.endsWith('0000') ? '1111' : '0000'}`;
     expect(getCrcInfo(wrong, read(wrong)).isValid).toBe(false);
+  });
+
+  test('An independent parser of PIX codes takes it for a dynamic one, and refuses each changed character', () => {
+    const read = parsePix(CODE);
+    if (hasError(read) || !isDynamicPix(read))
+      throw new Error(`pix-utils reads another code: ${JSON.stringify(read)}`);
+    expect(read).toMatchObject({
+      url: CHARGE.url,
+      merchantName: CHARGE.merchantName,
+      merchantCity: CHARGE.merchantCity,
+    });
+    for (let at = 0; at < CODE.length; at += 1) {
+      const changed = CODE.slice(0, at) + (CODE[at] === '1' ? '2' : '1') + CODE.slice(at + 1);
+      expect(hasError(parsePix(changed)), changed).toBe(true);
+    }
   });
 
   test('The CRC of the digits from 1 to 9 is the check value of CRC-16/CCITT-FALSE', () => {
