@@ -14,7 +14,7 @@ export interface ApiKey {
   accountId: string;
   environment: Environment;
   name: string | null;
-  /** Empty for an unrestricted key. */
+  /** The key's permissions; empty: unrestricted. */
   permissions: readonly Permission[];
   /** The last four characters of the key, where they were stored. */
   hint: string | null;
@@ -63,7 +63,7 @@ const settings = {
 };
 
 export const createKeyInput = z.strictObject({
-  /** Optional where there is one account. */
+  /** The key's account; may be left out where there is one account. */
   accountId: id.optional(),
   environment,
   permissions: z.array(permission).transform((all) => [...new Set(all)]),
@@ -101,7 +101,7 @@ export interface Administration {
   updateAccount(input: z.output<typeof updateAccountInput>): Promise<{ account: Account }>;
 }
 
-/** @throws UnavailableError */
+/** Refuses one more key where an account has ten active ones. @throws UnavailableError */
 export function assertMayHaveAnotherKey(active: number): void {
   if (active >= MAX_ACTIVE_KEYS)
     throw new UnavailableError(

@@ -26,15 +26,14 @@ export interface RecentCallers {
    */
   authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   /**
-   * Counts a request against the limit of its network, unless its credential is valid, before anything is read,
-   * parsed or looked up for it. A request with a recently accepted credential is not counted, so that a neighbour on
-   * the same network cannot lock out a known caller.
+   * Counts a request against the limit of its network before anything of it is read. A request whose credential is valid
+   * is not counted in the end: a neighbour on the same network cannot lock out a known caller.
    * @throws RateLimitError, at once or later
    */
   admit(authorization: string | null | undefined, address: string, connection?: object): void | Promise<void>;
   /**
-   * Invalidates the entries of a tenant, by its key, after a commit on this or another instance; null: of all
-   * tenants.
+   * Invalidates the cached callers of a tenant, given as `tenantKey`, after a commit on this or another instance; null: of
+   * all tenants.
    */
   changed(tenant: string | null): void;
 }
@@ -57,7 +56,7 @@ export function createRecentCallers({
   /** Messages of refusals: an error itself would retain its stack, and with it its request. */
   const refusals = createLRUCache<{ message: string; at: number }>(REFUSAL_CACHE_BYTES, () => REFUSAL_BYTES);
   const cachedCallers = createLRUCache<CachedCaller>(CALLER_CACHE_BYTES, () => CALLER_BYTES);
-  /** The validity of each tenant's entries, until the tenant changes. */
+  /** Marks that all cached callers of a tenant share; a change of the tenant makes its mark invalid. */
   const tenants = new Map<string, Validity>();
   /** The tenants that changed during each lookup in flight: its result may be older than the change. */
   const lookups = new Set<Set<string | null>>();
@@ -125,7 +124,7 @@ export function createRecentCallers({
     return lookUp(authorization, hash);
   }
 
-  /** Takes back the count of a request against the limit of its network, unless its credential is refused. */
+  /** Takes back a request's count against its network's limit, unless the request's credential is refused. */
   async function putBackIfValid(authorization: string, address: string, connection?: object): Promise<void> {
     try {
       await authenticate(authorization, connection);

@@ -116,7 +116,7 @@ function formatAccounts(accounts: readonly Json<Account>[]): string {
   });
 }
 
-/** Creates a column for the fee of each payout method. The name of the first one says that they are fees. */
+/** Creates a column for the fee of each payout method. Only the first heading has the word fee. */
 function feeColumns(): Record<string, (account: Json<Account>) => string> {
   const columns = METHOD_NAMES.map((method, index) => {
     const { column } = METHODS[method].cli;

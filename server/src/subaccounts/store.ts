@@ -6,10 +6,10 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { StoredSubaccount } from './model.ts';
 import { subaccountIdText } from './names.ts';
 
-/** Whether a text is a subaccount's id. Any other is in no row, and not queried, for Postgres refuses U+0000. */
+/** Whether a text can be a subaccount's id. Others are not queried: no row has them, and Postgres fails at U+0000. */
 export const isId = (text: string) => subaccountIdText.safeParse(text).success;
 
-/** A part of a list, newest first: `limit` items below the number `before`, after the first `offset` of them. */
+/** A part of a list, newest first: `limit` rows whose `number`, which grows with each row, is below `before`, after the first `offset` of them. */
 export interface Window {
   limit: number;
   before?: number | undefined;
@@ -104,7 +104,7 @@ interface RequestedList {
   size: number;
 }
 
-/** A table `wanted` of the requested lists, numbered by `nth`. One whose id is none is left out. */
+/** A table `wanted` of the requested lists, numbered by `nth`. A list whose subaccount id has not the form of one is left out. */
 export function requestedLists(pages: readonly (SubaccountList & Partial<SubaccountListPage>)[]) {
   const rows = pages.map(
     ({ tenant, subaccountId, before = Number.MAX_SAFE_INTEGER, limit = 0 }, nth): RequestedList => ({

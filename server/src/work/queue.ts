@@ -38,8 +38,8 @@ const SLOTS = 50;
 
 /**
  * Kinds of task that wait for servers of the tenants' own choosing. They have slots of their own, so that none
- * of them delays tasks that move money. A tenant has only some of these (or, claimed in one go, less than twice as many),
- * so that one whose server is dead does not delay the others.
+ * of them delays tasks that move money. A tenant is given no more tasks once it holds `slotsPerTenant` slots (one claim may
+ * bring it to just under twice as many), so that one whose server is dead does not delay the others.
  */
 export interface ConcurrencyPool {
   readonly kinds: readonly string[];
@@ -99,9 +99,12 @@ export function createWorkQueue({
   let isRenewing = false;
   let isRenewalDue = false;
   let reclaimAt = new Date(0);
-  /** Until then this instance may hold leases of tasks that it does not know of, or has not been able to release. */
+  /** The instant until which this instance may hold leases that it does not know of or could not release. */
   let strandedUntil = new Date(0);
-  /** The last time that all due tasks of a lane had been claimed, except those of the skipped tenants. */
+  /**
+   * For each lane (a group of kinds with its own slots): when all its due tasks had last been claimed, and the tenants left
+   * out then because their slots were full.
+   */
   const drained = new Map<Lane, { at: Date; skippedTenants: readonly string[] }>();
 
   function claimDue(): Promise<void> {
@@ -187,8 +190,8 @@ export function createWorkQueue({
   }
 
   /**
-   * Limits a claim to tasks that fell due since the lane was last drained. Older ones could not be claimed then and cannot
-   * be now, and there may be very many (a scan of 100,000 webhooks of a dead server cost 50 ms), so all are scanned only
+   * Limits a claim to tasks that fell due since the lane was last drained. Older ones belong to tenants whose slots
+   * are still full, and there may be very many (a scan of 100,000 webhooks of a dead server cost 50 ms), so all are scanned only
    * once a second. Null: scan all.
    */
   function dueSince(lane: Lane, now: Date, skippedTenants: readonly string[]): Date | null {
@@ -200,7 +203,7 @@ export function createWorkQueue({
     return plusMs(last.at, -POLL_MS);
   }
 
-  /** Never rejects: a task that cannot even be postponed is released as soon as the database can be reached. */
+  /** Runs a task and records its end. Never rejects: a task that cannot even be postponed is released as soon as the database can be reached. */
   async function doTask(task: Task): Promise<void> {
     const startedAt = clock.ms();
     const report = (outcome: 'done' | 'not_yet' | 'failed') =>
@@ -240,7 +243,7 @@ export function createWorkQueue({
     });
   }
 
-  /** Renews the leases, one statement at a time, so that a slow database does not get more and more. */
+  /** Renews the leases, one statement at a time, so that renewals do not pile up in a slow database. */
   async function renew(): Promise<void> {
     isRenewing = true;
     do {

@@ -44,7 +44,7 @@ const SORTS: PayoutSort[] = ['-requested', 'requested', '-amount', 'amount', 'st
 const OVERSCAN = 8;
 const STEP = 4;
 const MIN_ROWS = 12;
-/** The next page is loaded when fewer rows than these are left below the visible ones. */
+/** The number of rows left below the visible ones under which the next page is loaded. */
 const PREFETCH_ROWS = 20;
 /** Changes within this time are announced in one sentence. */
 const ANNOUNCE_MS = 1_000;
@@ -92,7 +92,7 @@ const FLASH_MS = 1_600;
  * @csspart empty - The text where there is no payout.
  * @csspart skeleton - The placeholder while the first page is loaded.
  * @csspart footer - How many payouts there are.
- * @csspart more-button - Loads more payouts to sort.
+ * @csspart more-button - Loads the remaining payouts, so that the order holds for all.
  *
  * @cssproperty --psa-color-primary - Buttons.
  * @cssproperty --psa-color-on-primary - Text on the primary colour.
@@ -100,7 +100,7 @@ const FLASH_MS = 1_600;
  * @cssproperty --psa-color-text
  * @cssproperty --psa-color-muted - Less important text.
  * @cssproperty --psa-color-success
- * @cssproperty --psa-color-warning - Payouts that may have left.
+ * @cssproperty --psa-color-warning - Payouts whose money may have left.
  * @cssproperty --psa-color-danger
  * @cssproperty --psa-color-highlight - The background of a row that has just changed.
  * @cssproperty --psa-radius - Corners.
@@ -139,12 +139,12 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   declare sort: PayoutSort;
   declare pageSize: number;
   declare locale: string | undefined;
-  /** Replaces single texts. */
+  /** Texts that replace those of the locale, by name. */
   declare labels: Partial<Texts> | undefined;
   /** Returns a new token when the old one has expired. */
   declare renewToken: (() => Promise<string> | string) | undefined;
 
-  /** @internal The view that the attributes describe. */
+  /** @internal The filter and the order, as read from `statuses` and `sort`. */
   view: PayoutView = { statuses: [], sort: '-requested' };
 
   #data = new PayoutsController(this);
@@ -152,7 +152,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   #locale: Locale = 'pt-BR';
   #texts: Partial<Record<Locale, Texts>> = { 'pt-BR': portuguese };
   #rows: readonly Payout[] = [];
-  /** The window of rows that are in the document. */
+  /** The window of rows that are drawn. */
   #firstRow = 0;
   #lastRow = MIN_ROWS;
   /** The index of the first visible row. */
@@ -182,7 +182,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     this.pageSize = 50;
   }
 
-  /** The rows of the table, in the document or not. */
+  /** The loaded payouts in the order of the table, drawn or not. */
   get payouts(): readonly Payout[] {
     return this.#data.list.shown;
   }
@@ -251,7 +251,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     );
   }
 
-  /** @internal */
+  /** @internal Highlights a payout that is new or has changed, and announces its status. */
   onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void {
     this.#flashIds.add(payout.id);
     if (!statusChanged || !this.#data.list.matches(payout.status)) return;

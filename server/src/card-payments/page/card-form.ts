@@ -7,7 +7,7 @@ import { MAX_DECLINED_CHARGES, type StoredCardPayment } from '../model.ts';
 import { CARD_FIELDS, type CardErrors, type CardField, type KeptFields, MESSAGES } from './form.ts';
 import type { CardSite, Order, TestCards } from './order.ts';
 
-/** The result of a submitted form that is shown again. */
+/** The contents of a card form that is shown again after a submission that failed. */
 export interface FormAnswer {
   kept: KeptFields;
   errors?: CardErrors;
@@ -105,7 +105,7 @@ function declinedSummary({ declinedCharges }: StoredCardPayment, why: keyof type
     </div></div>`;
 }
 
-/** The same words for every wait: they give no reason away. */
+/** The message to a payer who must wait; the same for every reason, so that it gives none away. */
 function waitSummary(seconds: number): Html {
   const wait =
     seconds < 60

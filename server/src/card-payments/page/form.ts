@@ -35,7 +35,7 @@ export type CardForm =
   | { ok: false; errors: CardErrors; kept: KeptFields };
 
 /**
- * Parses the card form as the browser posted it. `refusal` says why a valid number is not accepted here, or null.
+ * Parses the card form as the browser posted it. `refusal(number)` returns why a valid number is not accepted here, or null.
  * Reports every wrong field at once, each with one message for the payer.
  */
 export function parseCardForm(
@@ -110,7 +110,7 @@ function cardExpiry(now: Date) {
     );
 }
 
-/** The last instant of a card: the end of its month, which in Brasília is at 03:00 UTC. */
+/** The instant at which a card expires: the end of its month in Brasília, 03:00 UTC on the first of the next. */
 function endOfMonth({ month, year }: { month: number; year: number }): Date {
   return new Date(Date.UTC(year, month, 1, 3));
 }
@@ -123,7 +123,7 @@ function securityCode(typedNumber: string) {
     .pipe(required('cvv').regex(new RegExp(`^[0-9]{${length}}$`), MESSAGES.cvv.invalid));
 }
 
-/** Checks the digit that reveals one wrong digit and most swapped ones. */
+/** Whether the check digit (Luhn) is right: it reveals one wrong digit and most swapped ones. */
 function isLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {

@@ -9,8 +9,8 @@ import type { PausedToken, TokenPause, TokenSnapshot } from './model.ts';
 const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
 
 /**
- * Finds a token by its text or its id: its account, and the hash that it is stored by. `pauseId` is the token that has
- * its pause: the first of its order, where it is of one.
+ * Finds a token by its text or its id: its account, and the hash that it is stored by. `pauseId` is the token
+ * whose pause applies: of tokens for one order the first, else the token itself.
  */
 export async function findToken(
   sql: Sql,
@@ -38,7 +38,7 @@ export async function findToken(
   };
 }
 
-/** Reads the last pause of each token, which may have ended. */
+/** Reads each token's last pause; it may be over. */
 export async function selectPauses(sql: Sql, tokenIds: readonly string[]): Promise<TokenSnapshot[]> {
   const rows = await sql.selectFrom('token').select(COLUMNS).where('id', 'in', tokenIds).execute();
   return rows.map((row) => ({ tokenId: row.id, pause: toPause(row) }));
@@ -57,7 +57,7 @@ export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Pr
       .execute();
 }
 
-/** Lists the pauses in force, newest first. That of an order is its first token's, which may be revoked. */
+/** Lists the pauses in force, newest first. The pause of an order is stored at its first token, and listed even where that is revoked. */
 export async function selectPausedTokens(
   sql: Sql,
   { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
