@@ -1,6 +1,13 @@
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Cents } from '../kernel/money.ts';
-import { isMasked, maskDestination, NO_DESTINATION, type Payout, parseDestination } from './model.ts';
+import {
+  isMasked,
+  maskDestination,
+  NO_DESTINATION,
+  type Payout,
+  parseDestination,
+  type RequestPayoutInput,
+} from './model.ts';
 
 // Comparisons of destinations that a service shows masked, in ways that the document does not describe.
 
@@ -14,7 +21,10 @@ export function fingerprintOf(
 ): string | null {
   if (method === 'unknown' || shown === null || isMasked(shown)) return null;
   const { destination } = parseDestination(method, shown);
-  return destination === null ? null : hashInput({ method, amountCents, destination });
+  if (destination === null) return null;
+  // All members of a request: the hash of one with another member would be that of no payout, and its payout would never be found.
+  const request: Required<Omit<RequestPayoutInput, 'idempotencyKey'>> = { method, amountCents, destination };
+  return hashInput(request);
 }
 
 /** The destination after one more description of it: a PIX key masked, an address in the longer form. */

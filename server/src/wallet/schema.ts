@@ -128,7 +128,7 @@ builder.subscriptionField('walletUpdates', (t) =>
 
 /**
  * An update with the wallet at the time of the change: as another service showed it, or computed from the
- * ledger's balances, of which one is the sum of the subaccounts.
+ * ledger's balances (one of them is the sum of the subaccounts).
  */
 function eventUpdate(environment: Environment, event: StoredEvent, cursor: string): Update {
   if (event.resource !== 'wallet') throw new TypeError(`${event.kind} is not a wallet's event`);
