@@ -10,7 +10,7 @@ export const icon = (path?: string) =>
 
 const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
 const RHOMBUS = 'M12 3l9 9-9 9-9-9z';
-const NAMES = { pix: ['payPix', 'pix'], card: ['pay', 'card'] } as const;
+const payName = (method?: CheckoutMethod) => (method === 'pix' ? 'payPix' : 'pay');
 
 /** Renders a button for each method. A lone one has the page's label, which is the name of the group of several. */
 export function methodButtons(
@@ -44,13 +44,17 @@ export function methodButtons(
     return button(
       first,
       html`<slot name="icon">${icon(LOCK)}</slot>`,
-      html`<slot>${text(NAMES[first ?? 'card'][0])}</slot>`,
+      html`<slot>${text(payName(first))}</slot>`,
     );
   return html`
     <div part="methods" class="actions" role="group" aria-labelledby="label">
       <span class="sr" id="label"><slot>${text('pay')}</slot></span>
-      ${methods.map((method, index) =>
-        button(method, icon(method === 'pix' ? RHOMBUS : LOCK), text(NAMES[method][index as 0])),
+      ${methods.map((method) =>
+        button(
+          method,
+          icon(method === 'pix' ? RHOMBUS : LOCK),
+          text(method === first ? payName(method) : method),
+        ),
       )}
     </div>
   `;
