@@ -250,6 +250,26 @@ describe('a page of any origin', () => {
   });
 
   test.each([
+    // With ApolloClient({ name, version }) and its tracing header.
+    ['authorization,apollographql-client-name,apollographql-client-version,content-type,traceparent', true],
+    ['x-request-id', true],
+    ['x(y)', false],
+    ['a'.repeat(1_001), false],
+    [undefined, false],
+  ])('a preflight that asks for the headers %s is answered with them: %s', async (requested, isEchoed) => {
+    const { headers } = await send({
+      method: 'OPTIONS',
+      headers: {
+        ...{ origin, 'access-control-request-method': 'POST' },
+        ...(requested !== undefined && { 'access-control-request-headers': requested }),
+      },
+    });
+    const usual = 'authorization, content-type, accept, idempotency-key';
+    expect(headers.get('access-control-allow-headers')).toBe(isEchoed ? requested : usual);
+    expect(headers.get('vary')).toContain('Access-Control-Request-Headers');
+  });
+
+  test.each([
     ['an answer', JSON_TYPE, JSON.stringify({ query: WALLET }), 200],
     ['a refusal by GraphQL', JSON_TYPE, '{}', 400],
     ['a refusal before it', { 'content-type': 'text/plain' }, 'x', 415],

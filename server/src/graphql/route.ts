@@ -32,7 +32,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
           Object.assign(request, { body: parseForYoga(body) });
         }
         setHeaders(response, request.method === 'OPTIONS' ? PUBLIC_HEADERS : RESPONSE_HEADERS);
-        if (request.method === 'OPTIONS') return send(response, 204, '', PREFLIGHT);
+        if (request.method === 'OPTIONS') return send(response, 204, '', preflight(request));
         if (request.method === 'GET') assertJsonParams(url);
       } catch (error) {
         const isRefusal =
@@ -87,11 +87,24 @@ function setHeaders(response: ServerResponse, headers: Record<string, string>): 
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-const PREFLIGHT = {
-  'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': 'authorization, content-type, accept, idempotency-key',
-  'access-control-max-age': '86400',
-};
+/**
+ * The headers of a preflight's response. A client may send any header: Apollo's options alone add four names, and no cookie
+ * or header but `Authorization` grants anything. The names are echoed, for `*` does not stand for `Authorization`.
+ */
+function preflight({ headers }: IncomingMessage): Record<string, string> {
+  const requested = headers['access-control-request-headers'];
+  return {
+    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-headers':
+      requested !== undefined && HEADER_NAMES.test(requested) ? requested : USUAL_HEADERS,
+    'access-control-max-age': '86400',
+    vary: 'Access-Control-Request-Headers',
+  };
+}
+
+const USUAL_HEADERS = 'authorization, content-type, accept, idempotency-key';
+/** Names of headers, separated by commas, and not more of them than a client sends. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, \t-]{1,1000}$/;
 
 /** Refuses a parameter that is not JSON, which Yoga would report as an internal fault. @throws HttpError 400 */
 function assertJsonParams({ searchParams }: URL): void {
