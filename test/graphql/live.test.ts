@@ -215,11 +215,44 @@ describe('the credential of a socket', () => {
     ['an unknown key', { payload: { authorization: 'Bearer ps_live_unknown0123456789' } }],
     ['a key without Bearer', { payload: { authorization: LIVE_KEY } }],
     ['a number', { payload: { authorization: 7 } }],
-    ['one under another name', { payload: { Authorization: `Bearer ${LIVE_KEY}` } }],
+    ['one under another name', { payload: { token: `Bearer ${LIVE_KEY}` } }],
+    ['headers that are a text', { payload: { headers: `authorization: Bearer ${LIVE_KEY}` } }],
+    [
+      'an unknown key before a known one',
+      { payload: { authorization: 'Bearer x', Authorization: `Bearer ${LIVE_KEY}` } },
+    ],
   ])('a socket is closed with 4403 for this credential: %s', async (_, init) => {
     const socket = raw();
     socket.send({ type: 'connection_init', ...init });
     expect((await socket.closed).code).toBe(4403);
+  });
+
+  const known = `Bearer ${LIVE_KEY}`;
+  test.each<[string, object, { headers?: Record<string, string> }]>([
+    ['authorization in the payload', { payload: { authorization: known } }, {}],
+    ['Authorization in the payload', { payload: { Authorization: known } }, {}],
+    ['authorization in headers of the payload', { payload: { headers: { authorization: known } } }, {}],
+    ['Authorization in headers of the payload', { payload: { headers: { Authorization: known } } }, {}],
+    ['a header of the upgrade', {}, { headers: { authorization: known } }],
+    [
+      'the payload, which goes before the header',
+      { payload: { authorization: known } },
+      { headers: { authorization: 'Bearer x' } },
+    ],
+  ])('a socket is opened with a credential in %s', async (_, init, options) => {
+    const socket = raw(options);
+    socket.send({ type: 'connection_init', ...init });
+    expect(await socket.next()).toMatchObject({ type: 'connection_ack' });
+    socket.socket.terminate();
+  });
+
+  test('a socket without a credential is closed with what is missing', async () => {
+    const socket = raw();
+    socket.send({ type: 'connection_init', payload: {} });
+    expect(await socket.closed).toEqual({
+      code: 4403,
+      reason: 'No credential: send { "authorization": "Bearer …" } as the payload of connection_init',
+    });
   });
 
   test('a token of other pages closes the socket with 4403, and is refused with 403 over HTTP', async () => {

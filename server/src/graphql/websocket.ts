@@ -21,7 +21,13 @@ import type { CredentialListener } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscription.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket, isWebSocket } from '../http/upgrade.ts';
-import { OutageError, PaymentError, RateLimitError, UnavailableError } from '../kernel/errors.ts';
+import {
+  OutageError,
+  PaymentError,
+  RateLimitError,
+  UnauthenticatedError,
+  UnavailableError,
+} from '../kernel/errors.ts';
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
@@ -151,13 +157,11 @@ export function createGraphQLSockets({
   }
 
   async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
-    const authorization = connectionParams?.authorization;
-    extra.presented = {
-      ...extra.presented,
-      authorization: typeof authorization === 'string' ? authorization : null,
-    };
+    const authorization = credentialIn(connectionParams) ?? extra.presented.authorization;
+    extra.presented = { ...extra.presented, authorization };
     try {
       await contexts.admit(extra.presented);
+      if (authorization === null) throw new UnauthenticatedError(NO_CREDENTIAL);
       extra.caller = await contexts.identify(extra.presented);
       callerOf(extra);
       extra.authenticated();
@@ -211,7 +215,10 @@ export function createGraphQLSockets({
     const connection: Connection = {
       socket,
       writer,
-      presented: { ...presentedCredential(request, addressOf, null), connection: undefined },
+      presented: {
+        ...presentedCredential(request, addressOf, request.headers.authorization ?? null),
+        connection: undefined,
+      },
       awaitsPong: false,
       caller: null,
       endController: null,
@@ -322,6 +329,19 @@ function end(connection: Connection, closeReason: NonNullable<Connection['closeR
 function credentialEnded(this: Connection, reason: PaymentError): void {
   end(this, { reason });
   closeForbidden(this, reason);
+}
+
+const NO_CREDENTIAL = 'No credential: send { "authorization": "Bearer …" } as the payload of connection_init';
+
+/** Finds the credential among the places where clients put it: as a member of the payload, or of `headers` in it. */
+function credentialIn(payload: Readonly<Record<string, unknown>> | null | undefined): string | null {
+  const headers = payload?.headers;
+  for (const place of [payload, headers] as (Record<string, unknown> | null | undefined)[])
+    for (const name of ['authorization', 'Authorization']) {
+      const value = typeof place === 'object' ? place?.[name] : undefined;
+      if (typeof value === 'string') return value;
+    }
+  return null;
 }
 
 /** Closes the socket with the reason, before the library closes it without one. */
