@@ -57,6 +57,16 @@ const KINDS = [
   ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts'],
 ] as const;
 type Kind = (typeof KINDS)[number];
+/** Names that the service gives. All others may be a merchant's own words, and another one's too. */
+const GIVEN = [
+  'orderCode',
+  'withdrawalId',
+  'paymentId',
+  'subaccountId',
+  'productId',
+  'refundId',
+  'node',
+] as const;
 type Ids = Record<Kind, string[]>;
 type Values = Record<string, unknown>;
 
@@ -1187,7 +1197,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
             if (id === 'walletUpdates') expect(payload.data.walletUpdates.wallet.id).toBe(other.wallet);
             for (const name of [
               ...made,
-              ...others(other.side).flatMap(({ ids }) => KINDS.flatMap((kind) => ids[kind])),
+              ...others(other.side).flatMap(({ ids }) => GIVEN.flatMap((kind) => ids[kind])),
             ])
               expect(JSON.stringify(payload)).not.toContain(name);
           }
