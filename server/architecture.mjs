@@ -29,7 +29,7 @@ const REMOTE_RULES = ['remote/**', `!${LAYERS}`];
 const RECEIVING = 'receiving/{upstream-payment,poll-interval}.ts';
 
 /** The decisions about whatever a PIX code pays: pure, as a model is. */
-const PIX = 'pix/{decisions,refunding}.ts';
+const PIX = 'pix/{decisions,refunding,upstream-resource}.ts';
 
 const PURE = ['kernel/**', MODELS, RECEIVING, PIX, 'ledger/postings.ts'];
 /** A service knows the types of the events, and a rail by its interface. */
@@ -73,7 +73,7 @@ export const ARCHITECTURE = [
     others: [
       'kernel/**',
       MODELS,
-      '*/**/schema.ts',
+      '*/**/*schema.ts',
       '!graphql/schema.ts',
       'graphql/{builder,context,mutations,paging}.ts',
       SUBSCRIPTIONS,
@@ -98,6 +98,13 @@ export const ARCHITECTURE = [
     others: ['kernel/**', MODELS, RECEIVING, 'upstream/**', 'commit/**', 'events/**'],
   },
 
+  // Of the families of PIX, their core has the lookups and the lists.
+  {
+    files: ['{payments,charges}/remote/service.ts'],
+    own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/mirror.ts'],
+    others: ['kernel/**', MODELS, 'pix/remote/service.ts', 'upstream/**'],
+  },
+
   // The wallet is how the ledger looks to an account.
   {
     files: ['wallet/service.ts'],
@@ -119,7 +126,7 @@ export const ARCHITECTURE = [
   {
     files: ['{payments,charges}/store.ts'],
     own: [...RULES, '**/*store.ts'],
-    others: ['kernel/**', 'db/**', 'receiving/model.ts', 'pix/{model,store}.ts'],
+    others: ['kernel/**', 'db/**', 'receiving/model.ts', 'pix/{model,store,table-store}.ts'],
   },
   {
     files: ['{payments,charges}/collections.ts'],
@@ -129,12 +136,12 @@ export const ARCHITECTURE = [
   {
     files: ['{payments,charges}/service.ts'],
     own: [...RULES, '**/*{store,collections}.ts'],
-    others: [...SERVICE, 'pix/collections.ts'],
+    others: [...SERVICE, 'pix/{collections,service}.ts'],
   },
   {
     files: ['{payments,charges}/wire.ts'],
     own: RULES,
-    others: ['kernel/**', 'receiving/{model,wire}.ts', 'pix/model.ts'],
+    others: ['kernel/**', 'receiving/{model,wire}.ts', 'pix/{model,wire}.ts'],
   },
   // Each slice's wire says how its events read.
   {

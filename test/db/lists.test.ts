@@ -11,7 +11,7 @@ import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { PaymentFilter } from '../../server/src/payments/model.ts';
-import { countPayments, listPayments } from '../../server/src/payments/store.ts';
+import { paymentTable } from '../../server/src/payments/store.ts';
 import {
   type OwnPayout,
   PAYOUT_METHODS,
@@ -551,12 +551,15 @@ describeOnDatabase('A page', (open) => {
     ),
     ...Object.fromEntries(
       Object.entries(paymentFiltersOf(rows)).flatMap(([name, filter]): [string, Ask][] => [
-        [`of payments ${name}`, (db, of) => listPayments(db, of, { end: 'first', limit: 51, ...filter })],
+        [
+          `of payments ${name}`,
+          (db, of) => paymentTable.list(db, of, { end: 'first', limit: 51, ...filter }),
+        ],
         [
           `of payments ${name}, the last before a place in the middle`,
-          (db, of) => listPayments(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
+          (db, of) => paymentTable.list(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
         ],
-        [`of payments ${name}, its total`, (db, of) => countPayments(db, of, filter)],
+        [`of payments ${name}, its total`, (db, of) => paymentTable.count(db, of, filter)],
       ]),
     ),
     'of card payments': (db, of) => listCardPayments(db, of, page),
@@ -616,7 +619,7 @@ describeOnDatabase('A page', (open) => {
     const all: Record<string, Ask> = {
       payouts: (db, of) => listPayouts(db, of, { end: 'first', ...window }),
       'card payments': (db, of) => listCardPayments(db, of, { before: null, ...window }),
-      payments: (db, of) => listPayments(db, of, { end: 'first', ...window }),
+      payments: (db, of) => paymentTable.list(db, of, { end: 'first', ...window }),
       products: (db, of) => listProducts(db, of, { before: null, ...window }),
       subaccounts: (db, of) => listSubaccounts(db, of, window),
       'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),

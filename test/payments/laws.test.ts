@@ -201,7 +201,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
         const begun = decideRefundBegin(
           payment,
           { refundId, amountCents, isAutomatic: false },
-          { balances, now },
+          { balances, now, balanceOf: () => 0 },
         );
         expect('begun').toBe(expected);
         apply(begun.change);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
-import type { CreatePaymentInput, PaymentFilter, PaymentRange } from '../../server/src/payments/model.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import type { CreatePaymentInput, PaymentFilter } from '../../server/src/payments/model.ts';
+import { type PixPosition, txidOf } from '../../server/src/pix/model.ts';
 import { PAYMENT_STATUSES } from '../../server/src/receiving/model.ts';
 import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 
@@ -34,7 +34,7 @@ export function describePort(start: StartPortFixture): void {
     });
     expect(found?.txid ?? txidOf(paymentId)).toBe(txidOf(paymentId));
     expect((await merchant.events('payment')).map(({ snapshot }) => snapshot)).toEqual([found]);
-    expect((await payments.findWithVersion(tenant, paymentId))?.payment).toEqual(found);
+    expect((await payments.findWithVersion(tenant, paymentId))?.resource).toEqual(found);
 
     const sandbox = merchant.inSandbox();
     for (const each of [other, sandbox]) {
@@ -243,10 +243,10 @@ async function refund(merchant: PortFixture, paymentId: string, amountCents?: nu
   await merchant.pass(KEPT);
 }
 
-async function page({ payments, tenant }: PortFixture, range: PaymentRange) {
+async function page({ payments, tenant }: PortFixture, range: PixPosition & PaymentFilter) {
   const { items, more } = await payments.list(tenant, range);
   return {
-    ids: items.map(({ payment }) => payment.paymentId),
+    ids: items.map(({ resource }) => resource.paymentId),
     places: items.map(({ place }) => place),
     more,
   };

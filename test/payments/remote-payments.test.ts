@@ -146,7 +146,7 @@ describe('a PIX payment, looked up', () => {
     kept.clear();
     clock.advance(MINUTE);
     expect(await merchant.find(tenant, paymentId)).toEqual(payment);
-    expect(await merchant.findWithVersion(tenant, paymentId)).toEqual({ version: 1, payment });
+    expect(await merchant.findWithVersion(tenant, paymentId)).toEqual({ version: 1, resource: payment });
   });
 });
 

@@ -8,6 +8,7 @@ import type {
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import type { CheckoutTokenService } from '../../server/src/card-payments/tokens/model.ts';
+import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
@@ -58,6 +59,7 @@ export interface Core {
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   readonly refunds: RefundService;
   readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
+  readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
   /** The simulated bank of PIX payments, without the faults of `CoreOptions.pix`. */
   readonly pix: SimulatedPix;
   /** The simulated bank itself, without the faults of `CoreOptions.bank`. */

@@ -11,6 +11,8 @@ import {
   createCheckoutTokenService,
   createTokenPauses,
 } from '../../server/src/card-payments/tokens/service.ts';
+import { pixCharges, refundableCharges } from '../../server/src/charges/collections.ts';
+import { createChargeService } from '../../server/src/charges/service.ts';
 import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
@@ -71,7 +73,11 @@ export function wireSlices({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
-  const sources = { card_payment: refundableCardPayments, payment: refundablePayments(beneficiaries) };
+  const sources = {
+    card_payment: refundableCardPayments,
+    payment: refundablePayments(beneficiaries),
+    charge: refundableCharges(beneficiaries),
+  };
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
   const rail = wrapPix(pix);
   const refunds = createRefundService({ database, committer, sources });
@@ -96,7 +102,14 @@ export function wireSlices({
     ...pixCharging.of(pixPayments),
     open: pixCharging.open,
   };
-  const sandbox = createSandboxService({ database, committer, payments, payer: pix });
+  const charges = {
+    ...createChargeService({
+      ...{ database, committer, accounts, beneficiaries },
+      register: pixCharging.of(pixCharges).register,
+    }),
+    ...pixCharging.of(pixCharges),
+  };
+  const sandbox = createSandboxService({ database, committer, payments, charges, payer: pix });
   const payoutSending = createPayoutSending({ database, committer, bank });
   const subaccountSending = createSubaccountSending({
     database,
@@ -120,6 +133,7 @@ export function wireSlices({
       refund: refunds.refund,
     },
     payments,
+    charges,
     pix,
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
@@ -144,7 +158,7 @@ export function wireSlices({
       ...pixCharging.tasks,
       ...createRefundSending({
         ...{ database, committer, sources },
-        rails: { card_payment: acquirer, payment: rail },
+        rails: { card_payment: acquirer, payment: rail, charge: rail },
         controls: refunds,
       }).tasks,
       ...payoutSending.tasks,

@@ -27,6 +27,7 @@ function start() {
       },
       wallet: never,
       card_payment: never,
+      charge: never,
       payment: never,
       subaccount_payout: never,
     },

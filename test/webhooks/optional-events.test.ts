@@ -5,6 +5,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { type UpstreamError, ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
+import type { PixRail } from '../../server/src/rails/pix.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
 import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
 import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';
@@ -16,6 +17,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const CUSTOMER = { name: 'Ana', email: 'ana@example.com' };
 const SALE = {
@@ -25,6 +27,11 @@ const SALE = {
 /** The members of each event of a sale, from `amount` on. */
 const SOLD = { amount: 49.9, customer: CUSTOMER, metadata: SALE.metadata };
 const SOLD_BY_PIX = { amountCents: 4990, customer: CUSTOMER, metadata: SALE.metadata };
+
+const CHARGED = { valueCents: 4990, metadata: SALE.metadata };
+const CHARGE_MEMBERS = { amountCents: 4990, metadata: SALE.metadata };
+/** The amount for which the bank gives no code. */
+const REFUSED_CENTS = 4991;
 
 /** Moves the clock when nothing is under way: an attempt that is would be given up. */
 async function later(core: Core): Promise<string> {
@@ -82,6 +89,27 @@ const HAPPENINGS: Record<
     await core.refunds.request(core.tenant, { type: 'payment', id: paymentId }, {});
     return { paymentId, ...SOLD_BY_PIX, status: 'refunded', paidAt, refundedAt };
   },
+  async 'charge.expired'(core) {
+    const { charge } = await core.charges.create(core.tenant, CHARGED);
+    await core.pass(DAY);
+    const { chargeId, expiresAt } = charge;
+    return { chargeId, ...CHARGE_MEMBERS, status: 'expired', expiredAt: expiresAt.toISOString() };
+  },
+  async 'charge.failed'(core) {
+    const creation = core.charges.create(core.tenant, { ...CHARGED, valueCents: REFUSED_CENTS });
+    const refusal = (await creation.catch((error: unknown) => error)) as UpstreamError;
+    const failed = { amountCents: REFUSED_CENTS, status: 'failed', failureReason: 'Não' };
+    return { chargeId: refusal.lookupReference, ...CHARGE_MEMBERS, ...failed };
+  },
+  async 'charge.refunded'(core) {
+    const { charge } = await core.charges.create(core.tenant, CHARGED);
+    const { chargeId } = charge;
+    await core.pix.pay({ txid: txidOf(chargeId) });
+    const paidAt = (await core.charges.receive(core.tenant, chargeId))!.paidAt!.toISOString();
+    const refundedAt = await later(core);
+    await core.refunds.request(core.tenant, { type: 'charge', id: chargeId }, {});
+    return { chargeId, ...CHARGE_MEMBERS, status: 'refunded', paidAt, refundedAt };
+  },
   async 'withdrawal.processing'(core) {
     await fund(core, { cents: 10_000 });
     const { payout } = await core.payouts.request(core.tenant, {
@@ -115,6 +143,15 @@ const HAPPENINGS: Record<
   },
 };
 
+/** A bank that refuses one amount. */
+function withRefusals(bank: PixRail): PixRail {
+  return {
+    ...bank,
+    register: async (code) =>
+      code.amountCents === REFUSED_CENTS ? { status: 'refused', reason: 'Não' } : bank.register(code),
+  };
+}
+
 /** Brings everything about that the optional events report. */
 async function happenAll(core: Core): Promise<void> {
   for (const happen of Object.values(HAPPENINGS)) await happen(core);
@@ -133,7 +170,8 @@ describeOnDatabase('optional webhook events', (open) => {
   });
 
   // Hours pass here, and nobody follows the log meanwhile.
-  const start = (options: Partial<CoreOptions> = {}) => startCore({ database, follows: false, ...options });
+  const start = (options: Partial<CoreOptions> = {}) =>
+    startCore({ database, follows: false, pix: withRefusals, ...options });
 
   async function configured(optionalEvents?: OptionalWebhookEvent[]) {
     const core = await start();
@@ -172,7 +210,8 @@ describeOnDatabase('optional webhook events', (open) => {
       const { core, receiver } = await configured(optionalEvents as OptionalWebhookEvent[] | undefined);
       await happenAll(core);
       expect(names(receiver).sort()).toEqual([
-        ...['card_payment.paid', 'payment.paid', 'refund.completed', 'refund.completed'],
+        ...['card_payment.paid', 'charge.paid', 'payment.paid'],
+        ...['refund.completed', 'refund.completed', 'refund.completed'],
         ...['withdrawal.completed', 'withdrawal.requested'],
       ]);
     });
@@ -183,7 +222,9 @@ describeOnDatabase('optional webhook events', (open) => {
       expect(names(receiver).sort()).toEqual(
         [
           ...['card_payment.expired', 'card_payment.failed', 'card_payment.paid', 'card_payment.refunded'],
-          ...['dispute.closed', 'dispute.opened', 'dispute.opened', 'refund.completed', 'refund.completed'],
+          ...['charge.expired', 'charge.failed', 'charge.paid', 'charge.refunded'],
+          ...['dispute.closed', 'dispute.opened', 'dispute.opened'],
+          ...['refund.completed', 'refund.completed', 'refund.completed'],
           ...['payment.expired', 'payment.failed', 'payment.paid', 'payment.refunded'],
           ...['withdrawal.completed', 'withdrawal.processing', 'withdrawal.requested'],
         ].sort(),

@@ -83,7 +83,7 @@ const DashboardScope = builder.enumType('DashboardScope', {
     PAYOUTS: { value: 'payouts' },
     SUBACCOUNTS: { value: 'subaccounts' },
     CARD_PAYMENTS: { value: 'card_payments', description: 'Card payments and their refunds.' },
-    PAYMENTS: { value: 'payments', description: 'PIX payments and their refunds.' },
+    PAYMENTS: { value: 'payments', description: 'PIX payments, charges, and their refunds.' },
     PRODUCTS: { value: 'products' },
     WEBHOOKS: { value: 'webhooks' },
   } as const,

@@ -1,6 +1,7 @@
 import type { Cents } from '../kernel/money.ts';
 import type { Balances } from '../ledger/postings.ts';
 import {
+  amountToRefund,
   beginRefund,
   completeRefund,
   failRefund,
@@ -22,8 +23,10 @@ export function decideRefundBegin(
   request: RefundRequest,
   state: { balances: Balances; now: Date },
 ): { change: CardPaymentChange; amountCents: Cents } {
-  const { amountCents, ...begun } = beginRefund(payment, RULES, request, state);
-  return { amountCents, change: quietStep(payment, begun) };
+  const amountCents = amountToRefund(payment, RULES, request, state.now);
+  const { refundId, isAutomatic } = request;
+  const begun = { refundId, amountCents, ownCents: amountCents, isAutomatic };
+  return { amountCents, change: quietStep(payment, beginRefund(payment, begun, state.balances)) };
 }
 
 /** Records that the payer has the amount; with the last of it the payment is `refunded`. */
@@ -44,7 +47,7 @@ export function decideRefundFailed(
   refund: { refundId: string; amountCents: Cents },
   balances: Balances,
 ): CardPaymentChange {
-  return quietStep(payment, failRefund(payment, refund, balances));
+  return quietStep(payment, failRefund(payment, { ...refund, ownCents: refund.amountCents }, balances));
 }
 
 /** A step inside a status. It is not announced: the refund itself is. */

@@ -149,7 +149,8 @@ export type CountedList =
   | 'webhook_delivery'
   | 'observed'
   | 'refund'
-  | 'payment';
+  | 'payment'
+  | 'charge';
 
 export interface ListFilter {
   list: CountedList;

@@ -25,6 +25,7 @@ export interface Tables extends SimulatedTables {
   checkout_use: CheckoutUseTable;
   refund: RefundTable;
   payment: PaymentTable;
+  charge: ChargeTable;
   pix_credit: PixCreditTable;
   pix_paid_order: PixPaidOrderTable;
   pix_checkout_use: PixCheckoutUseTable;
@@ -186,7 +187,7 @@ interface RefundTable extends TenantTable {
   refund_id: string;
   version: number;
   status: 'processing' | 'completed' | 'failed';
-  resource: 'card_payment' | 'payment';
+  resource: 'card_payment' | 'payment' | 'charge';
   resource_id: string;
   amount_cents: number;
   reason: string | null;
@@ -227,6 +228,42 @@ interface PaymentTable extends TenantTable {
   refund_count: number;
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
+}
+
+interface ChargeTable extends TenantTable {
+  number: Generated<number>;
+  charge_id: string;
+  kind: 'single' | 'split';
+  version: number;
+  status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
+  amount_cents: number;
+  fee_cents: number;
+  description: string | null;
+  metadata: string | null;
+  br_code: string | null;
+  created_at: Date;
+  expires_at: Date;
+  paid_at: Date | null;
+  paid_late: boolean;
+  end_to_end_id: string | null;
+  refunded_at: Date | null;
+  refunded_cents: number;
+  refunding_cents: number;
+  refund_count: number;
+  failure_reason: string | null;
+  returned_credits: Json<unknown[]>;
+  splits: Json<
+    {
+      subaccountId: string;
+      amountCents: number;
+      percent: string | null;
+      refundedCents: number;
+      assignedCents: number;
+    }[]
+  >;
+  refund_parts: Json<
+    { refundId: string; parts: { subaccountId: string; assignedCents: number; takenCents: number }[] }[]
+  >;
 }
 
 interface PixCreditTable extends TenantTable {
@@ -384,7 +421,7 @@ interface SubaccountPayoutTable extends TenantTable {
 
 interface ObservedTable extends TenantTable {
   number: Generated<number>;
-  resource: 'card_payment' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
+  resource: 'card_payment' | 'charge' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
   id: string;
   version: number;
   status: string;

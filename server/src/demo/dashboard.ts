@@ -1,24 +1,33 @@
 import { z } from 'zod';
 import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
 import type { CardPaymentService } from '../card-payments/model.ts';
+import { chargeIdText } from '../charges/model.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin } from '../http/same-origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { paymentIdText } from '../payments/model.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
-import { type RefundService, refundInput } from '../refunds/model.ts';
+import { type RefundedResource, type RefundService, refundInput } from '../refunds/model.ts';
 
 /** The life of a token; the page requests a new one before it ends. */
 const TOKEN_SECONDS = 900;
 const noInput = z.strictObject({});
-/** A refund of a card payment or of a PIX payment. */
+/** A refund of a card payment, a PIX payment or a charge. */
 const paymentRefundInput = refundInput
-  .extend({ orderCode: z.string().optional(), paymentId: paymentIdText.optional() })
-  .refine(({ orderCode, paymentId }) => (orderCode === undefined) !== (paymentId === undefined), {
-    path: ['orderCode'],
-    message: 'must be given, or paymentId in its place, and not both',
-  });
+  .extend({
+    orderCode: z.string().optional(),
+    paymentId: paymentIdText.optional(),
+    chargeId: chargeIdText.optional(),
+  })
+  .refine(
+    ({ orderCode, paymentId, chargeId }) =>
+      [orderCode, paymentId, chargeId].filter((id) => id !== undefined).length === 1,
+    {
+      path: ['orderCode'],
+      message: 'must be given, or paymentId or chargeId in its place, and one of them alone',
+    },
+  );
 const cancellationInput = z.strictObject({ orderCode: z.string() });
 
 /** The operations that a dashboard's token cannot request. */
@@ -84,11 +93,13 @@ export function createDashboardRoutes({
       return { status: 201, body: { withdrawalId, code, status, replayed } };
     }),
     action(/^\/demo\/dashboard\/refunds$/, paymentRefundInput, async (input) => {
-      const { orderCode, paymentId, ...details } = input;
-      const resource =
-        paymentId === undefined
-          ? ({ type: 'card_payment', id: orderCode! } as const)
-          : ({ type: 'payment', id: paymentId } as const);
+      const { orderCode, paymentId, chargeId, ...details } = input;
+      const resource: RefundedResource =
+        chargeId !== undefined
+          ? { type: 'charge', id: chargeId }
+          : paymentId !== undefined
+            ? { type: 'payment', id: paymentId }
+            : { type: 'card_payment', id: orderCode! };
       const { refund, replayed } = await refunds.request(tenant, resource, details);
       const { refundId, status, amountCents } = refund;
       return { status: 201, body: { refundId, status, amountCents, replayed } };

@@ -192,6 +192,7 @@ const SERVICES = Object.create(null);
 const SERVICE_NAMES: Record<keyof PaymentsService, true> = {
   access: true,
   cardPayments: true,
+  charges: true,
   checkoutTokens: true,
   payments: true,
   payouts: true,

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { AccessService, Caller } from '../access/model.ts';
 import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
 import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
+import type { Charge, ChargeService } from '../charges/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
@@ -27,6 +28,7 @@ import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhook
 export interface PaymentsService {
   access: AccessService;
   cardPayments: CardPaymentService;
+  charges: ChargeService;
   checkoutTokens: CheckoutTokenService;
   payments: PaymentService;
   payouts: PayoutService;
@@ -106,6 +108,7 @@ export interface Context {
 /** The batched and deduped reads of one operation. They never outlive it, so no response is stale. */
 export interface Loaders {
   cardPayment: Loader<CardPayment | null>;
+  charge: Loader<Charge | null>;
   payment: Loader<Payment | null>;
   /** Finds payouts by withdrawal id or code. */
   payout: Loader<Payout | null>;
@@ -115,6 +118,8 @@ export interface Loaders {
   refund: Loader<Refund | null>;
   /** Finds the refunds of card payments by order code. */
   refundsOfCardPayment: Loader<Refund[] | null>;
+  /** Finds the refunds of charges by their id. */
+  refundsOfCharge: Loader<Refund[] | null>;
   /** Finds the refunds of payments by their id. */
   refundsOfPayment: Loader<Refund[] | null>;
   subaccount: Loader<Subaccount | null>;
@@ -132,6 +137,7 @@ export function createLoaders(caller: Caller | null, services: PaymentsService):
 
 const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
   cardPayment: ({ cardPayments }, tenant, orderCodes) => cardPayments.findMany(tenant, orderCodes),
+  charge: ({ charges }, tenant, chargeIds) => charges.findMany(tenant, chargeIds),
   payment: ({ payments }, tenant, paymentIds) => payments.findMany(tenant, paymentIds),
   payout: ({ payouts }, tenant, references) => payouts.findMany(tenant, references),
   webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
@@ -140,6 +146,7 @@ const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
   refund: ({ refunds }, tenant, refundIds) => refunds.findMany(tenant, refundIds),
   refundsOfCardPayment: ({ refunds }, tenant, orderCodes) =>
     refunds.ofResources(tenant, 'card_payment', orderCodes),
+  refundsOfCharge: ({ refunds }, tenant, chargeIds) => refunds.ofResources(tenant, 'charge', chargeIds),
   refundsOfPayment: ({ refunds }, tenant, paymentIds) => refunds.ofResources(tenant, 'payment', paymentIds),
   subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
   subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),

@@ -2,7 +2,7 @@ import type { Caller } from '../access/model.ts';
 import { builder } from './builder.ts';
 import { type Context, callerOf } from './context.ts';
 
-type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Extended> ? Extended : never;
+export type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Extended> ? Extended : never;
 type Fields<Shape> = PothosSchemaTypes.ObjectTypeOptions<Types, Shape>['fields'] & {};
 
 /**

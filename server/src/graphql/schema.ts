@@ -4,6 +4,8 @@ import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../card-payments/tokens/schema.ts';
 import '../card-payments/updates/schema.ts';
+import '../charges/schema.ts';
+import '../charges/updates/schema.ts';
 import '../payments/schema.ts';
 import '../payments/updates/schema.ts';
 import '../payouts/schema.ts';

@@ -18,6 +18,9 @@ import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
 import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
+import { pixCharges, refundableCharges } from '../charges/collections.ts';
+import { createChargeRoutes } from '../charges/routes.ts';
+import { createChargeService } from '../charges/service.ts';
 import { checkoutAssetsRoute } from '../checkout-page/pages.ts';
 import type { Writes } from '../commit/commit.ts';
 import type { Sql } from '../db/database.ts';
@@ -67,7 +70,7 @@ import { scheduleTasks } from '../work/store.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** The families of resources that PIX codes pay. */
-export const PIX_FAMILIES: readonly PixFamily<StoredPixResource>[] = [pixPayments];
+export const PIX_FAMILIES: readonly PixFamily<StoredPixResource>[] = [pixPayments, pixCharges];
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
 export async function createEmbeddedRuntime({
@@ -109,7 +112,11 @@ export async function createEmbeddedRuntime({
     meter: metrics,
   });
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
-  const sources = { card_payment: refundableCardPayments, payment: refundablePayments(beneficiaries) };
+  const sources = {
+    card_payment: refundableCardPayments,
+    payment: refundablePayments(beneficiaries),
+    charge: refundableCharges(beneficiaries),
+  };
   const refunds = createRefundService({ database, committer, sources });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
@@ -132,6 +139,10 @@ export async function createEmbeddedRuntime({
     ...{ database, committer, accounts, products, privateAddresses },
     otherMethods: [cardOrderPayments],
     register: pixCharging.of(pixPayments).register,
+  });
+  const charges = createChargeService({
+    ...{ database, committer, accounts, beneficiaries },
+    register: pixCharging.of(pixCharges).register,
   });
   const productService = createProductService({ database, committer });
   const access = createAccessService({ database, committer, clock });
@@ -157,6 +168,7 @@ export async function createEmbeddedRuntime({
   const sandbox = createSandboxService({
     ...{ database, committer },
     payments: { ...payments, ...pixCharging.of(pixPayments) },
+    charges: { ...charges, ...pixCharging.of(pixCharges) },
     payer: pix,
   });
   const webhooks = createWebhookService({ database, committer, privateAddresses });
@@ -172,6 +184,7 @@ export async function createEmbeddedRuntime({
   const services = {
     access,
     cardPayments,
+    charges,
     checkoutTokens,
     payments,
     payouts,
@@ -204,7 +217,7 @@ export async function createEmbeddedRuntime({
       ...pixCharging.tasks,
       ...createRefundSending({
         ...{ database, committer, sources },
-        rails: { card_payment: acquirer, payment: pix },
+        rails: { card_payment: acquirer, payment: pix, charge: pix },
         controls: refunds,
       }).tasks,
       ...delivery.tasks,
@@ -216,6 +229,7 @@ export async function createEmbeddedRuntime({
         ...createWalletRoutes({ wallet }),
         ...createPayoutRoutes({ payouts }),
         ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+        ...createChargeRoutes({ charges, refunds, publicUrl }),
         ...createPaymentRoutes({ payments, refunds, publicUrl }),
         ...createProductRoutes({ products: productService }),
         ...createRefundRoutes({ refunds }),
@@ -262,6 +276,7 @@ export async function createEmbeddedRuntime({
                 subaccounts,
                 cardPayments: hostedPayments,
                 payments,
+                charges,
                 codes: pixCharging,
                 pix,
                 wallet: controls,
@@ -282,6 +297,7 @@ export async function createEmbeddedRuntime({
     embedded: {
       cardPayments: hostedPayments,
       payments: hostedPixPayments,
+      charges: { ...charges, ...pixCharging.of(pixCharges) },
       pix,
       controls,
       subaccounts,

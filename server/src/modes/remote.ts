@@ -4,6 +4,7 @@ import { createAccessService, createTokenMint, firstTenant, prepareToken } from 
 import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
 import { createRemoteCheckoutTokens } from '../card-payments/remote/token-service.ts';
 import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
+import { createRemoteCharges } from '../charges/remote/service.ts';
 import type { UpstreamConfig } from '../config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import type { Updates } from '../events/subscribe.ts';
@@ -136,9 +137,10 @@ export async function createRemoteRuntime({
   });
   Object.assign(requestKinds, payouts.requests, subaccounts.requests, cardPayments.requests);
   const payments = createRemotePayments(dependencies);
+  const charges = createRemoteCharges(dependencies);
   const mirrored = {
     ...{ wallet, payout: payouts, subaccount_payout: subaccounts },
-    ...{ card_payment: cardPayments, payment: payments },
+    ...{ card_payment: cardPayments, payment: payments, charge: charges },
   };
   const poller = createPoller({
     clock,
@@ -148,6 +150,7 @@ export async function createRemoteRuntime({
       subaccount_payout: subaccounts.poll,
       card_payment: cardPayments.poll,
       payment: payments.poll,
+      charge: charges.poll,
     },
     onFault,
   });
@@ -165,6 +168,7 @@ export async function createRemoteRuntime({
     claimReaders: [
       cardPayments.readWebhook,
       payments.readWebhook,
+      charges.readWebhook,
       payouts.readWebhook,
       subaccounts.readWebhook,
     ],
@@ -198,6 +202,7 @@ export async function createRemoteRuntime({
   const servicesFor: ServicesFor = (requester) => ({
     access,
     cardPayments: cardPayments.serviceFor(requester),
+    charges: charges.serviceFor(requester),
     checkoutTokens,
     payments: payments.serviceFor(requester),
     payouts: payouts.serviceFor(requester),
@@ -247,6 +252,7 @@ function describeCorrection({ resource, id, from, to }: Correction): string {
 
 const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
   'card_payment',
+  'charge',
   'payment',
   'payout',
   'subaccount_payout',

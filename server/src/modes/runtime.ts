@@ -1,6 +1,7 @@
 import type { AccessService } from '../access/model.ts';
 import type { RecentCallers } from '../access/recent-callers.ts';
 import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
+import type { ChargeService, StoredCharge } from '../charges/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -67,6 +68,7 @@ export interface Runtime {
 export interface EmbeddedServices {
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
+  readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
   /** The simulated bank of PIX payments. */
   readonly pix: SimulatedPix;
   /** Operations that no client has, for the simulator. */

@@ -1,6 +1,7 @@
 import { accessSnapshots } from '../access/events.ts';
 import { cardPaymentSnapshots } from '../card-payments/events.ts';
 import { tokenSnapshots } from '../card-payments/tokens/events.ts';
+import { chargeSnapshots } from '../charges/events.ts';
 import type { Snapshots } from '../events/event.ts';
 import { paymentSnapshots } from '../payments/events.ts';
 import { payoutSnapshots } from '../payouts/events.ts';
@@ -12,6 +13,7 @@ import { walletSnapshots } from '../wallet/events.ts';
 export const snapshots: Snapshots = {
   ...accessSnapshots,
   ...cardPaymentSnapshots,
+  ...chargeSnapshots,
   ...paymentSnapshots,
   ...payoutSnapshots,
   ...refundSnapshots,

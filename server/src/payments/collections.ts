@@ -4,21 +4,14 @@ import { pixDecisions } from '../pix/decisions.ts';
 import { pixRefunds } from '../pix/refunding.ts';
 import { paymentRules } from './decisions.ts';
 import { isPaymentId, type StoredPayment } from './model.ts';
-import {
-  type CheckoutUse,
-  saveCheckoutUses,
-  savePayments,
-  selectByPaymentId,
-  selectCheckoutUses,
-  selectPayments,
-} from './store.ts';
+import { type CheckoutUse, paymentTable, saveCheckoutUses, selectCheckoutUses } from './store.ts';
 
 /** Payments, as a decision reads and writes them. */
 export const payments: Collection<StoredPayment> = {
   name: 'payment',
-  load: selectPayments,
+  load: paymentTable.select,
   keyOf: ({ paymentId }) => paymentId,
-  save: savePayments,
+  save: paymentTable.save,
 };
 
 /** The last PIX payments of single-use tokens. */
@@ -36,7 +29,7 @@ export const pixPayments: PixFamily<StoredPayment> = {
   records: payments,
   isId: isPaymentId,
   idsOfTxid: (txid) => [`psa_${txid}`],
-  selectHosted: selectByPaymentId,
+  selectHosted: paymentTable.selectHosted,
   // The token is known by the attempt alone, which is all that its other payments need.
   orderOf: ({ checkoutAttempt, externalId }) => ({ checkoutAttempt, externalId, tokenId: null }),
   payerOf: ({ customer }) => customer,

@@ -10,7 +10,8 @@ import type { Cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
 import { newMembers, type PixChange, type PixRules, pixDecisions } from '../pix/decisions.ts';
-import type { AccountSettings, CreatePaymentInput, StoredPayment } from './model.ts';
+import type { AccountSettings } from '../pix/model.ts';
+import type { CreatePaymentInput, StoredPayment } from './model.ts';
 
 export const paymentRules: PixRules<StoredPayment> = {
   name: 'payment',

@@ -8,11 +8,19 @@ import {
   type StartCheckoutInput,
 } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { UnavailableError, UpstreamError } from '../kernel/errors.ts';
-import { type Cents, isCents } from '../kernel/money.ts';
+import { UnavailableError } from '../kernel/errors.ts';
+import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText, requiredOr } from '../kernel/text.ts';
-import type { PixResource, StoredPixResource } from '../pix/model.ts';
+import { idempotencyKeyText } from '../kernel/text.ts';
+import {
+  type AccountSettings,
+  assertPixEnabled,
+  notConfigured,
+  type PixReads,
+  type PixResource,
+  pixAmount,
+  type StoredPixResource,
+} from '../pix/model.ts';
 import { productIdText } from '../products/model.ts';
 import type { PaymentStatus } from '../receiving/model.ts';
 
@@ -67,12 +75,6 @@ export interface StoredPayment extends Payment, StoredPixResource {
   returnedCredits: StoredPixResource['returnedCredits'];
 }
 
-/** The instant at which the payment reached its status, as far as it is known. */
-export function statusSince(payment: Payment): Date {
-  const { status, refundedAt, paidAt, expiresAt } = payment;
-  return refundedAt ?? paidAt ?? (status === 'expired' ? expiresAt : paymentBeganAt(payment));
-}
-
 /** The instant of the creation, derived from the expiry where the service does not show it. */
 export function paymentBeganAt({ createdAt, expiresAt }: Pick<Payment, 'createdAt' | 'expiresAt'>): Date {
   return createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
@@ -80,20 +82,9 @@ export function paymentBeganAt({ createdAt, expiresAt }: Pick<Payment, 'createdA
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
-const PAYMENT_MIN_CENTS = 1;
-/** The upper limit of an amount, R$ 100 million, as of a card payment. */
-const PAYMENT_MAX_CENTS = 10_000_000_000;
-
-const paymentAmount = z
-  .number({ error: requiredOr('must be an integer number of cents') })
-  .refine(isCents, 'must be an integer number of cents')
-  .refine((cents) => cents >= PAYMENT_MIN_CENTS, `must be at least ${PAYMENT_MIN_CENTS}`)
-  .refine((cents) => cents <= PAYMENT_MAX_CENTS, `must be at most ${PAYMENT_MAX_CENTS}`)
-  .meta({ type: 'integer', minimum: PAYMENT_MIN_CENTS, maximum: PAYMENT_MAX_CENTS });
-
 export const createPaymentInput = checkoutDetails
   .extend({
-    valueCents: paymentAmount.nullish().describe('The amount; not together with productId'),
+    valueCents: pixAmount.nullish().describe('The amount; not together with productId'),
     productId: productIdText
       .nullish()
       .describe('A product, whose price and name are the payment’s; not together with valueCents'),
@@ -118,18 +109,8 @@ export interface PaymentFilter {
   createdBefore?: Date | undefined;
 }
 
-/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
-export interface PaymentRange extends PaymentFilter {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
-
 /** The port of PIX payments. The embedded service knows every payment completely. */
-export interface PaymentService<P extends Payment = Payment> {
-  /** Refuses a text that cannot be a payment's id. @throws ValidationError */
-  assertId(paymentId: string): void;
+export interface PaymentService<P extends Payment = Payment> extends PixReads<P, PaymentFilter> {
   /**
    * Creates a payment and gets its code from the bank. With an idempotency key, the same key and input give the same
    * payment, `replayed`.
@@ -149,60 +130,20 @@ export interface PaymentService<P extends Payment = Payment> {
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
   ): Promise<P>;
-  /** Finds a payment; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
-  find(tenant: Tenant, paymentId: string): Promise<P | null>;
-  /** Finds payments, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
-  findMany(tenant: Tenant, paymentIds: readonly string[]): Promise<(P | null)[]>;
-  /**
-   * Finds a payment with the version of the tenant's log at which its state holds.
-   * @throws UnavailableError (NOT_OFFERED)
-   */
-  findWithVersion(tenant: Tenant, paymentId: string): Promise<{ version: number; payment: P } | null>;
-  list(
-    tenant: Tenant,
-    range: PaymentRange,
-  ): Promise<{ items: { place: number; payment: P }[]; more: boolean }>;
-  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
-  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
-  count(tenant: Tenant, filter: PaymentFilter): Promise<number>;
 }
 
 // ── Availability ────────────────────────────────────────────────────────────────────────────────
-
-export interface AccountSettings {
-  pixEnabled: boolean;
-  /** The part of each PIX payment that the service keeps; the sandbox has none. */
-  pixFeeCents: Cents;
-}
 
 /** @throws UnavailableError where the account takes no payments by the method, or is asked with a test key */
 export function assertMethodAvailable(
   method: PaymentMethod,
   environment: Environment,
-  { pixEnabled }: AccountSettings,
+  settings: AccountSettings,
 ): void {
   if (method === 'ltc') {
     if (environment === 'sandbox')
       throw new UnavailableError('NOT_IN_SANDBOX', 'LTC payments are not available in sandbox');
     throw notConfigured('LTC');
   }
-  if (!pixEnabled) throw notConfigured('PIX');
-}
-
-function notConfigured(method: string): UnavailableError {
-  return new UnavailableError(
-    'PAYMENTS_NOT_CONFIGURED',
-    `Payments by ${method} are not configured for this account`,
-  );
-}
-
-/** The answer to a creation without a code: the bank refused it for good, or has not given one in time. */
-export function noCode({ paymentId, status }: Payment): UpstreamError {
-  return status === 'failed'
-    ? new UpstreamError('The bank refused this payment', {
-        ...{ retryable: false, moneyMayHaveMoved: false, lookupReference: paymentId },
-      })
-    : new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
-        ...{ retryable: true, moneyMayHaveMoved: false, lookupReference: paymentId },
-      });
+  assertPixEnabled(settings);
 }

@@ -6,18 +6,12 @@ import {
   seesCustomer,
 } from '../access/model.ts';
 import { methodsOf, orderTokenOf } from '../card-payments/checkout/model.ts';
-import {
-  Currency,
-  CustomerInput,
-  CustomerRef,
-  EXTERNAL_ID,
-  StartCheckoutInput,
-} from '../card-payments/schema.ts';
+import { CustomerInput, CustomerRef, EXTERNAL_ID, StartCheckoutInput } from '../card-payments/schema.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import { knownValue, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -27,99 +21,28 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { qrCode } from '../kernel/qr-code.ts';
-import { isFinal, isPayable, type ReturnedCredit, txidOf } from '../pix/model.ts';
-import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
+import {
+  FIRST_DESCRIPTION,
+  knownFilter,
+  LAST_DESCRIPTION,
+  LIST_DESCRIPTION,
+  listedPix,
+  PaymentStatusEnum,
+  pixFields,
+} from '../pix/schema.ts';
 import { type CreatePaymentInput, createPaymentInput, type Payment, type PaymentMethod } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
 
 const PaymentMethodEnum = builder.enumType('PaymentMethod', {
   values: {
     PIX: { value: 'pix', description: 'Paid in the payer’s bank, by the code or its QR code.' },
     LTC: { value: 'ltc', description: 'Litecoin. No account takes it yet.' },
-    UNKNOWN,
-  } as const,
-});
-
-export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
-  description: 'The words of a card payment, for a payment and a charge alike.',
-  values: {
-    PENDING: { value: 'pending', description: 'Waits for the payer.' },
-    PAID: { value: 'paid', description: 'The bank holds the money, and it is in the balance.' },
-    EXPIRED: {
-      value: 'expired',
-      description: 'Not paid in time. A PIX that comes late still makes it PAID.',
+    UNKNOWN: {
+      value: 'unknown',
+      description: 'A value that this server does not know yet. Never accepted as input.',
     },
-    REFUNDED: { value: 'refunded', description: 'All of it was given back.' },
-    FAILED: { value: 'failed', description: 'The bank refused it: nobody can pay it.' },
-    UNKNOWN,
   } as const,
-});
-
-const ReturnCauseEnum = builder.enumType('ReturnCause', {
-  values: {
-    ALREADY_PAID: { value: 'already_paid', description: 'The payment was paid before.' },
-    AMOUNT_MISMATCH: { value: 'amount_mismatch', description: 'Another amount than the payment’s.' },
-    NOT_PAYABLE: { value: 'not_payable', description: 'The payment has failed.' },
-    PAID_ELSEWHERE: {
-      value: 'paid_elsewhere',
-      description: 'Another payment of the same checkout attempt or order was paid first.',
-    },
-    UNKNOWN,
-  } as const,
-});
-
-const QrCode = builder.objectRef<{ path: string; size: number }>('QrCode').implement({
-  description:
-    'Modules of a QR code as one SVG path: `<path d>` in a viewBox of -4 -4 size+8 size+8 (the quiet zone is in it). Dark on white, also on a dark page.',
-  fields: (t) => ({
-    path: t.exposeString('path', { description: 'The dark modules; for the attribute `d`.' }),
-    size: t.exposeInt('size', { description: 'Modules on a side.' }),
-  }),
-});
-
-const PixCode = builder.objectRef<{ copyPaste: string; txid: string | null }>('PixCode').implement({
-  description: 'The code of a PIX payment.',
-  fields: (t) => ({
-    copyPaste: t.exposeString('copyPaste', {
-      description: 'PIX Copia e Cola: the BR Code, with its CRC.',
-    }),
-    qr: t.field({
-      type: QrCode,
-      nullable: true,
-      description: 'The same as a QR code; null where the service’s code is too long to draw.',
-      resolve: ({ copyPaste }) => qrCode(copyPaste),
-    }),
-    txid: t.exposeString('txid', {
-      nullable: true,
-      description: '26 to 35 letters and digits; null where the service does not tell.',
-    }),
-  }),
-});
-
-const ReturnedCreditRef = builder.objectRef<ReturnedCredit>('ReturnedCredit').implement({
-  description: 'Money that came for a payment and is sent back. It never gets into the balance.',
-  fields: (t) => ({
-    amountCents: t.expose('amountCents', { type: 'Cents' }),
-    cause: t.field({
-      type: ReturnCauseEnum,
-      description: 'Why it is sent back.',
-      resolve: ({ cause }) => cause,
-    }),
-    endToEndId: t.exposeString('endToEndId', { description: 'The bank’s identifier of the PIX that came.' }),
-    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When the payer sent it.' }),
-    returnedAt: t.expose('returnedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Null while the bank is sending it back.',
-    }),
-  }),
 });
 
 export const PaymentRef = builder.objectRef<Payment>('Payment');
@@ -131,61 +54,22 @@ builder.node(PaymentRef, {
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'paymentId' in value,
   description: 'A payment by PIX.',
   fields: (t) => ({
+    ...pixFields(t, {
+      idOf: ({ paymentId }) => paymentId,
+      ...{ name: 'payment', updates: 'paymentUpdates', isShownToPayers: true },
+      expiresAt: '30 minutes after creation.',
+    }),
     paymentId: t.exposeString('paymentId', {
       description:
         'psa_ and 32 hex digits, in front of another service psa_ and what that gives; also the secret part of checkoutUrl.',
     }),
-    status: t.field({ type: PaymentStatusEnum, resolve: ({ status }) => status }),
     method: t.field({ type: PaymentMethodEnum, resolve: ({ method }) => method }),
-    amountCents: t.expose('amountCents', { type: 'Cents' }),
-    otherPaidCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description:
-        'An amount, other than amountCents, with which the payments service behind this server has said that it is paid. That alone does not make it PAID: compare both with your order. Null otherwise, and to a browser’s checkout or payment token.',
-      resolve: ({ otherPaidCents = null }, _, context) =>
-        seesCustomer(callerOf(context)) ? otherPaidCents : null,
-    }),
-    feeCents: t.expose('feeCents', {
-      type: 'Cents',
-      nullable: true,
-      description: 'What the service keeps of it; null where it does not tell.',
-    }),
     netAmountCents: t.field({
       type: 'Cents',
       nullable: true,
       description: 'What gets into the balance; null where the service does not tell.',
       resolve: ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents),
     }),
-    currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
-    pix: t.field({
-      type: PixCode,
-      nullable: true,
-      description:
-        'Null until the bank has given the code, which paymentUpdates tells, and once no more can be paid.',
-      resolve: (payment) =>
-        isPayable(payment)
-          ? {
-              copyPaste: payment.brCode!,
-              txid: payment.txid === undefined ? txidOf(payment.paymentId) : payment.txid,
-            }
-          : null,
-    }),
-    checkoutUrl: t.field({
-      type: 'Url',
-      nullable: true,
-      description: 'The hosted page where the payer finds the code.',
-      resolve: ({ paymentId, checkoutUrl }, _, context) =>
-        checkoutUrl === undefined ? context.checkoutUrl(paymentId) : checkoutUrl,
-    }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: '30 minutes after creation.' }),
-    expiresInSeconds: t.int({
-      description:
-        'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
-      resolve: ({ expiresAt }, _, { clock }) =>
-        Math.max(0, Math.ceil((expiresAt.getTime() - clock.ms()) / 1_000)),
-    }),
-    description: t.exposeString('description', { nullable: true }),
     customer: t.field({
       type: CustomerRef,
       nullable: true,
@@ -207,52 +91,6 @@ builder.node(PaymentRef, {
     productId: t.exposeString('productId', { nullable: true }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
     cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
-    paidAt: t.expose('paidAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the payer paid, by the bank’s clock.',
-    }),
-    paidLate: t.exposeBoolean('paidLate', { description: 'Paid after expiresAt.' }),
-    endToEndId: t.string({
-      nullable: true,
-      description:
-        'The bank’s identifier of the PIX that paid it; null to a browser’s checkout or payment token.',
-      resolve: ({ endToEndId }, _, context) => (seesCustomer(callerOf(context)) ? endToEndId : null),
-    }),
-    returnedCredits: t.field({
-      type: [ReturnedCreditRef],
-      description:
-        'Money that came for it and was sent back at once: twice, another amount, or for an order that is paid. Of many the last 20, oldest first.',
-      resolve: ({ returnedCredits }) => [...returnedCredits],
-    }),
-    refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
-    refundedCents: t.expose('refundedCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'Given back to the payer so far. The status is REFUNDED once it is the whole amount. Null where the service does not tell.',
-    }),
-    refundableCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description:
-        'What a refund may still take: the amount without refunds under way or done; 0 of a payment that is not PAID. Null where the service does not tell.',
-      resolve: refundableCents,
-    }),
-    failureReason: t.string({
-      nullable: true,
-      description: 'In the bank’s words; null unless FAILED, and to a browser’s checkout or payment token.',
-      resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
-    }),
-    final: t.boolean({
-      description:
-        'REFUNDED or FAILED: no later status can come. A PAID payment may be refunded, an EXPIRED one may be paid late.',
-      resolve: ({ status }) => isFinal(status),
-    }),
-    version: t.exposeInt('version', {
-      description: 'Grows with each change of this payment: of two answers the larger is the newer.',
-    }),
   }),
 });
 
@@ -293,31 +131,23 @@ builder.queryFields((t) => ({
   }),
   payments: t.field({
     type: PaymentConnection,
-    description:
-      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    description: LIST_DESCRIPTION,
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+      first: t.arg.int({ description: FIRST_DESCRIPTION }),
       after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+      last: t.arg.int({ description: LAST_DESCRIPTION }),
       before: t.arg.string(),
       filter: t.arg({ type: PaymentFilter }),
     },
-    resolve: async (_, { filter, ...args }, context) => {
+    resolve: (_, { filter, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payments.read');
-      const known = {
-        status: filter?.status?.map((each) => knownValue<PaymentStatus>(each, 'filter.status')),
-        method: filter?.method?.map((each) => knownValue<PaymentMethod>(each, 'filter.method')),
-        createdAfter: filter?.createdAfter ?? undefined,
-        createdBefore: filter?.createdBefore ?? undefined,
-      };
-      const cursors = context.listCursors('payments');
-      const range = rangeOf(cursors, args);
-      const { items, more } = await context.services.payments.list(caller.tenant, { ...range, ...known });
-      const nodes = items.map(({ place, payment }) => ({ place, node: payment }));
-      return connectionOf(cursors, nodes, {
-        ...pagesBeside(range, more),
-        total: () => context.services.payments.count(caller.tenant, known),
+      return listedPix(context, {
+        ...{ tenant: caller.tenant, list: 'payments', reads: context.services.payments, args },
+        filter: {
+          ...knownFilter(filter),
+          method: filter?.method?.map((each) => knownValue<PaymentMethod>(each, 'filter.method')),
+        },
       });
     },
   }),

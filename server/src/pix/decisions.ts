@@ -128,7 +128,7 @@ export function newMembers({
 /** A step that every reader of the resource can see. */
 export function change<R extends StoredPixResource>(
   previous: R,
-  changed: Partial<StoredPixResource>,
+  changed: Partial<StoredPixResource> | Partial<R>,
   { credit = null, transactions = [], moves = [], due = [], done = [] }: Effects<R>,
 ): PixChange<R> {
   return {
@@ -146,7 +146,7 @@ type Effects<R extends StoredPixResource> = Partial<
 /** A step to another status. */
 export function step<R extends StoredPixResource>(
   previous: R,
-  changed: Partial<StoredPixResource>,
+  changed: Partial<StoredPixResource> | Partial<R>,
   status: PaymentStatus,
   effects: Effects<R>,
 ): PixChange<R> {

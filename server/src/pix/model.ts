@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import type { Customer } from '../card-payments/model.ts';
-import { ValidationError } from '../kernel/errors.ts';
-import type { Cents } from '../kernel/money.ts';
+import { UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
+import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { requiredOr } from '../kernel/text.ts';
 import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
 
 // What all resources share that a PIX code pays: a payment, a charge.
@@ -104,6 +106,95 @@ export function canFollow(from: PaymentStatus, to: PaymentStatus): boolean {
 /** Whether a payer can pay the code at this moment. */
 export function isPayable({ status, brCode }: Pick<PixResource, 'status' | 'brCode'>): boolean {
   return status === 'pending' && brCode !== null;
+}
+
+/** The instant at which a resource reached its status, as far as it is known. `beganAt` is that of its creation. */
+export function statusSince(resource: PixResource, beganAt: Date): Date {
+  const { status, refundedAt, paidAt, expiresAt } = resource;
+  return refundedAt ?? paidAt ?? (status === 'expired' ? expiresAt : beganAt);
+}
+
+// ── Creation ────────────────────────────────────────────────────────────────────────────────────
+
+const MIN_CENTS = 1;
+/** The upper limit of an amount, R$ 100 million, as of a card payment. */
+const MAX_CENTS = 10_000_000_000;
+
+/** The amount of whatever a PIX code pays. */
+export const pixAmount = z
+  .number({ error: requiredOr('must be an integer number of cents') })
+  .refine(isCents, 'must be an integer number of cents')
+  .refine((cents) => cents >= MIN_CENTS, `must be at least ${MIN_CENTS}`)
+  .refine((cents) => cents <= MAX_CENTS, `must be at most ${MAX_CENTS}`)
+  .meta({ type: 'integer', minimum: MIN_CENTS, maximum: MAX_CENTS });
+
+export interface AccountSettings {
+  pixEnabled: boolean;
+  /** The part of each PIX that the service keeps; the sandbox has none. */
+  pixFeeCents: Cents;
+}
+
+/** @throws UnavailableError where the account takes no PIX */
+export function assertPixEnabled({ pixEnabled }: AccountSettings): void {
+  if (!pixEnabled) throw notConfigured('PIX');
+}
+
+export function notConfigured(method: string): UnavailableError {
+  return new UnavailableError(
+    'PAYMENTS_NOT_CONFIGURED',
+    `Payments by ${method} are not configured for this account`,
+  );
+}
+
+/** The answer to a creation without a code: the bank refused it for good, or has not given one in time. */
+export function noCode(name: string, id: string, { status }: PixResource): UpstreamError {
+  return status === 'failed'
+    ? new UpstreamError(`The bank refused this ${name}`, {
+        ...{ retryable: false, moneyMayHaveMoved: false, lookupReference: id },
+      })
+    : new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
+        ...{ retryable: true, moneyMayHaveMoved: false, lookupReference: id },
+      });
+}
+
+// ── Reading ─────────────────────────────────────────────────────────────────────────────────────
+
+/** The filter of a list. `kind`: the values of the member by which the lists of a family are divided. */
+export interface PixFilter<Kind extends string = string> {
+  status?: readonly PaymentStatus[] | undefined;
+  kind?: readonly Kind[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** A part of a list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+export interface PixPosition {
+  end: 'first' | 'last';
+  limit: number;
+  after?: number | undefined;
+  before?: number | undefined;
+}
+
+/** The reading side of the port of a family. `Filter`: the filter of its lists. */
+export interface PixReads<R extends PixResource, Filter> {
+  /** Refuses a text that cannot be an id. @throws ValidationError */
+  assertId(id: string): void;
+  /** Finds a resource; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
+  find(tenant: Tenant, id: string): Promise<R | null>;
+  /** Finds resources, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
+  findMany(tenant: Tenant, ids: readonly string[]): Promise<(R | null)[]>;
+  /**
+   * Finds a resource with the version of the tenant's log at which its state holds.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
+  list(
+    tenant: Tenant,
+    range: PixPosition & Filter,
+  ): Promise<{ items: { place: number; resource: R }[]; more: boolean }>;
+  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
+  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;
+  count(tenant: Tenant, filter: Filter): Promise<number>;
 }
 
 // ── The bank's and the payer's side ─────────────────────────────────────────────────────────────

@@ -106,10 +106,19 @@ export interface RefundRequest {
   isAutomatic: boolean;
 }
 
-/** The changes that a step of a refund makes to its payment, with their postings. */
+/** The changes that a step of a refund makes to its payment, with the posting of the owner's part. */
 export interface RefundStep {
   amounts: Pick<Refundable, 'refundedCents' | 'refundingCents' | 'refundCount'>;
-  transaction: LedgerTransaction;
+  /** Null where others give all of it. */
+  transaction: LedgerTransaction | null;
+}
+
+/** A refund that is under way. */
+export interface BegunRefund {
+  refundId: string;
+  amountCents: Cents;
+  /** The owner's part of the amount. */
+  ownCents: Cents;
 }
 
 /**
@@ -132,16 +141,15 @@ export function refundableCents({
 }
 
 /**
- * Takes the amount of a refund from the account that holds the money: `merchant_pending` before its release, the balance
- * after it. Returns the amount.
- * @throws UnavailableError, ValidationError, InsufficientFundsError
+ * Decides whether a payment can be refunded, and returns the amount.
+ * @throws UnavailableError, ValidationError
  */
-export function beginRefund(
+export function amountToRefund(
   payment: Refundable,
   { name, days }: RefundRules,
-  { refundId, amountCents: requested, isAutomatic }: RefundRequest,
-  { balances, now }: { balances: Balances; now: Date },
-): RefundStep & { amountCents: Cents } {
+  { amountCents: requested, isAutomatic }: RefundRequest,
+  now: Date,
+): Cents {
   const notRefundable = (reason: string) => new UnavailableError('NOT_REFUNDABLE', `This ${name} ${reason}`);
   const refundable = refundableCents(payment)!;
   if (payment.status !== 'paid' || refundable === 0) throw notRefundable(reasonAgainst(payment));
@@ -158,15 +166,30 @@ export function beginRefund(
         message: `must be at most ${refundable} (${reaisText(refundable)}), which is what can still be refunded`,
       },
     ]);
-  if (payment.releasedAt && !isAutomatic) assertWithdrawable(balances, amountCents);
+  return amountCents;
+}
+
+/**
+ * Takes the owner's part of a refund from the account that holds the money: `merchant_pending` before its release, the
+ * balance after it.
+ * @throws InsufficientFundsError
+ */
+export function beginRefund(
+  payment: Refundable,
+  { refundId, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
+  balances: Balances,
+): RefundStep {
+  if (payment.releasedAt && !isAutomatic) assertWithdrawable(balances, ownCents);
   return {
-    amountCents,
     amounts: {
       refundedCents: payment.refundedCents,
       refundingCents: payment.refundingCents + amountCents,
       refundCount: payment.refundCount + (isAutomatic ? 0 : 1),
     },
-    transaction: ledgerTransaction(`refund.begun:${refundId}`, takeFrom(payment, amountCents, balances)),
+    transaction:
+      ownCents === 0
+        ? null
+        : ledgerTransaction(`refund.begun:${refundId}`, takeFrom(payment, ownCents, balances)),
   };
 }
 
@@ -174,8 +197,8 @@ export function beginRefund(
 export function completeRefund(
   { refundedCents, refundingCents, refundCount }: Refundable,
   { rail }: RefundRules,
-  { refundId, amountCents }: { refundId: string; amountCents: Cents },
-): RefundStep {
+  { refundId, amountCents }: Pick<BegunRefund, 'refundId' | 'amountCents'>,
+): RefundStep & { transaction: LedgerTransaction } {
   return {
     amounts: {
       refundedCents: refundedCents + amountCents,
@@ -188,20 +211,23 @@ export function completeRefund(
   };
 }
 
-/** Puts the amount of a refused refund back to where the money is now. */
+/** Puts the owner's part of a refused refund back to where the money is now. */
 export function failRefund(
   { refundedCents, refundingCents, refundCount, releasedAt }: Refundable,
-  { refundId, amountCents }: { refundId: string; amountCents: Cents },
+  { refundId, amountCents, ownCents }: BegunRefund,
   balances: Balances,
 ): RefundStep {
   return {
     amounts: { refundedCents, refundingCents: refundingCents - amountCents, refundCount },
-    transaction: ledgerTransaction(
-      `refund.failed:${refundId}`,
-      releasedAt
-        ? creditWithRecovery('refunds_in_transit', amountCents, balances)
-        : [{ from: 'refunds_in_transit', to: 'merchant_pending', amount: amountCents }],
-    ),
+    transaction:
+      ownCents === 0
+        ? null
+        : ledgerTransaction(
+            `refund.failed:${refundId}`,
+            releasedAt
+              ? creditWithRecovery('refunds_in_transit', ownCents, balances)
+              : [{ from: 'refunds_in_transit', to: 'merchant_pending', amount: ownCents }],
+          ),
   };
 }
 

@@ -59,19 +59,22 @@ export function kindOfEvent(text: string, family: string): string | null {
 }
 
 /** The identifiers of families whose events also name a payment. The first that is there decides what an event is about. */
-const OTHER_FAMILIES = ['disputeId', 'refundId', 'deliveryId', 'subscriptionId', 'chargeId'];
+const FAMILIES = ['disputeId', 'refundId', 'deliveryId', 'subscriptionId', 'chargeId'];
 
 /**
  * Finds the record of a payment in an event: the event itself, or a member of it. Null where the event, or that record, is
- * about a resource of another family.
+ * about a resource of another family. `identifier`: that of the payment's family, where it is one of those that decide.
  */
 export function findEventRecord<Found extends JsonRecord>(
   payload: unknown,
   matches: (record: JsonRecord) => record is Found,
+  identifier?: string,
 ): Found | null {
+  const own = identifier === undefined ? FAMILIES.length : FAMILIES.indexOf(identifier);
+  const others = FAMILIES.slice(0, own);
   const found = readRecords(payload).find(matches);
   const isOther = [readRecord(payload), found].some((record) =>
-    OTHER_FAMILIES.some((name) => typeof record?.[name] === 'string'),
+    others.some((name) => typeof record?.[name] === 'string'),
   );
   return isOther ? null : (found ?? null);
 }

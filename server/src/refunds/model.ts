@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chargeIdText } from '../charges/model.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
@@ -21,7 +22,7 @@ export interface RefundedResource {
 }
 
 /** The types of resources that can be refunded. */
-export const REFUNDED_TYPES = ['card_payment', 'payment'] as const;
+export const REFUNDED_TYPES = ['card_payment', 'payment', 'charge'] as const;
 export type RefundedType = (typeof REFUNDED_TYPES)[number];
 
 /** Money given back to a payer. All instants are in UTC. */
@@ -105,6 +106,7 @@ export type RefundInput = z.infer<typeof refundInput>;
 
 export const refundCardPaymentInput = refundInput.extend({ orderCode: z.string() });
 export const refundPaymentInput = refundInput.extend({ paymentId: paymentIdText });
+export const refundChargeInput = refundInput.extend({ chargeId: chargeIdText });
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 

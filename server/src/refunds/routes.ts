@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chargeIdText } from '../charges/model.ts';
 import { type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { paymentIdText } from '../payments/model.ts';
@@ -57,6 +58,26 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       errors: REFUND_ERRORS,
       async handle({ caller, params, body: { amount: _, ...input } }) {
         const resource = { type: 'payment', id: params.id } as const;
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
+        return { status: 201, body: refundToWire(refund), replayed };
+      },
+    }),
+    restOperation({
+      method: 'POST',
+      path: '/v1/charges/{id}/refunds',
+      operationId: 'refundCharge',
+      summary: 'Refund a charge, whole or in part',
+      description:
+        'Of a split charge from each beneficiary in proportion, as far as its balance goes; the rest from what the account can withdraw. Up to 90 days after the payment, at most 20 times. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: chargeIdText }),
+      body,
+      example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
+      answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
+      errors: REFUND_ERRORS,
+      async handle({ caller, params, body: { amount: _, ...input } }) {
+        const resource = { type: 'charge', id: params.id } as const;
         const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
         return { status: 201, body: refundToWire(refund), replayed };
       },

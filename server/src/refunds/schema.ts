@@ -1,9 +1,10 @@
 import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
+import { ChargeRef } from '../charges/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
-import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
+import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
 import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
@@ -24,6 +25,7 @@ import {
   type RefundedType,
   type RefundStatus,
   refundCardPaymentInput,
+  refundChargeInput,
   refundPaymentInput,
 } from './model.ts';
 
@@ -49,8 +51,11 @@ const RefundRef = builder.objectRef<Refund>('Refund');
 const RefundedResource = builder.unionType('RefundedResource', {
   description:
     'What they share has one type in all of them; only `status` needs an alias, for CardPaymentStatus and PaymentStatus are two enums of the same words.',
-  types: [CardPaymentRef, PaymentRef],
+  types: [CardPaymentRef, PaymentRef, ChargeRef],
 });
+
+/** The loader of each type of refunded resource. */
+const LOADERS = { card_payment: 'cardPayment', payment: 'payment', charge: 'charge' } as const;
 
 builder.node(RefundRef, {
   id: { resolve: ({ refundId }) => refundId },
@@ -68,10 +73,7 @@ builder.node(RefundRef, {
       type: RefundedResource,
       nullable: true,
       description: 'What was refunded.',
-      resolve: ({ resource }, _, { loaders }) =>
-        resource.type === 'payment'
-          ? loaders.payment.load(resource.id)
-          : loaders.cardPayment.load(resource.id),
+      resolve: ({ resource: { type, id } }, _, { loaders }) => loaders[LOADERS[type]].load(id),
     }),
     reason: t.exposeString('reason', {
       nullable: true,
@@ -116,6 +118,15 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
       'Oldest first, at most 20. Null to a browser’s checkout or payment token, and where the service does not tell.',
     resolve: ({ paymentId }, _, context) =>
       seesCustomer(callerOf(context)) ? context.loaders.refundsOfPayment.load(paymentId) : null,
+  }),
+);
+
+builder.objectField(ChargeRef, 'refunds', (t) =>
+  t.field({
+    type: [RefundRef],
+    nullable: true,
+    description: 'Oldest first, at most 20. Null where the service does not tell.',
+    resolve: ({ chargeId }, _, { loaders }) => loaders.refundsOfCharge.load(chargeId),
   }),
 );
 
@@ -197,6 +208,7 @@ builder.queryFields((t) => ({
 const READ: Readonly<Record<RefundedType, Right>> = {
   card_payment: 'card_payments.read',
   payment: 'payments.read',
+  charge: 'payments.read',
 };
 
 /**
@@ -218,15 +230,22 @@ function ofTypes(refund: Refund | null, types: readonly RefundedType[] | undefin
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 
-const RefundCardPaymentInput = builder.inputType('RefundCardPaymentInput', {
-  validate: { schema: refundCardPaymentInput },
-  fields: (t) => ({
-    orderCode: t.string({ required: true }),
+/** The members that the inputs of all refunds share. */
+function detailsOf(t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) {
+  return {
     amountCents: t.field({ type: 'Cents', description: 'All that is refundable where left out.' }),
     reason: t.string({ description: 'At most 140 characters.' }),
     idempotencyKey: t.string({
       description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same refund.',
     }),
+  };
+}
+
+const RefundCardPaymentInput = builder.inputType('RefundCardPaymentInput', {
+  validate: { schema: refundCardPaymentInput },
+  fields: (t) => ({
+    orderCode: t.string({ required: true }),
+    ...detailsOf(t),
   }),
 });
 
@@ -234,11 +253,15 @@ const RefundPaymentInput = builder.inputType('RefundPaymentInput', {
   validate: { schema: refundPaymentInput },
   fields: (t) => ({
     paymentId: t.string({ required: true }),
-    amountCents: t.field({ type: 'Cents', description: 'All that is refundable where left out.' }),
-    reason: t.string({ description: 'At most 140 characters.' }),
-    idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same refund.',
-    }),
+    ...detailsOf(t),
+  }),
+});
+
+const RefundChargeInput = builder.inputType('RefundChargeInput', {
+  validate: { schema: refundChargeInput },
+  fields: (t) => ({
+    chargeId: t.string({ required: true }),
+    ...detailsOf(t),
   }),
 });
 
@@ -282,6 +305,17 @@ builder.mutationFields((t) => ({
       assertUnrestrictedKey,
       ({ tenant }, { input: { paymentId, ...input } }, { services }) =>
         services.refunds.request(tenant, { type: 'payment', id: paymentId }, input),
+    ),
+  }),
+  refundCharge: t.field({
+    type: RefundResult,
+    description:
+      'Of a split charge, from each beneficiary in proportion, as far as its balance goes; the rest is the account’s, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+    args: { input: t.arg({ type: RefundChargeInput, required: true }) },
+    resolve: authorized(
+      assertUnrestrictedKey,
+      ({ tenant }, { input: { chargeId, ...input } }, { services }) =>
+        services.refunds.request(tenant, { type: 'charge', id: chargeId }, input),
     ),
   }),
 }));

@@ -24,6 +24,7 @@ export const refundWire = z
       .string()
       .optional()
       .meta({ description: 'The refunded payment by PIX; left out of any other' }),
+    chargeId: z.string().optional().meta({ description: 'The refunded charge; left out of any other' }),
     reason: z.string().nullable(),
     endToEndId: z.string().nullable().meta({ description: 'Of the return, at the bank; null for a card' }),
     failureReason: z.string().nullable(),
@@ -33,14 +34,20 @@ export const refundWire = z
   .meta({ id: 'Refund' });
 
 export function refundToWire(refund: Refund): z.output<typeof refundWire> {
-  return { ...refund, [REFERENCES[refund.resource.type]]: refund.resource.id };
+  const { refundId, status, resource, amountCents, reason, endToEndId, failureReason } = refund;
+  const { createdAt, completedAt } = refund;
+  return {
+    ...{ refundId, status, amountCents, [REFERENCES[resource.type]]: resource.id },
+    ...{ reason, endToEndId, failureReason, createdAt, completedAt },
+  };
 }
 
 /** The member that names the refunded resource. */
-const REFERENCES = { card_payment: 'orderCode', payment: 'paymentId' } as const satisfies Record<
-  RefundedType,
-  string
->;
+const REFERENCES = {
+  card_payment: 'orderCode',
+  payment: 'paymentId',
+  charge: 'chargeId',
+} as const satisfies Record<RefundedType, string>;
 
 /**
  * Encodes `refund.completed` and `refund.failed`; null for a refund that has not ended. It has neither `orderCode`

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { type Charge, isChargeId } from '../charges/model.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
-import { type Payment, paymentIdText } from '../payments/model.ts';
+import { isPaymentId, type Payment } from '../payments/model.ts';
 
 /** A simulated payment. These make up the sandbox balance (the document's 2.4 and 4.5). */
 export interface TestPayment {
@@ -46,12 +47,24 @@ export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 /** The events of a payment that a client can bring about: its payer pays, or its time ends. */
 const SIMULATED_OUTCOMES = ['paid', 'expired'] as const;
 
+/** The id of whatever a PIX code pays. */
+export const pixIdText = z
+  .string()
+  .refine(
+    (text) => isPaymentId(text) || isChargeId(text),
+    'must be psa_, psc_ or psplit_, and 32 hex digits in lower case',
+  )
+  .meta({
+    description: 'psa_ of a payment, psc_ or psplit_ of a charge, and 32 hex digits',
+    examples: ['psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b'],
+  });
+
 const simulation = z.object({
-  id: paymentIdText,
+  id: pixIdText,
   outcome: z
     .enum(SIMULATED_OUTCOMES, `must be one of ${SIMULATED_OUTCOMES.join(', ')}`)
     .nullish()
-    .describe('paid where left out; a payment that has expired is paid late'),
+    .describe('paid where left out; what has expired is paid late'),
   amountCents: testAmount
     .nullish()
     .describe('The amount that the payer sends, where it is not the payment’s: it is sent back'),
@@ -69,9 +82,11 @@ export const testPaymentBody = createTestPaymentInput
   .extend(simulation.shape)
   .extend({
     valueCents: testAmount.nullish().describe('The amount of a test payment; not together with id'),
-    id: paymentIdText
+    id: pixIdText
       .nullish()
-      .describe('A payment that was created with a test key; not together with valueCents or pending'),
+      .describe(
+        'A payment or a charge that was created with a test key; not together with valueCents or pending',
+      ),
   })
   .refine(({ valueCents, id }) => (valueCents == null) !== (id == null), {
     path: ['valueCents'],
@@ -91,11 +106,14 @@ export const testPaymentBody = createTestPaymentInput
   })
   .refine(isOfPayer, NO_AMOUNT);
 
-export interface SandboxService<P extends TestPayment = TestPayment, Paid extends Payment = Payment> {
+export interface SandboxService<
+  P extends TestPayment = TestPayment,
+  Paid extends Payment | Charge = Payment | Charge,
+> {
   /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED where the balance would be too large to count) */
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
   /**
-   * Plays the payer of a payment. The same input is the same PIX: repeated, it changes nothing.
+   * Plays the payer of a payment or a charge. The same input is the same PIX: repeated, it changes nothing.
    * @throws UnavailableError (ONLY_IN_SANDBOX; NOT_PAYABLE; in front of another service NOT_OFFERED), NotFoundError
    */
   simulatePayment(tenant: Tenant, input: SimulatePaymentInput): Promise<Paid>;

@@ -1,3 +1,4 @@
+import type { StoredCharge } from '../charges/model.ts';
 import { type RestOperation, restOperation } from '../http/rest.ts';
 import type { StoredPayment } from '../payments/model.ts';
 import { type SandboxService, type StoredTestPayment, testPaymentBody } from './model.ts';
@@ -7,30 +8,30 @@ import { testPaymentWire } from './wire.ts';
 export function createSandboxRoutes({
   sandbox,
 }: {
-  sandbox: SandboxService<StoredTestPayment, StoredPayment>;
+  sandbox: SandboxService<StoredTestPayment, StoredPayment | StoredCharge>;
 }): RestOperation[] {
   return [
     restOperation({
       method: 'POST',
       path: '/v1/sandbox/payments',
       operationId: 'createTestPayment',
-      summary: 'Create a test payment, which feeds the simulated balance, or pay a payment',
+      summary: 'Create a test payment, which feeds the simulated balance, or pay a payment or a charge',
       description:
-        'With `valueCents` it creates a test payment. With `id` it plays the payer of a payment that was created with a test key: the payer pays, sends another amount, or lets it expire. The same body is the same PIX, so that a repeated request changes nothing.',
+        'With `valueCents` it creates a test payment. With `id` it plays the payer of a payment or a charge that was created with a test key: the payer pays, sends another amount, or lets it expire. The same body is the same PIX, so that a repeated request changes nothing.',
       tag: 'Sandbox',
       section: '4.5',
       body: testPaymentBody,
       example: { valueCents: 4990, pending: false },
       answers: {
         201: {
-          description: 'The test payment, or the payment of `id` as it stands then',
+          description: 'The test payment, or what `id` names as it stands then',
           schema: testPaymentWire,
         },
       },
       errors: {
         403: 'A live key: the sandbox takes test keys alone',
-        404: 'No such payment of this account in sandbox',
-        409: 'The sandbox holds as much as it can count; or the payment of `id` has no code, has failed, or has ended and cannot expire',
+        404: 'No such payment or charge of this account in sandbox',
+        409: 'The sandbox holds as much as it can count; or what `id` names has no code, has failed, or has ended and cannot expire',
       },
       async handle({ caller, body }) {
         const { valueCents, pending, id, outcome, amountCents } = body;

@@ -1,4 +1,5 @@
 import { assertUnrestrictedKey } from '../access/model.ts';
+import type { Charge } from '../charges/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
 import {
@@ -51,19 +52,22 @@ const SimulatedOutcome = builder.enumType('SimulatedOutcome', {
 
 const SimulatePaymentInputRef = builder.inputType('SimulatePaymentInput', {
   description:
-    'Sandbox: what the payer of a payment does. The same input is the same PIX: repeated, it changes nothing.',
+    'Sandbox: what the payer of a payment or a charge does. The same input is the same PIX: repeated, it changes nothing.',
   validate: { schema: simulatePaymentInput as never },
   fields: (t) => ({
-    id: t.string({ required: true, description: 'The paymentId: psa_ and 32 hex digits.' }),
+    id: t.string({
+      required: true,
+      description: 'The paymentId or chargeId: psa_, psc_ or psplit_, and 32 hex digits.',
+    }),
     outcome: t.field({ type: SimulatedOutcome, defaultValue: 'paid' }),
     amountCents: t.field({ type: 'Cents', description: 'Another amount than asked for: sent back.' }),
   }),
 });
 
-const SimulatePaymentSuccess = successType<{ node: Payment }>('SimulatePaymentSuccess', (t) => ({
+const SimulatePaymentSuccess = successType<{ node: Payment | Charge }>('SimulatePaymentSuccess', (t) => ({
   node: t.field({
     type: builder.nodeInterfaceRef(),
-    description: 'The payment as it stands then.',
+    description: 'The payment or the charge as it stands then.',
     resolve: ({ node }) => node,
   }),
 }));
@@ -71,7 +75,7 @@ const SimulatePaymentSuccess = successType<{ node: Payment }>('SimulatePaymentSu
 builder.mutationField('simulatePayment', (t) =>
   t.field({
     type: SimulatePaymentSuccess,
-    description: 'With a test key alone: plays the payer of a payment that was created with one.',
+    description: 'With a test key alone: plays the payer of a payment or a charge that was created with one.',
     args: { input: t.arg({ type: SimulatePaymentInputRef, required: true }) },
     errors: {
       types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],

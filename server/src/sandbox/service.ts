@@ -1,3 +1,4 @@
+import { type ChargeService, isChargeId, type StoredCharge } from '../charges/model.ts';
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
@@ -22,6 +23,7 @@ export function createSandboxService({
   database,
   committer,
   payments,
+  charges,
   payer,
 }: {
   database: Database;
@@ -29,8 +31,11 @@ export function createSandboxService({
   payments: Pick<PaymentService<StoredPayment>, 'find'> &
     PixReceiver<StoredPayment> &
     PixSimulation<StoredPayment>;
+  charges: Pick<ChargeService<StoredCharge>, 'find'> &
+    PixReceiver<StoredCharge> &
+    PixSimulation<StoredCharge>;
   payer: SimulatedPayer;
-}): SandboxService<StoredTestPayment, StoredPayment> & TestPaymentControls {
+}): SandboxService<StoredTestPayment, StoredPayment | StoredCharge> & TestPaymentControls {
   return {
     async createTestPayment(tenant, input) {
       assertSandbox(tenant.environment);
@@ -50,10 +55,11 @@ export function createSandboxService({
 
     async simulatePayment(tenant, { id, outcome, amountCents }) {
       assertSandbox(tenant.environment);
-      const payment = await payments.find(tenant, id);
-      if (!payment) throw new NotFoundError('Payment not found');
+      const family = isChargeId(id) ? charges : payments;
+      const payment = await family.find(tenant, id);
+      if (!payment) throw new NotFoundError(`${family === charges ? 'Charge' : 'Payment'} not found`);
       if (outcome === 'expired') {
-        const ended = await payments.expireNow(tenant, id);
+        const ended = await family.expireNow(tenant, id);
         if (ended?.status !== 'expired') throw notPayable('has ended, and cannot expire');
         return ended;
       }
@@ -62,7 +68,7 @@ export function createSandboxService({
       const sentCents = amountCents ?? payment.amountCents;
       // One PIX of each amount, so that a request which is repeated after a timeout does not pay twice.
       await payer.pay({ txid: txidOf(id), amountCents: sentCents, key: String(sentCents) });
-      return (await payments.receive(tenant, id))!;
+      return (await family.receive(tenant, id))!;
     },
 
     settleTestPayment: (tenant, id) =>

@@ -1,10 +1,11 @@
 import type { CardPaymentService, StoredCardPayment } from '../card-payments/model.ts';
+import { type ChargeService, isChargeId, type StoredCharge } from '../charges/model.ts';
 import { parseBrCode } from '../kernel/br-code.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { PaymentService, StoredPayment } from '../payments/model.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
-import { type PixCodeReceiver, txidOf } from '../pix/model.ts';
+import { type Payer, type PixCodeReceiver, type StoredPixResource, txidOf } from '../pix/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
 import { type SimulatedPix, txidOfCode } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
@@ -28,6 +29,7 @@ export function createControls({
   subaccounts,
   cardPayments,
   payments,
+  charges,
   codes,
   pix,
   wallet,
@@ -38,6 +40,7 @@ export function createControls({
   subaccounts: SubaccountPayoutService;
   cardPayments: CardPaymentService<StoredCardPayment> & RefundControls;
   payments: PaymentService<StoredPayment>;
+  charges: ChargeService<StoredCharge>;
   codes: PixCodeReceiver;
   pix: SimulatedPix;
   wallet: WalletControls;
@@ -59,8 +62,8 @@ export function createControls({
   }
 
   /** @throws NotFoundError */
-  async function paymentOf(tenant: Tenant, id: string): Promise<StoredPayment> {
-    const payment = await payments.find(tenant, id);
+  async function paymentOf(tenant: Tenant, id: string): Promise<{ brCode: string | null }> {
+    const payment = isChargeId(id) ? await charges.find(tenant, id) : await payments.find(tenant, id);
     if (!payment) throw new NotFoundError('Payment not found');
     return payment;
   }
@@ -119,11 +122,16 @@ export function createControls({
     },
 
     async pixPayments(tenant) {
-      const { items } = await payments.list(tenant, { end: 'first', limit: MAX_PIX_LINES });
-      const refusing = await pix.refusingReturns(items.map(({ payment }) => txidOf(payment.paymentId)));
-      return items.map(({ payment }) =>
-        toPixPaymentLine(payment, { refusesReturns: refusing.has(txidOf(payment.paymentId)) }),
-      );
+      const newest = { end: 'first', limit: MAX_PIX_LINES } as const;
+      const lists = await Promise.all([payments.list(tenant, newest), charges.list(tenant, newest)]);
+      const lines = [
+        ...lists[0].items.map(({ resource }) => ({ ...resource, id: resource.paymentId })),
+        ...lists[1].items.map(({ resource }) => ({ ...resource, id: resource.chargeId, customer: null })),
+      ]
+        .sort((left, right) => right.createdAt.getTime() - left.createdAt.getTime())
+        .slice(0, MAX_PIX_LINES);
+      const refusing = await pix.refusingReturns(lines.map(({ id }) => txidOf(id)));
+      return lines.map((line) => toPixPaymentLine(line, { refusesReturns: refusing.has(txidOf(line.id)) }));
     },
     async payPix(tenant, { copyPaste, id, ...order }) {
       if (id !== undefined && (await paymentOf(tenant, id)).brCode === null) return null;
@@ -140,8 +148,8 @@ export function createControls({
       return { id: paid.id, endToEndId, amountCents, at, cause: returned?.cause ?? null };
     },
     async setPixReturns(tenant, id, returns) {
-      const { paymentId } = await paymentOf(tenant, id);
-      return pix.setReturns(txidOf(paymentId), returns);
+      await paymentOf(tenant, id);
+      return pix.setReturns(txidOf(id), returns);
     },
   };
 }
@@ -167,12 +175,12 @@ function readCode(copyPaste: string): string {
 }
 
 function toPixPaymentLine(
-  { paymentId, customer, brCode, ...payment }: StoredPayment,
+  { id, customer, brCode, ...payment }: StoredPixResource & { id: string; customer: Payer },
   { refusesReturns }: { refusesReturns: boolean },
 ): PixPaymentLine {
   const { status, amountCents, description, createdAt, expiresAt, paidAt, paidLate, refundedCents } = payment;
   return {
-    id: paymentId,
+    id,
     ...{ status, amountCents, description, createdAt, expiresAt, paidAt, paidLate, refundedCents },
     payer: customer?.name ?? customer?.email ?? null,
     copyPaste: brCode,

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
-import { paymentIdText } from '../payments/model.ts';
 import type { PayoutMethod } from '../payouts/model.ts';
 import type { ReturnedCredit } from '../pix/model.ts';
 import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
+import { pixIdText } from '../sandbox/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 
 // ── Data of the page ─────────────────────────────────────────────────────────────────────────────
@@ -47,7 +47,7 @@ export interface PendingTestPayment {
   createdAt: Date;
 }
 
-/** A PIX payment in the eyes of its payer's bank. */
+/** A PIX payment or a charge in the eyes of its payer's bank. */
 export interface PixPaymentLine {
   id: string;
   status: PaymentStatus;
@@ -126,10 +126,10 @@ export interface Controls {
   testPayments(tenant: Tenant): Promise<PendingTestPayment[]>;
   /** Marks a test payment as paid. False where it is paid already. @throws NotFoundError */
   settleTestPayment(tenant: Tenant, id: string): Promise<boolean>;
-  /** Lists the newest PIX payments. */
+  /** Lists the newest PIX payments and charges. */
   pixPayments(tenant: Tenant): Promise<PixPaymentLine[]>;
   /**
-   * Pays as the payer's bank does, also twice, another amount, or after the expiry: a payment of the tenant by its id, or
+   * Pays as the payer's bank does, also twice, another amount, or after the expiry: a payment or a charge of the tenant by its id, or
    * any account's by its code. A PIX that is sent again under its end-to-end id has one effect. Null where the payment
    * has no code.
    * @throws ValidationError (no code, another bank's, or an end-to-end id of another payment), NotFoundError
@@ -190,7 +190,7 @@ export type Credit = Pick<z.output<typeof creditInput>, 'amountCents' | 'litoshi
 export const payPixInput = selector
   .extend({
     copyPaste: z.string('must be a PIX code').max(512, 'must be at most 512 characters').optional(),
-    id: paymentIdText.optional(),
+    id: pixIdText.optional(),
     amountCents: wholeNumber('cents', MAX_PIX_CENTS).optional(),
     endToEndId: z
       .string('must be an end-to-end id')
@@ -208,7 +208,7 @@ export type PixOrderInput = Pick<
 const PIX_RETURNS = ['refused', 'accepted'] as const;
 export type PixReturns = (typeof PIX_RETURNS)[number];
 export const pixReturnsInput = selector.extend({
-  id: paymentIdText,
+  id: pixIdText,
   returns: z.enum(PIX_RETURNS, `must be one of ${PIX_RETURNS.join(', ')}`),
 });
 export const clockInput = z

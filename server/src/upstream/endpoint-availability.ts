@@ -86,6 +86,7 @@ const PATH_WORDS: ReadonlySet<string> = new Set([
   'transfers',
   'payout',
   'card-payments',
+  'charges',
   'products',
   'sandbox',
   'payments',

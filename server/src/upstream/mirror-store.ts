@@ -4,7 +4,13 @@ import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
-export type MirroredResource = 'card_payment' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
+export type MirroredResource =
+  | 'card_payment'
+  | 'charge'
+  | 'payment'
+  | 'payout'
+  | 'subaccount_payout'
+  | 'wallet';
 
 /** The newest state of a resource, as far as the service has shown it. */
 export interface MirroredRow {

@@ -38,6 +38,7 @@ export interface Correction {
 /** The mirrored records of each kind of resource, as a decision reads and writes them. */
 export const mirrored = {
   card_payment: collection('card_payment'),
+  charge: collection('charge'),
   payment: collection('payment'),
   payout: collection('payout'),
   subaccount_payout: collection('subaccount_payout'),
@@ -47,6 +48,7 @@ export const mirrored = {
 /** The names of each kind of resource; reading a known name also reads the resource that it leads to. */
 const references = {
   card_payment: referenceCollection('card_payment'),
+  charge: referenceCollection('charge'),
   payment: referenceCollection('payment'),
   payout: referenceCollection('payout'),
   subaccount_payout: referenceCollection('subaccount_payout'),

@@ -1,5 +1,6 @@
 import { tokenWebhook } from '../card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../card-payments/wire.ts';
+import { chargeWebhook } from '../charges/wire.ts';
 import type { Sql } from '../db/database.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -91,6 +92,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     case 'payment': {
       const payload = paymentWebhook(event.snapshot, event.previousStatus, environment);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'charge': {
+      const payload = chargeWebhook(event.snapshot, event.previousStatus, environment);
+      return payload && { name: payload.event, payload };
     }
     case 'payout': {
       const payload = payoutWebhook(event.snapshot, environment);

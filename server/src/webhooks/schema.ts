@@ -50,7 +50,7 @@ builder.node(WebhookDeliveryRef, {
     }),
     event: t.exposeString('event', {
       description:
-        'card_payment.paid; payment.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; withdrawal.processing; dispute.opened or .closed.',
+        'card_payment.paid; payment.paid; charge.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; charge.expired, .failed or .refunded; withdrawal.processing; dispute.opened or .closed.',
     }),
     url: t.expose('url', { type: 'Url', description: 'As it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
@@ -127,6 +127,12 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     },
     PAYMENT_FAILED: { value: 'payment.failed', description: 'payment.failed' },
     PAYMENT_REFUNDED: { value: 'payment.refunded', description: 'payment.refunded' },
+    CHARGE_EXPIRED: {
+      value: 'charge.expired',
+      description: 'charge.expired. One that is paid late follows with charge.paid.',
+    },
+    CHARGE_FAILED: { value: 'charge.failed', description: 'charge.failed' },
+    CHARGE_REFUNDED: { value: 'charge.refunded', description: 'charge.refunded' },
     WITHDRAWAL_PROCESSING: {
       value: 'withdrawal.processing',
       description: 'withdrawal.processing, in sandbox withdrawal.test.processing: the money MAY have left.',

@@ -100,7 +100,7 @@ export interface RefundOfPix {
 export interface Refund {
   status: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'UNKNOWN';
   failureReason: string | null;
-  of: ({ __typename: 'CardPayment' } & CardPayment) | { __typename: 'Payment' } | null;
+  of: ({ __typename: 'CardPayment' } & CardPayment) | { __typename: 'Payment' | 'Charge' } | null;
 }
 
 export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED';

@@ -1,6 +1,5 @@
 import { isFinal, pixResourceFromJson } from '../../pix/model.ts';
 import { confirmsStatus } from '../../receiving/upstream-payment.ts';
-import type { MirroredRow } from '../../upstream/mirror-store.ts';
 import { observationsOf, type PaymentFamily } from '../../upstream/payment-mirror.ts';
 import { type Payment, paymentBeganAt } from '../model.ts';
 import { mergeUpstreamPayment, type UpstreamPayment } from '../upstream-payment.ts';
@@ -24,7 +23,3 @@ export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
 
 /** Turns a claim into an observation. `at` is the time of the claim; null: the time of its recording. */
 export const { observationOf } = observationsOf(paymentFamily);
-
-export function paymentOf({ snapshot }: MirroredRow): Payment {
-  return pixResourceFromJson<Payment>(snapshot);
-}

@@ -1,0 +1,237 @@
+import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/model.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
+import { totalOf } from '../graphql/paging.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import {
+  FIRST_DESCRIPTION,
+  knownFilter,
+  LAST_DESCRIPTION,
+  LIST_DESCRIPTION,
+  listedPix,
+  PaymentStatusEnum,
+  pixFields,
+} from '../pix/schema.ts';
+import { SubaccountRef } from '../subaccounts/subaccount-schema.ts';
+import {
+  type Charge,
+  type ChargeSplit,
+  createChargeGraphqlInput,
+  flatInput,
+  ownerAmountOf,
+} from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const ChargeSplitRef = builder.objectRef<ChargeSplit>('ChargeSplit').implement({
+  description: 'A subaccount’s part of a split charge. It gets it the moment that the charge is paid.',
+  fields: (t) => ({
+    subaccountId: t.exposeString('subaccountId'),
+    subaccount: t.field({
+      type: SubaccountRef,
+      nullable: true,
+      description: 'Null to a dashboard token without the scope SUBACCOUNTS.',
+      resolve: ({ subaccountId }, _, context) =>
+        may(callerOf(context), 'subaccounts.read') ? context.loaders.subaccount.load(subaccountId) : null,
+    }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      description: 'In cents, whichever way it was asked for.',
+    }),
+    percent: t.expose('percent', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'As asked for, of the net amount; null for a fixed amount.',
+    }),
+    refundedCents: t.expose('refundedCents', {
+      type: 'Cents',
+      description:
+        'Of it, taken back from the subaccount by refunds. What its balance lacked, the account has given.',
+    }),
+  }),
+});
+
+export const ChargeRef = builder.objectRef<Charge>('Charge');
+
+builder.node(ChargeRef, {
+  id: { resolve: ({ chargeId }) => chargeId },
+  loadOne: (chargeId, context) =>
+    mayReadCharge(callerOf(context)) ? context.loaders.charge.load(chargeId) : null,
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'splits' in value,
+  description: 'A PIX charge that stands alone, or is split between subaccounts.',
+  fields: (t) => ({
+    ...pixFields(t, {
+      idOf: ({ chargeId }) => chargeId,
+      ...{ name: 'charge', updates: 'chargeUpdates', isShownToPayers: false },
+      expiresAt: 'A day after creation, or as it was asked for.',
+    }),
+    chargeId: t.exposeString('chargeId', {
+      description:
+        'psc_ or, with splits, psplit_; and 32 hex digits, in front of another service what that gives. Also the secret part of checkoutUrl.',
+    }),
+    netAmountCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description: 'What gets into the balances, the splits with it; null where the service does not tell.',
+      resolve: ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents),
+    }),
+    ownerAmountCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The account’s own part: the net amount without the splits. Null where the service does not tell.',
+      resolve: ownerAmountOf,
+    }),
+    splits: t.field({
+      type: [ChargeSplitRef],
+      description: 'Empty for psc_.',
+      resolve: ({ splits }) => [...splits],
+    }),
+    metadata: t.exposeString('metadata', {
+      nullable: true,
+      description:
+        'The string given at creation, byte for byte. Always null for a split charge, which takes none.',
+    }),
+  }),
+});
+
+const ChargeConnection = builder.connectionObject(
+  {
+    type: ChargeRef,
+    name: 'ChargeConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'ChargeEdge' },
+);
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+/** A payer's token reads no charge. @throws PermissionError */
+export function mayReadCharge(caller: Caller): boolean {
+  assertMay(caller, 'payments.read');
+  return true;
+}
+
+const ChargeFilter = builder.inputType('ChargeFilter', {
+  fields: (t) => ({
+    createdAfter: t.field({ type: 'DateTime', description: 'Created at this instant or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created before this instant.' }),
+    split: t.boolean({ description: 'True: split charges alone; false: the others.' }),
+    status: t.field({ type: [PaymentStatusEnum] }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  charge: t.field({
+    type: ChargeRef,
+    nullable: true,
+    description:
+      'By its chargeId, psc_ or psplit_. Where the service behind this server does not offer charges: a top-level error with extensions.code NOT_OFFERED.',
+    args: { chargeId: t.arg.string({ required: true }) },
+    resolve: (_, { chargeId }, context) => {
+      const caller = callerOf(context);
+      mayReadCharge(caller);
+      const { charges } = context.services;
+      charges.assertId(chargeId);
+      return charges.find(caller.tenant, chargeId);
+    },
+  }),
+  charges: t.field({
+    type: ChargeConnection,
+    description: LIST_DESCRIPTION,
+    args: {
+      first: t.arg.int({ description: FIRST_DESCRIPTION }),
+      after: t.arg.string(),
+      last: t.arg.int({ description: LAST_DESCRIPTION }),
+      before: t.arg.string(),
+      filter: t.arg({ type: ChargeFilter }),
+    },
+    resolve: (_, { filter, ...args }, context) => {
+      const caller = callerOf(context);
+      mayReadCharge(caller);
+      return listedPix(context, {
+        ...{ tenant: caller.tenant, list: 'charges', reads: context.services.charges, args },
+        filter: { ...knownFilter(filter), split: filter?.split ?? undefined },
+      });
+    },
+  }),
+}));
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const ChargeSplitShareInput = builder.inputType('ChargeSplitShareInput', {
+  description: 'Exactly one of the two.',
+  isOneOf: true,
+  fields: (t) => ({
+    amountCents: t.field({ type: 'Cents' }),
+    percent: t.field({
+      type: 'Decimal',
+      description: 'More than 0 and at most 100, with at most two decimals, of the net amount; rounded down.',
+    }),
+  }),
+});
+
+const ChargeSplitInput = builder.inputType('ChargeSplitInput', {
+  fields: (t) => ({
+    subaccountId: t.string({ required: true, description: 'Each subaccount once.' }),
+    share: t.field({ type: ChargeSplitShareInput, required: true }),
+  }),
+});
+
+const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
+  validate: { schema: createChargeGraphqlInput as never },
+  fields: (t) => ({
+    valueCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'At least 1; with splits at most 500000.',
+    }),
+    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
+    expiresInSeconds: t.int({ defaultValue: 86_400, description: '60 to 2592000 (30 days).' }),
+    metadata: t.string({
+      description:
+        'Serialized JSON, at most 2048 characters; returned byte for byte. Not together with splits.',
+    }),
+    splits: t.field({
+      type: [ChargeSplitInput],
+      description: '1 to 9 beneficiaries. What they leave is the account’s.',
+    }),
+    idempotencyKey: t.string({
+      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same charge.',
+    }),
+  }),
+});
+
+const ChargeSuccess = replayableSuccessType<{ charge: Charge }>('ChargeSuccess', (t) => ({
+  charge: t.expose('charge', { type: ChargeRef }),
+}));
+
+builder.mutationField('createCharge', (t) =>
+  t.field({
+    type: ChargeSuccess,
+    description:
+      'A PIX charge that stands alone; with splits, a split charge: at most R$ 5.000,00 and 9 beneficiaries. Show the payer the code, or send it to checkoutUrl. Where the bank gives no code: UpstreamError; repeat it with the same idempotencyKey.',
+    args: { input: t.arg({ type: CreateChargeInputRef, required: true }) },
+    errors: {
+      types: [
+        ValidationError,
+        NotFoundError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
+      services.charges.create(tenant, flatInput(input as Parameters<typeof flatInput>[0])),
+    ),
+  }),
+);

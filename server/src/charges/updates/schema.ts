@@ -1,0 +1,49 @@
+import { builder } from '../../graphql/builder.ts';
+import { callerOf } from '../../graphql/context.ts';
+import { statusSince } from '../../pix/model.ts';
+import { PaymentStatusEnum } from '../../pix/schema.ts';
+import { type PixUpdate, pixUpdates } from '../../pix/updates/schema.ts';
+import { type Charge, chargeBeganAt } from '../model.ts';
+import { ChargeRef, mayReadCharge } from '../schema.ts';
+
+const ChargeUpdate = builder.objectRef<PixUpdate<Charge>>('ChargeUpdate').implement({
+  description: 'A change of a charge: of its status, its code, its refunds or its returned credits.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    previousStatus: t.field({
+      type: PaymentStatusEnum,
+      nullable: true,
+      description: 'The status itself where another member has changed; null in a first state.',
+      resolve: (update) => update.previousStatus,
+    }),
+    charge: t.field({ type: ChargeRef, resolve: (update) => update.resource }),
+  }),
+});
+
+const updates = pixUpdates<Charge>({
+  ...{ resource: 'charge', title: 'Charge', mayRead: mayReadCharge },
+  readsOf: ({ services }) => services.charges,
+  statusSince: (charge) => statusSince(charge, chargeBeganAt(charge)),
+});
+
+builder.subscriptionFields((t) => ({
+  chargeUpdates: t.field({
+    type: ChargeUpdate,
+    description: 'Completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
+    args: { chargeId: t.arg.string({ required: true }), after: t.arg.string() },
+    subscribe: (_, { chargeId, after }, context) =>
+      updates.follow(context, callerOf(context), chargeId, after),
+    resolve: (update) => update,
+  }),
+  allChargeUpdates: t.field({
+    type: ChargeUpdate,
+    description: 'Every charge of the account; no first state, only changes.',
+    args: { after: t.arg.string() },
+    subscribe: (_, { after }, context) => {
+      mayReadCharge(callerOf(context));
+      return updates.followAll(context, after);
+    },
+    resolve: (update) => update,
+  }),
+}));

@@ -1,0 +1,256 @@
+import { seesCustomer } from '../access/model.ts';
+import { Currency } from '../card-payments/schema.ts';
+import { builder } from '../graphql/builder.ts';
+import { type Context, callerOf } from '../graphql/context.ts';
+import type { Types } from '../graphql/mutations.ts';
+import { connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
+import { qrCode } from '../kernel/qr-code.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
+import { isFinal, isPayable, type PixReads, type PixResource, type ReturnedCredit, txidOf } from './model.ts';
+
+const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
+export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
+  description: 'The words of a card payment, for a payment and a charge alike.',
+  values: {
+    PENDING: { value: 'pending', description: 'Waits for the payer.' },
+    PAID: { value: 'paid', description: 'The bank holds the money, and it is in the balance.' },
+    EXPIRED: {
+      value: 'expired',
+      description: 'Not paid in time. A PIX that comes late still makes it PAID.',
+    },
+    REFUNDED: { value: 'refunded', description: 'All of it was given back.' },
+    FAILED: { value: 'failed', description: 'The bank refused it: nobody can pay it.' },
+    UNKNOWN,
+  } as const,
+});
+
+const ReturnCauseEnum = builder.enumType('ReturnCause', {
+  values: {
+    ALREADY_PAID: { value: 'already_paid', description: 'The payment was paid before.' },
+    AMOUNT_MISMATCH: { value: 'amount_mismatch', description: 'Another amount than the payment’s.' },
+    NOT_PAYABLE: { value: 'not_payable', description: 'The payment has failed.' },
+    PAID_ELSEWHERE: {
+      value: 'paid_elsewhere',
+      description: 'Another payment of the same checkout attempt or order was paid first.',
+    },
+    UNKNOWN,
+  } as const,
+});
+
+const QrCode = builder.objectRef<{ path: string; size: number }>('QrCode').implement({
+  description:
+    'Modules of a QR code as one SVG path: `<path d>` in a viewBox of -4 -4 size+8 size+8 (the quiet zone is in it). Dark on white, also on a dark page.',
+  fields: (t) => ({
+    path: t.exposeString('path', { description: 'The dark modules; for the attribute `d`.' }),
+    size: t.exposeInt('size', { description: 'Modules on a side.' }),
+  }),
+});
+
+const PixCode = builder.objectRef<{ copyPaste: string; txid: string | null }>('PixCode').implement({
+  description: 'The code of a PIX payment.',
+  fields: (t) => ({
+    copyPaste: t.exposeString('copyPaste', {
+      description: 'PIX Copia e Cola: the BR Code, with its CRC.',
+    }),
+    qr: t.field({
+      type: QrCode,
+      nullable: true,
+      description: 'The same as a QR code; null where the service’s code is too long to draw.',
+      resolve: ({ copyPaste }) => qrCode(copyPaste),
+    }),
+    txid: t.exposeString('txid', {
+      nullable: true,
+      description: '26 to 35 letters and digits; null where the service does not tell.',
+    }),
+  }),
+});
+
+const ReturnedCreditRef = builder.objectRef<ReturnedCredit>('ReturnedCredit').implement({
+  description: 'Money that came for a payment and is sent back. It never gets into the balance.',
+  fields: (t) => ({
+    amountCents: t.expose('amountCents', { type: 'Cents' }),
+    cause: t.field({
+      type: ReturnCauseEnum,
+      description: 'Why it is sent back.',
+      resolve: ({ cause }) => cause,
+    }),
+    endToEndId: t.exposeString('endToEndId', { description: 'The bank’s identifier of the PIX that came.' }),
+    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When the payer sent it.' }),
+    returnedAt: t.expose('returnedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Null while the bank is sending it back.',
+    }),
+  }),
+});
+
+// ── The fields of everything that a PIX code pays ───────────────────────────────────────────────
+
+/** The differences between the types of two families. */
+interface FieldOptions<R extends PixResource> {
+  idOf(resource: R): string;
+  /** The resource in a description, as `payment`. */
+  name: string;
+  /** The subscription that tells of a change. */
+  updates: string;
+  expiresAt: string;
+  /** Whether a browser's token reads resources of this family: then some members are null to it. */
+  isShownToPayers: boolean;
+}
+
+/** Creates the fields that the types of all families share. */
+export function pixFields<R extends PixResource>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, R>,
+  { idOf, name, updates, expiresAt, isShownToPayers }: FieldOptions<R>,
+) {
+  // The fields read the shared members alone.
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<Types, PixResource>;
+  const idOfAny = idOf as (resource: PixResource) => string;
+  const beside = isShownToPayers ? ', and to a browser’s checkout or payment token' : '';
+  const hidden = isShownToPayers ? '; null to a browser’s checkout or payment token' : '';
+  const seen = <Value>(value: Value, context: Context) => (seesCustomer(callerOf(context)) ? value : null);
+  return {
+    status: t.field({ type: PaymentStatusEnum, resolve: ({ status }) => status }),
+    amountCents: t.expose('amountCents', { type: 'Cents' }),
+    otherPaidCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description: `An amount, other than amountCents, with which the payments service behind this server has said that it is paid. That alone does not make it PAID: compare both with your order. Null otherwise${beside}.`,
+      resolve: ({ otherPaidCents = null }, _, context) => seen(otherPaidCents, context),
+    }),
+    feeCents: t.expose('feeCents', {
+      type: 'Cents',
+      nullable: true,
+      description: 'What the service keeps of it; null where it does not tell.',
+    }),
+    currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
+    pix: t.field({
+      type: PixCode,
+      nullable: true,
+      description: `Null until the bank has given the code, which ${updates} tells, and once no more can be paid.`,
+      resolve: (resource) =>
+        isPayable(resource)
+          ? {
+              copyPaste: resource.brCode!,
+              txid: resource.txid === undefined ? txidOf(idOfAny(resource)) : resource.txid,
+            }
+          : null,
+    }),
+    checkoutUrl: t.field({
+      type: 'Url',
+      nullable: true,
+      description: 'The hosted page where the payer finds the code.',
+      resolve: (resource, _, context) =>
+        resource.checkoutUrl === undefined ? context.checkoutUrl(idOfAny(resource)) : resource.checkoutUrl,
+    }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: expiresAt }),
+    expiresInSeconds: t.int({
+      description:
+        'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
+      resolve: (resource, _, { clock }) =>
+        Math.max(0, Math.ceil((resource.expiresAt.getTime() - clock.ms()) / 1_000)),
+    }),
+    description: t.exposeString('description', { nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
+    paidAt: t.expose('paidAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the payer paid, by the bank’s clock.',
+    }),
+    paidLate: t.exposeBoolean('paidLate', { description: 'Paid after expiresAt.' }),
+    endToEndId: t.string({
+      nullable: true,
+      description: `The bank’s identifier of the PIX that paid it${hidden}.`,
+      resolve: ({ endToEndId }, _, context) => seen(endToEndId, context),
+    }),
+    returnedCredits: t.field({
+      type: [ReturnedCreditRef],
+      description:
+        'Money that came for it and was sent back at once: twice, another amount, or for an order that is paid. Of many the last 20, oldest first.',
+      resolve: ({ returnedCredits }) => [...returnedCredits],
+    }),
+    refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
+    refundedCents: t.expose('refundedCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'Given back to the payer so far. The status is REFUNDED once it is the whole amount. Null where the service does not tell.',
+    }),
+    refundableCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description: `What a refund may still take: the amount without refunds under way or done; 0 of a ${name} that is not PAID. Null where the service does not tell.`,
+      resolve: refundableCents,
+    }),
+    failureReason: t.string({
+      nullable: true,
+      description: `In the bank’s words; null unless FAILED${beside}.`,
+      resolve: ({ failureReason }, _, context) => seen(failureReason, context),
+    }),
+    final: t.boolean({
+      description: `REFUNDED or FAILED: no later status can come. A PAID ${name} may be refunded, an EXPIRED one may be paid late.`,
+      resolve: ({ status }) => isFinal(status),
+    }),
+    version: t.exposeInt('version', {
+      description: `Grows with each change of this ${name}: of two answers the larger is the newer.`,
+    }),
+  };
+}
+
+// ── Lists ───────────────────────────────────────────────────────────────────────────────────────
+
+export const LIST_DESCRIPTION =
+  'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.';
+export const FIRST_DESCRIPTION = '1 to 100; 50 where neither it nor `last` is given.';
+export const LAST_DESCRIPTION = '1 to 100; not together with `first`.';
+
+/** The members of a filter that all families have. @throws ValidationError naming the argument */
+export function knownFilter(
+  filter:
+    | {
+        status?: readonly (PaymentStatus | 'unknown')[] | null | undefined;
+        createdAfter?: Date | null | undefined;
+        createdBefore?: Date | null | undefined;
+      }
+    | null
+    | undefined,
+) {
+  return {
+    status: filter?.status?.map((each) => knownValue<PaymentStatus>(each, 'filter.status')),
+    createdAfter: filter?.createdAfter ?? undefined,
+    createdBefore: filter?.createdBefore ?? undefined,
+  };
+}
+
+/** Reads a page of a family's list as a connection. @throws ValidationError */
+export async function listedPix<R extends PixResource, Filter>(
+  context: Context,
+  {
+    tenant,
+    list,
+    reads,
+    args,
+    filter,
+  }: {
+    tenant: Tenant;
+    /** The name of the list, which its cursors are sealed for. */
+    list: string;
+    reads: Pick<PixReads<R, Filter>, 'list' | 'count'>;
+    args: Parameters<typeof rangeOf>[1];
+    filter: Filter;
+  },
+) {
+  const cursors = context.listCursors(list);
+  const range = rangeOf(cursors, args);
+  const { items, more } = await reads.list(tenant, { ...range, ...filter });
+  return connectionOf(
+    cursors,
+    items.map(({ place, resource }) => ({ place, node: resource })),
+    { ...pagesBeside(range, more), total: () => reads.count(tenant, filter) },
+  );
+}

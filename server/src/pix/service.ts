@@ -1,0 +1,150 @@
+import type { Committer, Reader, State } from '../commit/commit.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import type { Database } from '../db/database.ts';
+import { createCoalescedReads } from '../kernel/coalesce.ts';
+import { deterministicId } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { type PixFamily, writesOf } from './collections.ts';
+import type { PixChange } from './decisions.ts';
+import {
+  assertIdForm,
+  noCode,
+  type PixFilter,
+  type PixReads,
+  type RegisterCode,
+  type StoredPixResource,
+} from './model.ts';
+import type { PixTable } from './table-store.ts';
+
+/** Creates the reading side of a family's port: every read is one statement. */
+export function createPixReads<R extends StoredPixResource, Kind extends string, Filter>({
+  database: { sql },
+  family,
+  table,
+  idName,
+  idForm,
+  filterOf,
+}: {
+  database: Database;
+  family: PixFamily<R>;
+  table: PixTable<R, Kind>;
+  /** The argument that names a resource, and the form that it must have. */
+  idName: string;
+  idForm: string;
+  /** Translates a filter of the port into one of the table. */
+  filterOf: (filter: Filter) => PixFilter<Kind>;
+}): PixReads<R, Filter> {
+  // Dashboards of one merchant request the same page at the same time.
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof table.list>>>();
+
+  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(R | null)[]> {
+    const rows = await table.select(sql, tenant, [...new Set(ids)]);
+    const found = new Map(rows.map((resource) => [family.idOf(resource), resource]));
+    return ids.map((id) => found.get(id) ?? null);
+  }
+
+  return {
+    assertId: (id) => assertIdForm(idName, family.isId(id), idForm),
+    async find(tenant, id) {
+      return (await findMany(tenant, [id]))[0] ?? null;
+    },
+    findMany,
+    findWithVersion: (tenant, id) => table.selectWithHead(sql, tenant, id),
+
+    async list(tenant, { end, limit, after, before, ...filter }) {
+      const page = { end, limit: limit + 1, after, before, ...filterOf(filter as Filter) };
+      const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
+        table.list(sql, tenant, page),
+      );
+      const more = items.length > limit;
+      // One row too many was read, at the end that was read last.
+      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+    },
+    async listPage(tenant, { limit, offset }) {
+      const [rows, total] = await Promise.all([
+        table.list(sql, tenant, { end: 'first', limit, offset }),
+        table.count(sql, tenant, {}),
+      ]);
+      return { items: rows.map(({ resource }) => resource), total };
+    },
+    count: (tenant, filter) => table.count(sql, tenant, filterOf(filter)),
+  };
+}
+
+/** Creates a resource of one family by its input, once for each idempotency key, and gets its code from the bank. */
+export function createPixCreation<R extends StoredPixResource>({
+  committer,
+  family,
+  operation,
+  register,
+}: {
+  committer: Committer;
+  family: PixFamily<R>;
+  /** The operation of the idempotency keys. */
+  operation: string;
+  register: RegisterCode<R>;
+}) {
+  /** Gets the code of a resource that has none, whether it is new or was made by an earlier request. */
+  async function withCode(tenant: Tenant, resource: R): Promise<R> {
+    return resource.status === 'pending' && resource.brCode === null ? register(tenant, resource) : resource;
+  }
+
+  return {
+    withCode,
+
+    /** @throws IdempotencyError, UpstreamError (the bank gave no code), and what the decision throws */
+    async create(
+      tenant: Tenant,
+      {
+        idempotencyKey,
+        input,
+        newId,
+        read,
+        assertPossible,
+        decide,
+      }: {
+        idempotencyKey: string | null | undefined;
+        input: object;
+        /** Names the resource: by the given 32 hex digits, else by random ones. */
+        newId: (digits: string | null) => string;
+        read: (reader: Reader) => Promise<unknown>;
+        /** Refuses what is refused of a repeated request too. */
+        assertPossible: (state: State) => void;
+        decide: (state: State, id: string) => PixChange<R>;
+      },
+    ): Promise<{ resource: R; replayed: boolean }> {
+      const inputHash = hashInput(input);
+      const id = newId(
+        idempotencyKey == null
+          ? null
+          : deterministicId(32, operation, tenantKey(tenant), idempotencyKey, inputHash),
+      );
+      const created = await committer.change<{ resource: R; replayed: boolean }>({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            read(reader),
+            readReplay(reader, operation, idempotencyKey, (made) => reader.load(family.records, made)),
+          ]),
+        decide(state) {
+          assertPossible(state);
+          const before =
+            idempotencyKey == null ? null : replayed(state, operation, idempotencyKey, inputHash);
+          if (before !== null)
+            return { outcome: { resource: state.need(family.records, before), replayed: true } };
+          const change = decide(state, id);
+          const writes = writesOf(family, change);
+          if (idempotencyKey != null)
+            writes.records.push(remember({ operation, key: idempotencyKey, inputHash, resourceId: id }));
+          return { outcome: { resource: change.resource, replayed: false }, writes };
+        },
+      });
+      const resource = await withCode(tenant, created.resource);
+      // A replay shows what became of it; only a first request, or a code that is still missing, is an error.
+      const isMissing = resource.brCode === null && (resource.status === 'pending' || !created.replayed);
+      if (isMissing) throw noCode(family.name, family.idOf(resource), resource);
+      return { resource, replayed: created.replayed };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { parseBrCode } from '../kernel/br-code.ts';
+import type { Cents } from '../kernel/money.ts';
+import {
+  isUnchanged,
+  type MergedPayment,
+  mergeDetails,
+  type PaymentDetails,
+  type UpstreamDetails,
+  wasPaidBy,
+} from '../receiving/upstream-payment.ts';
+import { canFollow, isFinal, isPayable, type PixResource, type ReturnedCredit } from './model.ts';
+
+/** A resource that a PIX code pays, as the service shows it in a response or a webhook. Null: not shown. */
+export interface UpstreamPixResource extends UpstreamDetails {
+  feeCents?: Cents | null;
+  brCode?: string | null;
+  txid?: string | null;
+  endToEndId?: string | null;
+  returnedCredits?: readonly ReturnedCredit[] | null;
+}
+
+/**
+ * Merges what the service shows into what is known, by `mergeDetails`; null where nothing changes, or where the resource is
+ * unknown and too little of it is shown. `ownOf` merges the family's own members. Subscribers get each change of the status,
+ * the code, the refunds and the returned credits, and of what `announcedOf` returns.
+ */
+export function mergeUpstreamPix<R extends PixResource, Own extends object>(
+  known: R | null,
+  claim: UpstreamPixResource,
+  now: Date,
+  {
+    ownOf,
+    announcedOf = () => ({}),
+  }: { ownOf: (details: PaymentDetails) => Own; announcedOf?: (resource: R) => object },
+): MergedPayment<R> | null {
+  if (!known && claim.amountCents === null) return null;
+  // What a family has not, as an address of its shop, is null in what the service shows.
+  const details = mergeDetails(known as unknown as PaymentDetails | null, claim, { canFollow, isFinal }, now);
+  const { amountCents, status } = details;
+  const merged: PixResource = {
+    version: known?.version ?? 1,
+    ...details,
+    feeCents: known?.feeCents ?? feeOf(claim, amountCents),
+    brCode: known?.brCode ?? codeOf(claim, amountCents),
+    txid: known?.txid ?? claim.txid ?? null,
+    endToEndId: known?.endToEndId ?? (wasPaidBy(status) ? (claim.endToEndId ?? null) : null),
+    returnedCredits: claim.returnedCredits ?? known?.returnedCredits ?? [],
+  };
+  const payment = { ...merged, ...ownOf(details) } as unknown as R;
+  if (!known) return { payment, changed: { from: null } };
+  if (isUnchanged(known, payment)) return null;
+  const announced = (each: R) => ({ ...announcedMembers(each), ...announcedOf(each) });
+  return {
+    payment: { ...payment, version: known.version + 1 },
+    changed: isUnchanged(announced(known), announced(payment)) ? null : { from: known.status },
+  };
+}
+
+/** The members whose changes subscribers get. An amount that becomes known as 0 is no change. */
+function announcedMembers(resource: PixResource) {
+  const { status, otherPaidCents, refundedCents, refundingCents, returnedCredits } = resource;
+  return {
+    ...{ status, otherPaidCents, returnedCredits },
+    refundedCents: refundedCents ?? 0,
+    refundingCents: refundingCents ?? 0,
+    brCode: isPayable(resource) ? resource.brCode : null,
+  };
+}
+
+/**
+ * The code, if it takes the resource's amount. A dynamic one may leave the amount to the charge at its address; with another
+ * amount, or an open one, the payer would pay something else.
+ */
+function codeOf({ brCode = null }: UpstreamPixResource, amountCents: Cents): string | null {
+  const code = brCode === null ? null : parseBrCode(brCode);
+  const isFit = code && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));
+  return isFit ? brCode : null;
+}
+
+function feeOf({ feeCents = null }: UpstreamPixResource, amountCents: Cents): Cents | null {
+  return feeCents !== null && feeCents <= amountCents ? feeCents : null;
+}

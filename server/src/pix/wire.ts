@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { parseBrCode } from '../kernel/br-code.ts';
+import { instant } from '../kernel/instant.ts';
+import {
+  findMember,
+  type JsonRecord,
+  readCents,
+  readInstant,
+  readRecord,
+  readText,
+} from '../kernel/lenient-json.ts';
+import { cents } from '../kernel/money.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import { answeredWord } from '../kernel/text.ts';
+import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents } from '../receiving/model.ts';
+import { isPayable, type PixResource, type ReturnedCredit, type StoredPixResource, txidOf } from './model.ts';
+
+// ── The members of everything that a PIX code pays, in the REST interface (the document's 2.5) ──
+
+/** A refund as its resource shows it. */
+const shownRefund = z.object({
+  refundId: z.string(),
+  amountCents: cents,
+  status: z.string(),
+});
+export type ShownRefund = z.output<typeof shownRefund>;
+
+/** Creates the members. `expiry` describes how long the code can be paid. */
+export function pixWireShape(expiry: string) {
+  return {
+    status: answeredWord(PAYMENT_STATUSES),
+    amountCents: cents,
+    feeCents: cents.meta({ description: 'The part that the service keeps' }),
+    netAmountCents: cents,
+    currency: z.literal('BRL'),
+    description: z.string().nullable(),
+    checkoutUrl: z.string().meta({ format: 'uri', description: 'The page where the payer finds the code' }),
+    pixCopyPaste: z
+      .string()
+      .nullable()
+      .meta({ description: 'PIX Copia e Cola, the text of the QR code; null once it can no more be paid' }),
+    txid: z.string().meta({ description: 'The bank’s identifier of the code' }),
+    createdAt: instant,
+    expiresAt: instant.meta({ description: expiry }),
+    paidAt: instant.nullable(),
+    paidLate: z.boolean().meta({ description: 'Paid after it had expired' }),
+    endToEndId: z.string().nullable().meta({ description: 'The bank’s identifier of the PIX that paid it' }),
+    refundedAt: instant.nullable(),
+    refundedCents: cents.meta({ description: 'Given back to the payer so far' }),
+    refundableCents: cents.meta({
+      description: 'What a refund may still take: without refunds under way or done',
+    }),
+    refunds: z.array(shownRefund).meta({ description: 'Oldest first' }),
+    returnedCredits: z
+      .array(
+        z.object({
+          endToEndId: z.string(),
+          amountCents: cents,
+          cause: answeredWord(RETURN_CAUSES),
+          receivedAt: instant,
+          returnedAt: instant.nullable(),
+        }),
+      )
+      .meta({ description: 'Money that came for it and is sent back; of many the last 20, oldest first' }),
+    failureReason: z.string().nullable(),
+  };
+}
+
+/** Encodes these members. `publicUrl` is the address of this server in the payer's browser. */
+export function pixToWire<R extends StoredPixResource>(
+  resource: R,
+  { id, refunds, publicUrl }: { id: string; refunds: readonly ShownRefund[]; publicUrl: string },
+) {
+  return {
+    ...resource,
+    netAmountCents: resource.amountCents - resource.feeCents,
+    currency: 'BRL' as const,
+    checkoutUrl: `${publicUrl}/checkout/${id}`,
+    pixCopyPaste: isPayable(resource) ? resource.brCode : null,
+    txid: txidOf(id),
+    refundableCents: refundableCents(resource)!,
+    refunds: refunds.map(({ refundId, amountCents, status }) => ({ refundId, amountCents, status })),
+    returnedCredits: resource.returnedCredits.map((credit) => ({ ...credit })),
+  };
+}
+
+// ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
+
+/**
+ * Encodes the event of a new status. `names` has the identifier, `details` the family's own members. Null for a status
+ * without an event, and for a change inside a status.
+ */
+export function pixWebhook<Names extends object, Details extends object>(
+  resource: PixResource,
+  previousStatus: PixResource['status'] | null,
+  {
+    environment,
+    family,
+    names,
+    details,
+  }: { environment: Environment; family: 'payment' | 'charge'; names: Names; details: Details },
+) {
+  const { status, paidAt } = resource;
+  if (status === previousStatus || status === 'pending' || status === 'unknown') return null;
+  if (status === 'paid' && !paidAt) return null;
+  const isTest = environment === 'sandbox';
+  return {
+    event: `${family}.${isTest ? 'test.' : ''}${status}`,
+    ...names,
+    amountCents: resource.amountCents,
+    status,
+    ...(paidAt && { paidAt: paidAt.toISOString() }),
+    ...(status === 'expired' && { expiredAt: resource.expiresAt.toISOString() }),
+    ...(status === 'refunded' && { refundedAt: resource.refundedAt?.toISOString() ?? null }),
+    ...(status === 'failed' && { failureReason: resource.failureReason }),
+    ...details,
+    ...(isTest && { sandbox: true }),
+  };
+}
+
+// ── Read from another service: documented members by name, others by form ────────────────────────
+
+/** Reads the members of a code, its payment and its returned credits. */
+export function readPixMembers(record: JsonRecord) {
+  return {
+    // Only what is in cents: the amount in reais is a card payment's (2.1.2).
+    amountCents: readCents(record.amountCents) ?? readCents(record.valueCents),
+    feeCents: readCents(record.feeCents),
+    brCode: codeIn(record),
+    txid: typeof record.txid === 'string' && /^[A-Za-z0-9]{1,35}$/.test(record.txid) ? record.txid : null,
+    endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
+    returnedCredits: Array.isArray(record.returnedCredits)
+      ? record.returnedCredits.flatMap(returnedCreditFromWire)
+      : null,
+  };
+}
+
+/** A BR Code with a right CRC, under a name by which it is called, here or in a member. */
+function codeIn(record: JsonRecord): string | null {
+  const members = Object.entries(record).flatMap(([name, value]) => [
+    [name, value] as const,
+    ...Object.entries(readRecord(value) ?? {}).map(([inner, each]) => [`${name} ${inner}`, each] as const),
+  ]);
+  const code = members.find(
+    ([name, value]) =>
+      /pix|br.?code|copy|copi|emv|qr|payload/i.test(name) &&
+      typeof value === 'string' &&
+      parseBrCode(value) !== null,
+  )?.[1];
+  return typeof code === 'string' ? code.trim() : null;
+}
+
+/** The bank's identifier of a PIX: E, the bank, the minute, and letters and digits. */
+function isEndToEndId(text: string): boolean {
+  return /^E\d{20}[0-9A-Za-z]{11}$/.test(text);
+}
+
+function returnedCreditFromWire(value: unknown): ReturnedCredit[] {
+  const record = readRecord(value);
+  const [amountCents, receivedAt] = [readCents(record?.amountCents), readInstant(record?.receivedAt)];
+  const endToEndId = readText(record?.endToEndId);
+  if (!record || amountCents === null || !receivedAt || endToEndId === null) return [];
+  const cause = RETURN_CAUSES.find((each) => each === record.cause) ?? 'unknown';
+  return [{ endToEndId, amountCents, cause, receivedAt, returnedAt: readInstant(record.returnedAt) }];
+}
