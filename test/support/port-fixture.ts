@@ -1,6 +1,7 @@
 import { afterAll, describe, onTestFinished } from 'vitest';
 import type { AccountSettings } from '../../server/src/access/model.ts';
 import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
@@ -32,6 +33,7 @@ export interface PortFixture
     | 'payouts'
     | 'subaccounts'
     | 'cardPayments'
+    | 'charges'
     | 'checkoutTokens'
     | 'payments'
     | 'products'
@@ -65,6 +67,7 @@ export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccou
   readonly bank: SimulatedBank;
   readonly cardPayments: CardPaymentService & HostedCheckout & RefundControls;
   readonly payments: PaymentService<StoredPayment> & PixReceiver;
+  readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
   readonly pix: SimulatedPix;
   readonly controls: WalletControls & TestPaymentControls;
   balances(): Promise<Balances>;
@@ -109,12 +112,12 @@ export function embedded(database: () => Database): StartPortFixture {
 
 function embeddedFixture(core: Core, tenant: Tenant = core.tenant): PortFixture {
   const { clock, database, bank, access, payouts, subaccounts, cardPayments } = core;
-  const { checkoutTokens, payments, pix, products, refunds, sandbox, wallet } = core;
+  const { charges, checkoutTokens, payments, pix, products, refunds, sandbox, wallet } = core;
   return {
     ...{ clock, tenant, access, payouts, subaccounts, cardPayments },
-    ...{ checkoutTokens, payments, products, sandbox, wallet },
+    ...{ charges, checkoutTokens, payments, products, sandbox, wallet },
     service: {
-      ...{ tenant, database, bank, payouts, subaccounts, cardPayments, payments, pix, refunds },
+      ...{ tenant, database, bank, payouts, subaccounts, cardPayments, charges, payments, pix, refunds },
       controls: core.controls,
       balances: () => readBalances(database.sql, tenant),
     },
@@ -145,7 +148,7 @@ function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'):
       database: service.database,
       bank: createSimulatedBank({ database: service.database, clock }),
       ...{ payouts, subaccounts, refunds, cardPayments: service.cardPayments, controls: service.controls },
-      ...{ payments: service.payments, pix: service.pix },
+      ...{ charges: service.charges, payments: service.payments, pix: service.pix },
       balances: () => readBalances(service.database.sql, serviceTenant),
     },
     exact: () => ({}),
