@@ -96,6 +96,17 @@ async function charge(valueCents: number, input: object = {}, client = live): Pr
   return (await client.post('/payments', { valueCents, ...input })).body.paymentId;
 }
 
+/** A charge whose money was sent. */
+async function chargePaid(input: { valueCents: number; [member: string]: unknown }, client = live) {
+  const { body } = await client.post('/charges', input);
+  const [account] = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute();
+  await app.pix.pay({ txid: txidOf(body.chargeId) });
+  const environment = client === live ? 'live' : 'sandbox';
+  await app.charges.receive({ accountId: account!.id, environment }, body.chargeId);
+  await app.work.settled();
+  return body;
+}
+
 /** Sends the money of a payment's code. */
 async function payByPix(paymentId: string, environment: Tenant['environment'] = 'live'): Promise<void> {
   const [account] = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute();
@@ -161,6 +172,24 @@ describe('2.1 conventions', () => {
     const long = await live.post('/card-payments', { valueCents: 80, metadata: `${metadata} ` });
     expect(long.status).toBe(400);
     expect(long.body.error).toMatch(/metadata.*2048/);
+  });
+  rows('2.1', ['split metadata'], async () => {
+    const splits = [{ subaccountId, percent: 50 }];
+    expect(await live.post('/charges', { valueCents: 100, splits, metadata: '{}' })).toMatchObject({
+      status: 400,
+      body: { error: 'metadata: split charges do not accept metadata' },
+    });
+    const { body } = await live.post('/charges', { valueCents: 100, splits });
+    expect(body).not.toHaveProperty('metadata');
+    const metadata = ' {"é": "☕"} ';
+    expect((await live.post('/charges', { valueCents: 100, metadata })).body.metadata).toBe(metadata);
+  });
+  rows('2.1', ['prefix psc_', 'prefix psplit_'], async () => {
+    const { body: charge } = await live.post('/charges', { valueCents: 100 });
+    expect(charge.chargeId).toMatch(/^psc_[0-9a-f]{32}$/);
+    const splits = [{ subaccountId, amountCents: 1 }];
+    const { body: split } = await live.post('/charges', { valueCents: 100, splits });
+    expect(split.chargeId).toMatch(/^psplit_[0-9a-f]{32}$/);
   });
   rows('2.1', ['prefix sacc_', 'prefix saq_', 'prefix none'], async () => {
     expect(subaccountId).toMatch(/^sacc_[0-9a-f]{32}$/);
@@ -405,6 +434,19 @@ describe('2.5 other resources', () => {
     });
     expect((await live.get(`/payments/${body.paymentId}`)).body).toEqual(body);
   });
+  rows('2.5', ['charge'], async () => {
+    const given = { description: 'Aula', expiresInSeconds: 60 };
+    const splits = [{ subaccountId, percent: 12.5 }];
+    const { body } = await live.post('/charges', { valueCents: 999, ...given, splits });
+    expect(body).toMatchObject({
+      ...{ description: 'Aula', status: 'pending', amountCents: 999, currency: 'BRL' },
+      ...{ netAmountCents: 999, ownerAmountCents: 875 },
+      splits: [{ subaccountId, amountCents: 124, percent: 12.5, refundedCents: 0 }],
+      pixCopyPaste: expect.stringMatching(/^000201.*6304[0-9A-F]{4}$/),
+      expiresAt: new Date(app.clock.now().getTime() + 60_000).toISOString(),
+    });
+    expect((await live.get(`/charges/${body.chargeId}`)).body).toEqual(body);
+  });
 });
 
 // ── 3. States and transitions ───────────────────────────────────────────────────────────────────
@@ -512,6 +554,32 @@ describe('3.4 payment by PIX', () => {
 });
 
 // ── 4. Endpoints ────────────────────────────────────────────────────────────────────────────────
+
+describe('3.5 charge by PIX', () => {
+  rows('3.5', ['shares', 'refund of a split charge'], async () => {
+    const { body: ana } = await live.post('/subaccounts', { name: 'Ana' });
+    const splits = [{ subaccountId: ana.id, percent: 33.33 }];
+    const charge = await chargePaid({ valueCents: 1_000, splits });
+    const balance = async () => (await live.get(`/subaccounts/${ana.id}`)).body.balanceCents;
+    expect(await balance()).toBe(333);
+    const { status } = await live.post(`/charges/${charge.chargeId}/refunds`, { amountCents: 500 });
+    expect([status, await balance()]).toEqual([201, 167]);
+    await live.post(`/charges/${charge.chargeId}/refunds`, {});
+    await app.work.settled();
+    expect(await balance()).toBe(0);
+    expect((await live.get(`/charges/${charge.chargeId}`)).body).toMatchObject({
+      ...{ status: 'refunded', refundedCents: 1_000, splits: [{ refundedCents: 333 }] },
+    });
+    const { body } = await live.get(`/subaccounts/${ana.id}/statement`);
+    expect(body.entries.map(({ kind, amountCents }: Record<string, unknown>) => [kind, amountCents])).toEqual(
+      [
+        ['split_reversal', -167],
+        ['split_reversal', -166],
+        ['split_in', 333],
+      ],
+    );
+  });
+});
 
 describe('4.1 GET /v1/subaccounts/{id}/payouts/{payoutId}', () => {
   let code: string;
@@ -704,6 +772,20 @@ describe('4.5 other endpoints', () => {
     expect((await live.get(`/payments/psa_${'0'.repeat(32)}`)).status).toBe(404);
     expect((await live.post('/payments', { valueCents: 1, method: 'ltc' })).status).toBe(409);
     expect((await sandbox.post('/payments', { valueCents: 1, method: 'ltc' })).status).toBe(403);
+  });
+  rows('4.5', ['POST /v1/charges', 'GET /v1/charges/{id}'], async () => {
+    for (const client of [live, sandbox]) {
+      const { status, body } = await client.post('/charges', { valueCents: 1 });
+      expect([status, body.status]).toEqual([201, 'pending']);
+      expect((await client.get(`/charges/${body.chargeId}`)).body).toEqual(body);
+    }
+    expect((await live.post('/charges', {})).status).toBe(400);
+    expect((await live.get('/charges/psc_0')).status).toBe(400);
+    expect((await live.get(`/charges/psc_${'0'.repeat(32)}`)).status).toBe(404);
+    const nobody = { subaccountId: `sacc_${'0'.repeat(32)}`, amountCents: 1 };
+    expect(await live.post('/charges', { valueCents: 1, splits: [nobody] })).toMatchObject({
+      ...{ status: 404, body: { error: 'Subaccount not found' } },
+    });
   });
 });
 
@@ -928,6 +1010,35 @@ describe('6.3 other events', () => {
     expect(ofCard.amount).toBe(ofPix.amountCents / 100);
     expect({ ...ofPix, event: '', paidAt: '' }).toMatchObject({ status: ofCard.status, ...given });
   });
+  rows('6.3', ['charge.paid'], async () => {
+    const from = receiver.received.length;
+    const { chargeId } = await chargePaid({ valueCents: 819, metadata: '{"aluno": 7}' });
+    const split = await chargePaid({ valueCents: 819, splits: [{ subaccountId, amountCents: 9 }] });
+    const paid = { event: 'charge.paid', amountCents: 819, status: 'paid' };
+    const paidAt = expect.stringMatching(ISO);
+    expect(reported(from).map(({ body }) => body)).toEqual([
+      { ...paid, paidAt, chargeId, metadata: '{"aluno": 7}' },
+      {
+        ...{ ...paid, paidAt, chargeId: split.chargeId },
+        splits: [{ subaccountId, amountCents: 9, percent: null, refundedCents: 0 }],
+      },
+    ]);
+  });
+  rows('6.3', ['charge.test.paid'], async () => {
+    const own = await openReceiver();
+    await app.sandbox.request(
+      'mutation ($url: Url!) { configureWebhook(input: { url: $url }) { ... on ConfigureWebhookSuccess { url } } }',
+      { url: own.url },
+    );
+    const { chargeId } = await chargePaid({ valueCents: 819 }, sandbox);
+    expect(own.received.map(({ body }) => JSON.parse(body))).toEqual([
+      {
+        ...{ event: 'charge.test.paid', chargeId, amountCents: 819, status: 'paid', sandbox: true },
+        ...{ paidAt: expect.stringMatching(ISO), metadata: null },
+      },
+    ]);
+    await own.shut();
+  });
   rows('6.3', ['payment.test.paid'], async () => {
     const own = await openReceiver();
     const paymentId = await charge(819, { callbackUrl: own.url }, sandbox);
@@ -1002,6 +1113,19 @@ describe('8 limits', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
     await advanceClock(app, HOUR_MS);
     expect((await withdraw({ method: 'pix_turbo' })).status).toBe(201);
+  });
+  rows('8', ['split charge', 'split beneficiaries'], async () => {
+    const splits = [{ subaccountId, percent: 1 }];
+    expect((await live.post('/charges', { valueCents: 500_000, splits })).status).toBe(201);
+    expect((await live.post('/charges', { valueCents: 500_001, splits })).status).toBe(400);
+    expect((await live.post('/charges', { valueCents: 500_001 })).status).toBe(201);
+    const many = [...splits];
+    while (many.length < 10) {
+      const { body } = await live.post('/subaccounts', { name: 'Sócia' });
+      many.push({ subaccountId: body.id, percent: 1 });
+    }
+    expect((await live.post('/charges', { valueCents: 1_000, splits: many.slice(0, 9) })).status).toBe(201);
+    expect((await live.post('/charges', { valueCents: 1_000, splits: many })).status).toBe(400);
   });
   rows('8', ['active API keys', 'billing products'], async () => {
     const tenant: Tenant = { accountId: await addAccount(app), environment: 'live' };

@@ -16,6 +16,10 @@ import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/card-payments/ref
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
 import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../server/src/card-payments/wire.ts';
+import { decideCreate as decideCreateCharge } from '../server/src/charges/decisions.ts';
+import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src/charges/model.ts';
+import { createChargeRoutes } from '../server/src/charges/routes.ts';
+import { chargeWebhook } from '../server/src/charges/wire.ts';
 import { readConfig } from '../server/src/config.ts';
 import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/graphql/paging.ts';
 import { describeOperations } from '../server/src/http/openapi.ts';
@@ -126,6 +130,7 @@ interface Schema {
 const unused = {} as never;
 const operations: RestOperation[] = [
   ...createCardPaymentRoutes({ cardPayments: unused, publicUrl: 'http://localhost' }),
+  ...createChargeRoutes({ charges: unused, refunds: unused, publicUrl: 'http://localhost' }),
   ...createPaymentRoutes({ payments: unused, refunds: unused, publicUrl: 'http://localhost' }),
   ...createPayoutRoutes({ payouts: unused }),
   ...createProductRoutes({ products: unused }),
@@ -173,6 +178,13 @@ const pending = decideCreatePayment(
 ).resource;
 const payment = (change: Partial<StoredPayment>): StoredPayment => ({ ...pending, ...change });
 const paymentEvent = (change: Partial<StoredPayment>) => paymentWebhook(payment(change), 'pending', 'live')!;
+
+const chargeOf = decideCreateCharge(normalRequest({ valueCents: 80 }), {
+  ...{ chargeId: 'psc_0', environment: 'live', now },
+  ...{ account: { pixEnabled: true, pixFeeCents: 0 }, balances: NO_BALANCES },
+}).resource;
+const chargeEvent = (change: Partial<StoredCharge>) =>
+  chargeWebhook({ ...chargeOf, ...change }, 'pending', 'live')!;
 
 const payout = (change: Partial<Payout>): Payout => ({ ...PAYOUT, ...change });
 
@@ -292,6 +304,7 @@ describe('the fields in the service document', () => {
       'statement entry': fieldsOf('StatementEntry'),
       product: fieldsOf('Product'),
       payment: fieldsOf('Payment'),
+      charge: fieldsOf('Charge'),
       payout: fieldsOf('Payout'),
       'test payment': fieldsOf('TestPayment'),
     });
@@ -312,6 +325,13 @@ describe('the fields in the service document', () => {
     expect(body.required ?? []).toEqual([]);
   });
 
+  test('The service document has the fields of the request for a charge', () => {
+    const body = bodyOf('post', '/v1/charges');
+    const fields = column(rowsIn('4.5', 'field of a charge'), 'field of a charge');
+    expect([...fields].sort()).toEqual(Object.keys(body.properties!).sort());
+    expect(body.required).toEqual(['valueCents']);
+  });
+
   test('The service document has the fields of each webhook', () => {
     const requested = Object.keys(payoutWebhook(payout({}), 'live')!);
     const processed = Object.keys(payoutWebhook(payout({ status: 'completed', processedAt: now }), 'live')!);
@@ -325,6 +345,8 @@ describe('the fields in the service document', () => {
     );
     const ofPayment = Object.keys(paymentEvent({ status: 'paid', paidAt: now }));
     expect(column(rowsIn('6.3', 'field of a payment'), 'field of a payment')).toEqual(ofPayment);
+    const ofCharge = Object.keys(chargeEvent({ status: 'paid', paidAt: now }));
+    expect(column(rowsIn('6.3', 'field of a charge'), 'field of a charge')).toEqual(ofCharge);
     const refund = { refundId: 'ref_0', resource: { type: 'payment', id: 'psa_0' } } as const;
     const ended = { status: 'completed', amountCents: 1, completedAt: now, metadata: null } as const;
     const of = { reason: null, failureReason: null, endToEndId: null, createdAt: now };
@@ -345,6 +367,9 @@ describe('the fields in the service document', () => {
       paymentEvent({ status: 'expired' }),
       paymentEvent({ status: 'failed', failureReason: 'no' }),
       paymentWebhook(payment({ status: 'refunded', paidAt: now, refundedAt: now }), 'paid', 'live')!,
+      chargeEvent({ status: 'expired' }),
+      chargeEvent({ status: 'failed', failureReason: 'no' }),
+      chargeWebhook({ ...chargeOf, status: 'refunded', paidAt: now, refundedAt: now }, 'paid', 'live')!,
       payoutWebhook(payout({ status: 'processing' }), 'live')!,
       disputeWebhook({ ...dispute, status: 'open' }),
       disputeWebhook({ ...dispute, status: 'won', closedAt: now }),
@@ -433,6 +458,8 @@ describe('the numbers in the service document', () => {
       .map(({ limit, value }) => [limit, Number(value)]);
     const card = bodyOf('post', '/v1/card-payments');
     const pix = bodyOf('post', '/v1/payments');
+    const of = bodyOf('post', '/v1/charges');
+    const charged = { of, splits: memberOf(of, 'splits') as Schema & { maxItems?: number } };
     const test = bodyOf('post', '/v1/sandbox/payments');
     const subaccount = bodyOf('post', '/v1/subaccounts');
     const product = bodyOf('post', '/v1/products');
@@ -463,9 +490,13 @@ describe('the numbers in the service document', () => {
       'checkout session': CHECKOUT_SESSION_MS / 60_000,
       'webhook timeout': ATTEMPT_TIMEOUT_MS / 1_000,
       'webhook attempts': 1 + waitsOf(0).length,
-      // No code of ours makes these.
-      'split charge, largest': 500_000,
-      'beneficiaries of a split charge': 9,
+      'split charge, largest': SPLIT_MAX_CENTS,
+      'beneficiaries of a split charge': charged.splits.maxItems,
+      'charge, smallest': memberOf(charged.of, 'valueCents').minimum,
+      'charge, largest': memberOf(charged.of, 'valueCents').maximum,
+      'charge, shortest time': memberOf(charged.of, 'expiresInSeconds').minimum,
+      'charge, longest time': memberOf(charged.of, 'expiresInSeconds').maximum,
+      'charge, where left out': normalRequest({ valueCents: 1 }).expiresInSeconds,
       'card payment, largest': memberOf(card, 'valueCents').maximum,
       'test payment, largest': memberOf(test, 'valueCents').maximum,
       'test payment, smallest': memberOf(test, 'valueCents').minimum,

@@ -28,6 +28,8 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
   cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
   pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
+  charge: { scope: 'payments', query: '{ charge(chargeId: $chargeId) { status } }' },
+  charges: { scope: 'payments', query: '{ charges { totalCount nodes { status } } }' },
   payment: { scope: 'payments', query: '{ payment(paymentId: $paymentId) { status } }' },
   payments: { scope: 'payments', query: '{ payments { totalCount nodes { status } } }' },
   refund: { scope: REFUND_SCOPES, query: '{ refund(refundId: $refundId) { status } }' },
@@ -64,6 +66,14 @@ const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
     scope: 'payments',
     query: '{ allPaymentUpdates(after: $before) { payment { status } } }',
   },
+  chargeUpdates: {
+    scope: 'payments',
+    query: '{ chargeUpdates(chargeId: $chargeId) { charge { status } } }',
+  },
+  allChargeUpdates: {
+    scope: 'payments',
+    query: '{ allChargeUpdates(after: $before) { charge { status } } }',
+  },
   allRefundUpdates: {
     scope: REFUND_SCOPES,
     query: '{ allRefundUpdates(after: $before) { refund { status } } }',
@@ -93,6 +103,7 @@ const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
 const MUTATIONS: Record<string, string> = {
   createCardPayment: '(input: { valueCents: 500 })',
   createPayment: '(input: { valueCents: 500 })',
+  createCharge: '(input: { valueCents: 500 })',
   createCheckoutToken: '(input: { amount: { fixedCents: 500 } })',
   createDashboardToken: '(input: { scopes: [WALLET] })',
   createProduct: '(input: { name: "x", priceCents: 500 })',
@@ -106,6 +117,7 @@ const MUTATIONS: Record<string, string> = {
   cancelCardPayment: '(orderCode: $orderCode)',
   refundCardPayment: '(input: { orderCode: $orderCode })',
   refundPayment: '(input: { paymentId: $paymentId })',
+  refundCharge: '(input: { chargeId: $chargeId })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
   requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
   requestSubaccountPayout:
@@ -175,12 +187,19 @@ beforeAll(async () => {
   await app.payments.receive(tenant, paymentId);
   const refundPayment = `mutation { refundPayment(input: { paymentId: "${paymentId}", amountCents: 10 }) { __typename } }`;
   expect(await app.live.request(refundPayment)).toEqual({ refundPayment: { __typename: 'RefundSuccess' } });
+  const { charge } = await app.charges.create(tenant, { valueCents: 4990 });
+  const { chargeId } = charge;
+  await app.pix.pay({ txid: txidOf(chargeId) });
+  await app.charges.receive(tenant, chargeId);
+  const refundCharge = `mutation { refundCharge(input: { chargeId: "${chargeId}", amountCents: 10 }) { __typename } }`;
+  expect(await app.live.request(refundCharge)).toEqual({ refundCharge: { __typename: 'RefundSuccess' } });
   const reference = requestSubaccountPayout.subaccountPayout.payoutId;
   given = {
     before,
     cardPayment,
     orderCode,
     paymentId,
+    chargeId,
     product,
     productId,
     refundId,

@@ -37,6 +37,7 @@ const KINDS = [
     'subaccountId',
     'reference',
     'paymentId',
+    'chargeId',
     'productId',
     'refundId',
     'webhookId',
@@ -50,6 +51,7 @@ const KINDS = [
     'updates',
     'cardPayments',
     'payments',
+    'charges',
     'payouts',
     'products',
     'refunds',
@@ -97,6 +99,9 @@ const withOwn =
 const PLACES: Record<string, Attack> = {
   'Query.cardPayment(orderCode)': each('orderCode', 'orderCode'),
   'Query.cardPayments(after)': each('cardPayments', 'after'),
+  'Query.charge(chargeId)': each('chargeId', 'chargeId'),
+  'Query.charges(after)': each('charges', 'after'),
+  'Query.charges(before)': withOwn('charges', 'before', () => ({ last: 2 })),
   'Query.node(id)': each('node', 'id'),
   'Query.nodes(ids)': (other, own) => [{ ids: [own.node[0], ...other.node] }],
   'Query.payment(paymentId)': each('paymentId', 'paymentId'),
@@ -125,6 +130,10 @@ const PLACES: Record<string, Attack> = {
   'Subaccount.payouts(after)': withOwn('subaccountPayouts', 'after', (own) => ({ id: own.subaccountId[0] })),
   'Subaccount.statement(after)': withOwn('statement', 'after', (own) => ({ id: own.subaccountId[0] })),
   'Mutation.cancelCardPayment(orderCode)': each('orderCode', 'orderCode'),
+  'Mutation.createCharge(input.splits.subaccountId)': (other) =>
+    other.subaccountId.map((subaccountId) => ({
+      input: { valueCents: 4990, splits: [{ subaccountId, share: { amountCents: 100 } }] },
+    })),
   'Mutation.createCheckoutToken(input.amount.productId)': (other) =>
     other.productId.map((productId) => ({ input: { amount: { productId } } })),
   'Mutation.createPayment(input.productId)': (other) =>
@@ -133,17 +142,21 @@ const PLACES: Record<string, Attack> = {
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
   'Mutation.refundCardPayment(input.orderCode)': (other) =>
     other.orderCode.map((orderCode) => ({ input: { orderCode, amountCents: 10 } })),
+  'Mutation.refundCharge(input.chargeId)': (other) =>
+    other.chargeId.map((chargeId) => ({ input: { chargeId, amountCents: 10 } })),
   'Mutation.refundPayment(input.paymentId)': (other) =>
     other.paymentId.map((paymentId) => ({ input: { paymentId, amountCents: 10 } })),
   'Mutation.requestSubaccountPayout(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, ...SUBACCOUNT_PAYOUT } })),
-  'Mutation.simulatePayment(input.id)': (other) => other.paymentId.map((id) => ({ input: { id } })),
+  'Mutation.simulatePayment(input.id)': (other) =>
+    [...other.paymentId, ...other.chargeId].map((id) => ({ input: { id } })),
   'Mutation.pauseToken(token)': each('token', 'token'),
   'Mutation.resumeToken(token)': each('token', 'token'),
   'Mutation.revokeToken(token)': each('token', 'token'),
   'Mutation.transferToSubaccount(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
   'Subscription.allCardPaymentUpdates(after)': each('updates', 'after'),
+  'Subscription.allChargeUpdates(after)': each('updates', 'after'),
   'Subscription.allCheckoutTokenUpdates(after)': each('updates', 'after'),
   'Subscription.allPaymentUpdates(after)': each('updates', 'after'),
   'Subscription.allPayoutUpdates(after)': each('updates', 'after'),
@@ -157,6 +170,11 @@ const PLACES: Record<string, Attack> = {
       other.updates.map((after) => ({ orderCode, after })),
     ),
   'Subscription.cardPaymentUpdates(orderCode)': each('orderCode', 'orderCode'),
+  'Subscription.chargeUpdates(after)': (other, own) =>
+    [...own.chargeId, ...other.chargeId].flatMap((chargeId) =>
+      other.updates.map((after) => ({ chargeId, after })),
+    ),
+  'Subscription.chargeUpdates(chargeId)': each('chargeId', 'chargeId'),
   'Subscription.paymentUpdates(after)': (other, own) =>
     [...own.paymentId, ...other.paymentId].flatMap((paymentId) =>
       other.updates.map((after) => ({ paymentId, after })),
@@ -184,6 +202,9 @@ const PLACES: Record<string, Attack> = {
 /** Reads that a facade refuses whatever is named. */
 const NOT_OFFERED: ReadonlySet<string> = new Set([
   ...['Query.refund(refundId)', 'Query.refunds(after)', 'Query.refunds(before)'],
+  ...['Query.charge(chargeId)', 'Query.charges(after)', 'Query.charges(before)'],
+  ...['Subscription.chargeUpdates(chargeId)', 'Subscription.chargeUpdates(after)'],
+  'Subscription.allChargeUpdates(after)',
   ...['Query.payment(paymentId)', 'Query.payments(after)', 'Query.payments(before)'],
   ...['Subscription.paymentUpdates(paymentId)', 'Subscription.paymentUpdates(after)'],
   ...['Subscription.allPaymentUpdates(after)', 'Subscription.allRefundUpdates(after)'],
@@ -208,6 +229,10 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
       ...externalId.map((id) => ({ input: { valueCents: 4990, externalId: id } })),
     ],
+  },
+  createCharge: {
+    names: ['input.idempotencyKey'],
+    values: ({ key }) => key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
   },
   createPayment: {
     names: ['input.idempotencyKey', 'input.externalId'],
@@ -246,6 +271,13 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
     values: ({ key }, { paymentId }) =>
       key.map((each) => ({
         input: { paymentId: paymentId[0] ?? 'psa_none', amountCents: 10, idempotencyKey: `${each}-pix` },
+      })),
+  },
+  refundCharge: {
+    names: ['input.idempotencyKey'],
+    values: ({ key }, { chargeId }) =>
+      key.map((each) => ({
+        input: { chargeId: chargeId[0] ?? 'psc_none', amountCents: 10, idempotencyKey: `${each}-charge` },
       })),
   },
   requestPayout: {
@@ -297,8 +329,11 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
     productId.map((id) => ({ path: '/payments', body: { productId: id } })),
   'POST /v1/payments/{id}/refunds (id)': ({ paymentId }) =>
     paymentId.map((id) => ({ path: `/payments/${id}/refunds`, body: { amountCents: 10 } })),
-  'POST /v1/sandbox/payments (id)': ({ paymentId }) =>
-    paymentId.map((id) => ({ path: '/sandbox/payments', body: { id } })),
+  'GET /v1/charges/{id} (id)': ({ chargeId }) => chargeId.map((id) => ({ path: `/charges/${id}` })),
+  'POST /v1/charges/{id}/refunds (id)': ({ chargeId }) =>
+    chargeId.map((id) => ({ path: `/charges/${id}/refunds`, body: { amountCents: 10 } })),
+  'POST /v1/sandbox/payments (id)': ({ paymentId, chargeId }) =>
+    [...paymentId, ...chargeId].map((id) => ({ path: '/sandbox/payments', body: { id } })),
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
@@ -347,6 +382,13 @@ const REST_CHANGES: Record<string, RestChange> = {
     externalId.map((id) => ({ path: '/card-payments', body: { valueCents: 4990, externalId: id } })),
   'POST /v1/payments (idempotencyKey)': ({ key }) =>
     key.map((idempotencyKey) => ({ path: '/payments', body: { valueCents: 4990, idempotencyKey } })),
+  'POST /v1/charges (idempotencyKey)': ({ key }) =>
+    key.map((idempotencyKey) => ({ path: '/charges', body: { valueCents: 4990, idempotencyKey } })),
+  'POST /v1/charges/{id}/refunds (idempotencyKey)': ({ key }, { chargeId }) =>
+    key.map((each) => ({
+      path: `/charges/${chargeId[0]}/refunds`,
+      body: { amountCents: 10, idempotencyKey: `${each}-charge` },
+    })),
   'POST /v1/payments (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/payments', body: { valueCents: 4990, externalId: id } })),
   'POST /v1/payments/{id}/refunds (idempotencyKey)': ({ key }, { paymentId }) =>
@@ -411,16 +453,21 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
     );
     const { subaccountId } = createSubaccount.subaccount;
     await client.request(
-      `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!) {
+      `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!, $charge: CreateChargeInput!) {
         transferToSubaccount(input: $transfer) { __typename }
         requestSubaccountPayout(input: $payout) { __typename }
         createCardPayment(input: $card) { __typename }
         createPayment(input: $pix) { __typename }
+        createCharge(input: $charge) { __typename }
       }`,
       {
         transfer: { subaccountId, amountCents: 50_000, idempotencyKey },
         payout: { subaccountId, ...SUBACCOUNT_PAYOUT, idempotencyKey },
         card: { valueCents: 4990, idempotencyKey, externalId: externalId[index] },
+        charge: {
+          ...{ valueCents: 4990, idempotencyKey },
+          splits: [{ subaccountId, share: { percent: '10' } }],
+        },
         // Of an order of its own: that of the card is paid by card.
         pix: { valueCents: 4990, idempotencyKey, externalId: `pix-${externalId[index]}` },
       },
@@ -461,6 +508,7 @@ async function idsOf(
   };
   const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
   const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId } } }');
+  const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
   const tokens: Record<string, string> = {};
   const paymentId = payments.map(({ node }) => String(node.paymentId));
   const attemptId = [`tentativa-2026-03-02-${filled.key[0]}`];
@@ -522,6 +570,7 @@ async function idsOf(
     ]),
     productId: nodes('products').map(({ productId }) => productId!),
     paymentId,
+    chargeId: charges.map(({ node }) => String(node.chargeId)),
     refundId: refunds.map(({ node }) => String(node.refundId)),
     webhookId: nodes('webhookDeliveries')
       .slice(0, 2)
@@ -531,7 +580,7 @@ async function idsOf(
       cards[0],
       ...['payouts', 'products', 'webhookDeliveries'].map((list) => nodes(list)[0]),
     ]
-      .concat(subaccount, ofSubaccount[0], refunds[0]?.node, payments[0]?.node)
+      .concat(subaccount, ofSubaccount[0], refunds[0]?.node, payments[0]?.node, charges[0]?.node)
       .flatMap((node) => (node ? [node.id] : [])),
     token,
     key: filled.key,
@@ -540,6 +589,7 @@ async function idsOf(
     updates: [filled.before],
     cardPayments: first(edges('cardPayments')),
     payments: first(payments),
+    charges: first(charges),
     payouts: first(edges('payouts')),
     products: first(edges('products')),
     refunds: first(refunds),
@@ -773,6 +823,15 @@ async function sideOf(
     await client.request(
       'mutation ($input: RefundPaymentInput!) { refundPayment(input: $input) { __typename } }',
       { input: { paymentId, amountCents: 10, idempotencyKey: `devolucao-${paymentId}` } },
+    );
+  }
+  const { items: charges } = await app.charges.listPage(service.tenant, { limit: 10, offset: 0 });
+  for (const { chargeId } of charges) {
+    await app.pix.pay({ txid: txidOf(chargeId) });
+    await app.charges.receive(service.tenant, chargeId);
+    await client.request(
+      'mutation ($input: RefundChargeInput!) { refundCharge(input: $input) { __typename } }',
+      { input: { chargeId, amountCents: 10, idempotencyKey: `devolucao-${chargeId}` } },
     );
   }
   await settled();

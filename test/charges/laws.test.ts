@@ -279,7 +279,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-function take(tenant: Tenant, each: Step): void {
+function take(tenant: Tenant, each: Step): unknown {
   switch (each[0]) {
     case 'create':
       return tenant.create(each[1], each[2]);

@@ -9,6 +9,7 @@ import {
   isLeafType,
   isNonNullType,
   isObjectType,
+  parse,
 } from 'graphql';
 
 /**
@@ -82,7 +83,7 @@ export interface Operation {
   variables: Record<string, unknown>;
 }
 
-/** Builds an operation that selects all fields below a root field, down to `depth` nested objects. */
+/** Builds an operation that selects all fields below a root field, down to `depth` nested objects or as many as the server reads. */
 export function operationOn(
   schema: GraphQLSchema,
   root: string,
@@ -97,10 +98,18 @@ export function operationOn(
   const declared = passedArgs.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = passedArgs.map(({ name }) => `${name}: $${name}`).join(', ');
   const selected = selectionOf(schema, field.type, MAX_DEPTH - depth);
-  return {
-    query: `${typeName.toLowerCase()}${declared && ` (${declared})`} { ${fieldName}${passed && `(${passed})`}${selected} }`,
-    variables: args,
-  };
+  const query = `${typeName.toLowerCase()}${declared && ` (${declared})`} { ${fieldName}${passed && `(${passed})`}${selected} }`;
+  return isTooLong(query) ? operationOn(schema, root, args, depth - 1) : { query, variables: args };
+}
+
+/** Whether a document has more tokens than the server reads: an interface has fields of every family. */
+function isTooLong(query: string): boolean {
+  try {
+    parse(query, { maxTokens: 2_000 });
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 const MAX_DEPTH = 4;
