@@ -85,7 +85,7 @@ async function digest(): Promise<unknown> {
       (select count(*) from token) as tokens, (select count(*) from idempotency) as keys,
       (select count(*) from product) as products, (select count(*) from subaccount) as subaccounts,
       (select count(*) from payout) as payouts, (select count(*) from subaccount_payout) as subaccount_payouts,
-      (select count(*) from payment) as payments, (select count(*) from refund) as refunds,
+      (select count(*) from payment) as payments, (select count(*) from charge) as charges, (select count(*) from refund) as refunds,
       (select count(*) from simulated_pix_code) as codes, (select count(*) from webhook_endpoint) as endpoints, (select count(*) from webhook_delivery) as deliveries
   `.execute(app.database.sql);
   return rows;
@@ -93,7 +93,7 @@ async function digest(): Promise<unknown> {
 
 // ── What there is ───────────────────────────────────────────────────────────────────────────────
 
-type Name = 'subaccount' | 'payout' | 'subaccountPayout' | 'card' | 'payment' | 'product';
+type Name = 'subaccount' | 'payout' | 'subaccountPayout' | 'card' | 'payment' | 'charge' | 'product';
 type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>>;
 
 /** Ids of each kind: one of our own, one of another account, and one of our sandbox where there is any. */
@@ -106,17 +106,18 @@ async function idsOf(): Promise<Ids> {
   const own = await make(createRestClient(app.url, LIVE_KEY), first!.id);
   const sandbox = createRestClient(app.url, TEST_KEY);
   await sandbox.post('/sandbox/payments', { valueCents: 1_000_000 });
-  const { subaccount, payout, payment, product } = {
+  const { subaccount, payout, payment, charge, product } = {
     subaccount: (await sandbox.post('/subaccounts', { name: 'Teste' })).body.id,
     payout: (await sandbox.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
     payment: await paid(sandbox, { accountId: first!.id, environment: 'sandbox' }),
+    charge: await charged(sandbox, { accountId: first!.id, environment: 'sandbox' }),
     product: (await sandbox.post('/products', { name: 'Teste', priceCents: 990 })).body.id,
   };
   const theirs = await make(foreign, accountId);
   await app.work.settled();
   app.clock.advance(3_600_000);
   await app.work.settled();
-  return { own, foreign: theirs, sandbox: { ...theirs, subaccount, payout, payment, product } };
+  return { own, foreign: theirs, sandbox: { ...theirs, subaccount, payout, payment, charge, product } };
 }
 
 /** A payment by PIX that is paid, and can be refunded. */
@@ -125,6 +126,14 @@ async function paid(client: RestClient, tenant: Tenant): Promise<string> {
   await app.pix.pay({ txid: txidOf(paymentId) });
   await app.payments.receive(tenant, paymentId);
   return paymentId;
+}
+
+/** A charge that is paid, and can be refunded. */
+async function charged(client: RestClient, tenant: Tenant): Promise<string> {
+  const { chargeId } = (await client.post('/charges', { valueCents: 1_000_000 })).body;
+  await app.pix.pay({ txid: txidOf(chargeId) });
+  await app.charges.receive(tenant, chargeId);
+  return chargeId;
 }
 
 async function make(client: RestClient, accountId: string): Promise<Record<Name, string>> {
@@ -140,6 +149,7 @@ async function make(client: RestClient, accountId: string): Promise<Record<Name,
     payout: (await client.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
     card: (await client.post('/card-payments', { valueCents: 4990 })).body.orderCode,
     payment: await paid(client, { accountId, environment: 'live' }),
+    charge: await charged(client, { accountId, environment: 'live' }),
     product: (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id,
   };
 }
@@ -152,6 +162,17 @@ const MALFORMED: Record<Name, string[]> = {
   payment: [
     ...['x', 'psa_', `psa_${HEX}0123456`, `psa_${HEX}012345678`, `psa_${HEX}0123456g`, `PSA_${HEX}01234567`],
     ...[`psa_${HEX}0123456A`, `psa_sub_${HEX}01234567`, `psc_${HEX}01234567`],
+  ],
+  charge: [
+    ...[
+      'x',
+      'psc_',
+      `psc_${HEX}0123456`,
+      `psplit_${HEX}012345678`,
+      `psc_${HEX}0123456g`,
+      `PSC_${HEX}01234567`,
+    ],
+    ...[`psc_${HEX}0123456A`, `psa_${HEX}01234567`, `psc_split_${HEX}01234567`],
   ],
   product: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
 };
@@ -191,6 +212,12 @@ const PIX_VALUE = {
   field: { kind: 'cents', valid: 4990, min: 1, max: 10_000_000_000 },
   required: true,
 } as const;
+const CHARGED = {
+  valueCents: PIX_VALUE,
+  description: CARD_DETAILS.description,
+  metadata: CARD_DETAILS.metadata,
+  expiresInSeconds: { field: { kind: 'cents', valid: 3_600, min: 60, max: 2_592_000 } },
+} satisfies Operation['fields'];
 /** The valid case refunds a part of the payment, whose whole amount is the most. */
 const REFUND = {
   amountCents: { field: { kind: 'cents', valid: 100, min: 1, max: 1_000_000 } },
@@ -255,6 +282,11 @@ function rest(ids: Ids): Operation[] {
       ...{ id: { field: idOf(ids, 'payment') }, ...REFUND },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno' } },
     }),
+    post('/charges', { ...CHARGED, idempotencyKey: KEY }),
+    post('/charges/{id}/refunds', {
+      ...{ id: { field: idOf(ids, 'charge') }, ...REFUND },
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cobranca' } },
+    }),
     post('/payouts', {
       amount: { field: { kind: 'reais', valid: 10 }, required: true },
       method: { field: { kind: 'choice', valid: 'pix' }, required: true },
@@ -281,12 +313,15 @@ function rest(ids: Ids): Operation[] {
     ),
     get('/card-payments/{orderCode}', 'card', 'orderCode'),
     get('/payments/{id}', 'payment', 'id'),
+    get('/charges/{id}', 'charge', 'id'),
     get('/payouts/{id}', 'payout', 'id'),
     get('/subaccounts/{id}', 'subaccount', 'id'),
     get('/subaccounts/{id}/statement', 'subaccount', 'id'),
     get('/subaccounts/{id}/payouts/{payoutId}', 'subaccountPayout', 'payoutId'),
     get('/products/{id}', 'product', 'id'),
-    ...['/card-payments', '/payments', '/payouts', '/subaccounts', '/products'].flatMap((path) => list(path)),
+    ...['/card-payments', '/payments', '/charges', '/payouts', '/subaccounts', '/products'].flatMap((path) =>
+      list(path),
+    ),
   ];
 }
 
@@ -346,6 +381,11 @@ function graphql(ids: Ids): Operation[] {
       paymentId: { field: idOf(ids, 'payment'), required: true },
       ...{ ...REFUND, idempotencyKey: KEY },
     }),
+    mutation('createCharge', { ...CHARGED, idempotencyKey: KEY }),
+    mutation('refundCharge', {
+      chargeId: { field: idOf(ids, 'charge'), required: true },
+      ...{ ...REFUND, idempotencyKey: { field: { kind: 'key', valid: 'chave-cobranca' } } },
+    }),
     mutation('requestPayout', {
       method: { field: { kind: 'choice', valid: 'PIX' }, required: true },
       amountCents: AMOUNT,
@@ -394,8 +434,9 @@ function graphql(ids: Ids): Operation[] {
     ),
     lookup('query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { id } }', 'card', 'orderCode'),
     lookup('query ($paymentId: String!) { payment(paymentId: $paymentId) { id } }', 'payment', 'paymentId'),
+    lookup('query ($chargeId: String!) { charge(chargeId: $chargeId) { id } }', 'charge', 'chargeId'),
     lookup('query ($productId: String!) { product(productId: $productId) { id } }', 'product', 'productId'),
-    ...['payouts', 'subaccounts', 'cardPayments', 'payments', 'products', 'webhookDeliveries'].map(
+    ...['payouts', 'subaccounts', 'cardPayments', 'payments', 'charges', 'products', 'webhookDeliveries'].map(
       (list): Operation => ({
         name: list,
         fields: { first: { field: cents(7, { max: 100 }) } },
