@@ -122,19 +122,21 @@ const MADE_WITH_A_KEY = `
     from card_payment left join checkout_use using (order_code)
   union all select coalesce('startPixCheckout:' || token_id, 'createPayment'), payment_id
     from payment left join pix_checkout_use using (payment_id)
+  union all select 'createCharge', charge_id from charge
   union all select 'refund', refund_id from refund where not automatic
   union all select 'requestPayout', withdrawal_id from payout
   union all select 'requestSubaccountPayout', id from subaccount_payout
   union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'`;
 
 /**
- * Everything whose states are events, with the kind of the newest. The first version of a payment by PIX has no code yet,
- * and no event.
+ * Everything whose states are events, with the kind of the newest. The first version of what a PIX code pays has no code
+ * yet, and no event.
  */
 const RESOURCES = `
   select 'card_payment' as resource, order_code as id, version, version as events, 'card_payment.' || status as kind
     from card_payment
   union all select 'payment', payment_id, version, version - 1, 'payment.' || status from payment
+  union all select 'charge', charge_id, version, version - 1, 'charge.' || status from charge
   union all select 'refund', refund_id, version, version, 'refund.' || status from refund
   union all select 'payout', withdrawal_id, version, version, 'payout.' || status from payout
   union all select 'subaccount_payout', id, version, version,
@@ -205,8 +207,8 @@ function rules(instant: string): Record<string, string> {
       having count(webhook_id) <> case
         when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
         -- A refund, or a credit that is sent back, tells nobody once more that it was paid.
-        when starts_with(event.kind, 'payment.') and event.kind = 'payment.' || event.previous_status then 0
-        when event.kind in ('card_payment.paid', 'payment.paid', 'payout.pending', 'payout.completed', 'payout.denied')
+        when event.kind in ('payment.' || event.previous_status, 'charge.' || event.previous_status) then 0
+        when event.kind in ('card_payment.paid', 'payment.paid', 'charge.paid', 'payout.pending', 'payout.completed', 'payout.denied')
           or event.kind in ('refund.completed', 'refund.failed')
           or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
         when case event.kind
@@ -274,8 +276,10 @@ function rules(instant: string): Record<string, string> {
           ) then false
           else step in ('begun', status) end
       ) wanted full join (
-        select transaction_id, sum(abs(amount)) / 2 as amount from posting
-        where transaction_id like 'refund.%' group by 1
+        -- What a refund of a split charge takes of a subaccount is a transaction of its own.
+        select split_part(transaction_id, ':', 1) || ':' || split_part(transaction_id, ':', 2) as transaction_id,
+          sum(abs(amount)) / 2 as amount
+        from posting where transaction_id like 'refund.%' group by 1
       ) posted using (transaction_id)
       where posted.amount is distinct from amount_cents`,
 
@@ -297,6 +301,29 @@ function rules(instant: string): Record<string, string> {
   };
 }
 
+/** Whatever a PIX code pays, of every family; the shares are those of others. */
+const PIX_RESOURCES = `
+  select 'payment' as family, account_id, environment, payment_id as id, status, amount_cents, fee_cents, 0 as shares,
+    br_code, paid_at, end_to_end_id, refunded_cents, refunding_cents, refund_count
+  from payment
+  union all
+  select 'charge', account_id, environment, charge_id, status, amount_cents, fee_cents, (
+      select coalesce(sum((split ->> 'amountCents')::bigint), 0)::bigint from jsonb_array_elements(splits) split
+    ), br_code, paid_at, end_to_end_id, refunded_cents, refunding_cents, refund_count
+  from charge`;
+
+/** The splits of split charges, one a row, by the place of each. */
+const SPLITS = `
+  select account_id, environment, charge_id, status, paid_at, place - 1 as place, split ->> 'subaccountId' as subaccount_id,
+    (split ->> 'amountCents')::bigint as amount_cents, (split ->> 'refundedCents')::bigint as refunded_cents,
+    (split ->> 'assignedCents')::bigint as assigned_cents
+  from charge cross join lateral jsonb_array_elements(splits) with ordinality split (split, place)`;
+
+/** What has happened to the statements by refunds of split charges: taken, or given back by one that has failed. */
+const SPLIT_REFUNDS = `
+  select e.account_id, e.environment, e.subaccount_id, e.kind, e.ref_id, e.amount_cents, r.resource_id as charge_id
+  from statement_entry e join refund r on r.refund_id = e.ref_id`;
+
 /** The rules of payments by PIX alone, for a database that other tests have left rows in. */
 export function rulesOfPix(instant: string): Record<string, string> {
   return {
@@ -305,18 +332,18 @@ export function rulesOfPix(instant: string): Record<string, string> {
       from (select * from simulated_pix_credit where arrives_at <= ${instant}) s
       full join pix_credit c using (end_to_end_id)
       where (s.end_to_end_id is null or c.end_to_end_id is null or s.amount_cents <> c.amount_cents
-          or c.payment_id <> 'psa_' || s.txid)
+          or substring(c.payment_id from '[^_]+$') <> s.txid)
         and not (c.end_to_end_id is null and exists (
           select from task t where t.kind = 'pix.receive' and t.key = s.txid || ' ' || s.end_to_end_id
         ))`,
 
     'a payment was paid by exactly one accepted credit of exactly its amount': `
-      select payment_id, p.status, p.amount_cents, accepted, a.amount_cents as came from payment p
+      select id, p.status, p.amount_cents, accepted, a.amount_cents as came from (${PIX_RESOURCES}) p
       full join (
-        select payment_id, count(*) as accepted, sum(amount_cents) as amount_cents, min(end_to_end_id) as end_to_end_id
+        select payment_id as id, count(*) as accepted, sum(amount_cents) as amount_cents, min(end_to_end_id) as end_to_end_id
         from pix_credit where cause is null group by 1
-      ) a using (payment_id)
-      where p.payment_id is null or (p.paid_at is null) <> (a.accepted is null)
+      ) a using (id)
+      where p.family is null or (p.paid_at is null) <> (a.accepted is null)
         or (p.paid_at is not null) <> (p.status in ('paid', 'refunded'))
         or a.accepted <> 1 or a.amount_cents <> p.amount_cents or a.end_to_end_id <> p.end_to_end_id`,
 
@@ -350,6 +377,69 @@ export function rulesOfPix(instant: string): Record<string, string> {
       where line.is_posted and line.amount <> 0`,
     ),
 
+    'the postings of charges are what their states call for, each once': linesMatch(
+      'charge.',
+      `select account_id, environment, 'charge.' || line.step || ':' || id as transaction_id,
+        line.name, line.amount, null as subaccount_id
+      from (
+        select *, environment = 'sandbox' as is_test, status = 'failed' or expired.id is not null as had_ended,
+          amount_cents - fee_cents - shares as own_cents
+        from (${PIX_RESOURCES}) p left join (
+          select distinct resource_id as id from event where kind = 'charge.expired'
+        ) expired using (id)
+        where family = 'charge'
+      ) p cross join lateral (values
+        ('created', is_test, 'pix_received', -amount_cents), ('created', is_test, 'merchant_pending', amount_cents),
+        ('ended', is_test and had_ended, 'merchant_pending', -amount_cents),
+        ('ended', is_test and had_ended, 'pix_received', amount_cents),
+        ('paid', paid_at is not null, case when is_test and not had_ended then 'merchant_pending' else 'pix_received' end,
+          -own_cents - fee_cents),
+        ('paid', paid_at is not null, 'platform_fees', fee_cents),
+        ('paid', paid_at is not null, 'merchant_balance', own_cents)
+      ) line (step, is_posted, name, amount)
+      where line.is_posted and line.amount <> 0
+      union all
+      select s.account_id, s.environment, 'charge.split:' || charge_id || ':' || place, line.name, line.amount,
+        case line.name when 'merchant_subaccounts' then s.subaccount_id end
+      from (
+        select *, case when environment = 'sandbox' and charge_id not in (
+          select resource_id from event where kind = 'charge.expired'
+        ) then 'merchant_pending' else 'pix_received' end as source
+        from (${SPLITS}) split where paid_at is not null
+      ) s cross join lateral (values
+        (source, -amount_cents), ('merchant_subaccounts', amount_cents)
+      ) line (name, amount)`,
+    ),
+
+    'shares are never more than the net amount': `
+      select id, amount_cents, fee_cents, shares from (${PIX_RESOURCES}) p where shares > amount_cents - fee_cents`,
+
+    'a split charge shows what refunds have taken of each share, which is never more than the share': `
+      select s.charge_id, s.subaccount_id, s.amount_cents, s.assigned_cents, s.refunded_cents, taken
+      from (${SPLITS}) s left join (
+        select charge_id, subaccount_id, -sum(amount_cents)::bigint as taken from (${SPLIT_REFUNDS}) r group by 1, 2
+      ) r using (charge_id, subaccount_id)
+      where s.refunded_cents <> coalesce(taken, 0) or s.refunded_cents > s.assigned_cents
+        or s.assigned_cents > s.amount_cents or (s.status = 'refunded' and s.assigned_cents <> s.amount_cents)`,
+
+    'what a failed refund has taken of a subaccount is given back': `
+      select refund_id, status, subaccount_id, taken, given from refund join (
+        select ref_id as refund_id, subaccount_id, coalesce(-sum(amount_cents) filter (where amount_cents < 0), 0) as taken,
+          coalesce(sum(amount_cents) filter (where amount_cents > 0), 0) as given
+        from (${SPLIT_REFUNDS}) r group by 1, 2
+      ) r using (refund_id)
+      where given <> case status when 'failed' then taken else 0 end`,
+
+    'a charge keeps the parts of the refunds that are under way, and no others': `
+      select charge_id, refund_id, r.status from (
+        select charge_id, part ->> 'refundId' as refund_id
+        from charge cross join lateral jsonb_array_elements(refund_parts) part
+      ) kept full join (
+        select refund_id, resource_id as charge_id, status from refund
+        where resource = 'charge' and status = 'processing' and resource_id like 'psplit\\_%'
+      ) r using (charge_id, refund_id)
+      where kept.refund_id is null or r.refund_id is null`,
+
     'the postings of credits that are sent back are what their states call for, each once': linesMatch(
       'pix_credit.',
       `select account_id, environment, 'pix_credit.' || line.step || ':' || end_to_end_id as transaction_id,
@@ -367,7 +457,7 @@ export function rulesOfPix(instant: string): Record<string, string> {
         full join (
           select refund_id as id, charge_id as end_to_end_id, amount_cents, status = 'completed' as is_done,
             'refund.send' as task, refund_id as key
-          from refund where resource = 'payment'
+          from refund where resource in ('payment', 'charge')
           union all
           select end_to_end_id || '.' || failed_returns, end_to_end_id, amount_cents, returned_at is not null,
             'pix.return', end_to_end_id
@@ -385,13 +475,13 @@ export function rulesOfPix(instant: string): Record<string, string> {
       where r.sent > c.amount_cents`,
 
     'a payment by PIX shows what its refunds have given back and hold, never more than its amount': `
-      select p.payment_id, p.status, p.amount_cents, p.refunded_cents, p.refunding_cents, r.completed, r.processing
-      from payment p left join (
+      select p.id, p.status, p.amount_cents, p.refunded_cents, p.refunding_cents, r.completed, r.processing
+      from (${PIX_RESOURCES}) p left join (
         select resource_id, sum(amount_cents) filter (where status = 'completed') as completed,
           sum(amount_cents) filter (where status = 'processing') as processing,
           count(*) filter (where not automatic) as requested
-        from refund where resource = 'payment' group by 1
-      ) r on r.resource_id = p.payment_id
+        from refund where resource in ('payment', 'charge') group by 1
+      ) r on r.resource_id = p.id
       where p.refunded_cents <> coalesce(r.completed, 0) or p.refunding_cents <> coalesce(r.processing, 0)
         or p.refund_count <> coalesce(r.requested, 0)
         or p.refunded_cents + p.refunding_cents > p.amount_cents
@@ -399,8 +489,8 @@ export function rulesOfPix(instant: string): Record<string, string> {
 
     'what is to come of a payment by PIX is written down': `
       select wanted.kind, wanted.key from (
-        select 'pix.expire' as kind, payment_id as key from payment where status = 'pending'
-        union all select 'pix.register', payment_id from payment where status = 'pending' and br_code is null
+        select 'pix.expire' as kind, id as key from (${PIX_RESOURCES}) p where status = 'pending'
+        union all select 'pix.register', id from (${PIX_RESOURCES}) p where status = 'pending' and br_code is null
         union all select 'pix.return', end_to_end_id from pix_credit where cause is not null and returned_at is null
       ) wanted
       where not exists (select from task t where t.kind = wanted.kind and t.key = wanted.key)`,
@@ -502,14 +592,17 @@ function rulesOfSubaccounts(): Record<string, string> {
       ) subaccounts using (account_id, environment)
       where coalesce(control, 0) <> coalesce(together, 0)`,
 
-    'the statements are what payouts and their reversals call for': `
+    'the statements are what payouts, their reversals, split charges and their refunds call for': `
       select subaccount_id, kind, ref_id, amount_cents, expected from (
-        select subaccount_id, kind, ref_id, amount_cents from statement_entry where kind <> 'transfer_in'
+        select subaccount_id, kind, ref_id, amount_cents from statement_entry
+        where kind <> 'transfer_in' and ref_id not in (select refund_id from refund)
       ) entry full join (
         select subaccount_id, 'payout' as kind, payout_id as ref_id, -amount_cents as expected from subaccount_payout
         union all
         select subaccount_id, 'payout_reversal', coalesce(sub_code, payout_id), amount_cents
         from subaccount_payout where reversed_at is not null
+        union all
+        select subaccount_id, 'split_in', charge_id, amount_cents from (${SPLITS}) split where paid_at is not null
       ) wanted using (subaccount_id, kind, ref_id)
       where amount_cents is distinct from expected`,
 

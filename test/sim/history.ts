@@ -156,6 +156,8 @@ async function effectsOf({ database, live: { accountId } }: World): Promise<Effe
     union all select case when checkout_attempt is null then 'createPayment' else 'startPixCheckout' end,
       environment, payment_id, amount_cents::text, status
     from payment where account_id = ${accountId}
+    union all select 'createCharge', environment, charge_id, amount_cents::text, status
+    from charge where account_id = ${accountId}
     union all select 'refund', environment, refund_id, reason, null
     from refund where account_id = ${accountId} and not automatic
     union all select 'requestPayout', environment, withdrawal_id, amount_cents::text, null

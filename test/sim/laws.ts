@@ -17,6 +17,7 @@ const TABLES = [
   'task',
   'card_payment',
   'payment',
+  'charge',
   'pix_credit',
   'pix_paid_order',
   'refund',
@@ -69,6 +70,12 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
   for (const statement of statements) await raw.raw(statement).execute(sql);
 }
 
+/** The steps of what a PIX code pays. An event that changes no status tells of a refund, or of a credit that is sent back. */
+const STEPS_OF_PIX: (readonly [string, string])[] = [
+  ...Object.entries(NEXT).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
+  ...Object.keys(NEXT).map((status) => [status, status] as const),
+];
+
 /** Every law, each as a statement that finds what breaks it. In the end nothing is to come any more. */
 const LAWS: Record<string, string> = {
   ...lawsOfTheBooks(`'infinity'::timestamptz`),
@@ -89,7 +96,7 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, before, kind from (
       select account_id, resource, resource_id, version, kind, previous_status, snapshot,
         lag(kind) over (partition by account_id, environment, resource, resource_id order by version) as before
-      from event where resource in ('card_payment', 'payment', 'refund', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'payout', 'subaccount_payout')
     ) step
     where (before is not null and (before, kind) not in (${pairs({
       card_payment: [
@@ -101,11 +108,8 @@ const LAWS: Record<string, string> = {
         ['pending', 'refunded'],
         ['expired', 'refunded'],
       ],
-      // An event that changes no status tells of a refund, or of a credit that is sent back.
-      payment: [
-        ...Object.entries(NEXT).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-        ...Object.keys(NEXT).map((status) => [status, status] as const),
-      ],
+      payment: STEPS_OF_PIX,
+      charge: STEPS_OF_PIX,
       refund: [
         ['processing', 'completed'],
         ['processing', 'failed'],
@@ -124,7 +128,7 @@ const LAWS: Record<string, string> = {
         ['failed', 'reversed'],
       ],
     })}))
-      or (before is null and resource <> 'payment'
+      or (before is null and resource not in ('payment', 'charge')
         and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'subaccount_payout.processing'))
       or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
 
@@ -158,10 +162,10 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, nth from (
       select account_id, resource, resource_id, (snapshot ->> 'version')::int as version,
         row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
-      from event where resource in ('card_payment', 'payment', 'refund', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'payout', 'subaccount_payout')
     ) reported
-    -- The first version of a payment by PIX has no code yet, and no event.
-    where version <> nth + case resource when 'payment' then 1 else 0 end`,
+    -- The first version of what a PIX code pays has no code yet, and no event.
+    where version <> nth + case when resource in ('payment', 'charge') then 1 else 0 end`,
 
   'the last event of the wallet shows its balances': `
     select l.account_id, l.environment, l.name, l.balance, snapshot ->> l.name as reported from ledger_account l
@@ -196,6 +200,7 @@ const LAWS: Record<string, string> = {
       union all select 'startCheckout', order_code from card_payment
       union all select 'createPayment', payment_id from payment
       union all select 'startPixCheckout', payment_id from payment
+      union all select 'createCharge', charge_id from charge
       union all select 'requestPayout', withdrawal_id from payout
       union all select 'refund', refund_id from refund where not automatic
       union all select 'requestSubaccountPayout', id from subaccount_payout

@@ -101,6 +101,7 @@ export function createOperations(
   const attemptId = () => `${ATTEMPT}-${random.below(3)}.${1 + random.below(9)}`;
   const pix = createPixOperations(world, {
     ...{ requests, random, chance, amount, key, attemptId, make, attempt, request },
+    subaccountsOf: (environment) => subaccountIds[environment],
   });
 
   const operations: Record<string, { weight: number; act: () => Promise<unknown> }> = {
@@ -165,12 +166,11 @@ export function createOperations(
     refund: {
       weight: 8,
       async act() {
-        const paymentId = chance(2) ? pix.refundable() : null;
-        if (paymentId === null && orderCodes.length === 0) return;
-        const resource =
-          paymentId === null
-            ? ({ type: 'card_payment', id: random.pick(orderCodes) } as const)
-            : ({ type: 'payment', id: paymentId } as const);
+        const byPix = chance(2) ? pix.refundable() : null;
+        if (byPix === null && orderCodes.length === 0) return;
+        const resource = byPix
+          ? { type: byPix.type, id: byPix.id }
+          : ({ type: 'card_payment', id: random.pick(orderCodes) } as const);
         const amountCents = chance(3) ? null : amount(1, 10_000);
         const idempotencyKey = key();
         const reason = freshName('estorno');

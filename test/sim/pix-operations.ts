@@ -1,6 +1,6 @@
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { type PaymentError, UpstreamError } from '../../server/src/kernel/errors.ts';
-import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import type { Random } from '../faults/random.ts';
@@ -20,6 +20,8 @@ export interface Tools {
   key(): string | null;
   attemptId(): string;
   make(request: Request): Promise<string | null>;
+  /** The subaccounts of an environment that there are. */
+  subaccountsOf(environment: Environment): readonly string[];
   attempt(what: string, act: () => Promise<string>): Promise<void>;
   request(
     made: Made,
@@ -30,64 +32,83 @@ export interface Tools {
   ): Request;
 }
 
-/** A payment that a payer may pay. */
-interface OpenPayment {
+/** A payment or a charge that a payer may pay. */
+interface Open {
   tenant: Tenant;
-  payment: Pick<StoredPayment, 'paymentId' | 'amountCents' | 'expiresAt'>;
+  type: 'payment' | 'charge';
+  id: string;
+  amountCents: number;
+  expiresAt: Date;
 }
 
-/** Steps of merchants, payers and the bank with payments by PIX. */
+/** Steps of merchants, payers and the bank with payments and charges by PIX. */
 export function createPixOperations(
   { slices, clock, rails, live, sandbox, tokens, notify }: World,
-  { requests, random, chance, amount, key, attemptId, make, attempt, request }: Tools,
+  { requests, random, chance, amount, key, attemptId, make, attempt, request, subaccountsOf }: Tools,
 ) {
-  const opened: OpenPayment[] = [];
-  const paid: string[] = [];
+  const opened: Open[] = [];
+  const paid: Pick<Open, 'type' | 'id'>[] = [];
 
-  function remember(tenant: Tenant, payment: OpenPayment['payment']): void {
-    if (!opened.some((known) => known.payment.paymentId === payment.paymentId))
-      opened.push({ tenant, payment });
+  function remember(open: Open): void {
+    if (!opened.some(({ id }) => id === open.id)) opened.push(open);
   }
+
+  const openPayment = (
+    tenant: Tenant,
+    { paymentId, amountCents, expiresAt }: Pick<StoredPayment, 'paymentId' | 'amountCents' | 'expiresAt'>,
+  ): Open => ({ tenant, type: 'payment', id: paymentId, amountCents, expiresAt });
 
   /** The last few, and now and then any other: a payer can be late by days. */
   const draw = () => (opened.length === 0 ? null : random.pick(chance(6) ? opened : opened.slice(-5)));
 
-  /** A creation whose code has not come names the payment, which is there. */
+  /** A creation whose code has not come names the resource, which is there. */
   async function created(
-    tenant: Tenant,
-    amountCents: number,
-    asked: Promise<{ payment: StoredPayment; replayed: boolean }>,
+    expected: Omit<Open, 'id' | 'expiresAt'>,
+    asked: Promise<{ made: Pick<Open, 'id' | 'expiresAt'>; replayed: boolean }>,
   ): Promise<{ id: string; replayed: boolean }> {
     try {
-      const { payment, replayed } = await asked;
-      remember(tenant, payment);
-      return { id: payment.paymentId, replayed };
+      const { made, replayed } = await asked;
+      remember({ ...expected, ...made });
+      return { id: made.id, replayed };
     } catch (error) {
       const reference = error instanceof UpstreamError ? error.lookupReference : null;
       if (!reference) throw error as PaymentError;
-      const expiresAt = plusMs(clock.now(), 30 * MINUTE);
-      remember(tenant, { paymentId: reference, amountCents, expiresAt });
+      remember({ ...expected, id: reference, expiresAt: plusMs(clock.now(), 30 * MINUTE) });
       return { id: reference, replayed: true };
     }
   }
 
-  async function receive({ tenant, payment: { paymentId } }: OpenPayment): Promise<void> {
+  async function receive({ tenant, type, id }: Open): Promise<void> {
     await attempt('receive', async () => {
-      const payment = await slices.payments.receive(tenant, paymentId);
-      if (payment?.paidAt) {
-        requests.expectStatus(paymentId, ['paid', 'refunded']);
-        if (tenant === live && !paid.includes(paymentId)) paid.push(paymentId);
+      const received =
+        type === 'charge'
+          ? await slices.charges.receive(tenant, id)
+          : await slices.payments.receive(tenant, id);
+      if (received?.paidAt) {
+        requests.expectStatus(id, ['paid', 'refunded']);
+        if (tenant === live && !paid.some((known) => known.id === id)) paid.push({ type, id });
       }
-      return payment?.status ?? 'unknown payment';
+      return received?.status ?? 'unknown payment';
     });
+  }
+
+  /** The parts of up to two subaccounts, of which one may not be there. */
+  function sharesOf({ environment }: Tenant) {
+    const ids = subaccountsOf(environment);
+    if (ids.length === 0 || chance(4)) return null;
+    const [first, second] = [random.pick(ids), chance(20) ? `sacc_${'0'.repeat(32)}` : random.pick(ids)];
+    const shares = [{ subaccountId: first, percent: random.pick(['50', '33.33', '99.99']) }];
+    return first === second || chance(2)
+      ? shares
+      : [...shares, { subaccountId: second, amountCents: amount(1, 30) }];
   }
 
   return {
     /** The expiry of a payment, for a clock that moves to its edges. */
-    edges: () => opened.slice(-6).map(({ payment }) => payment.expiresAt),
-    /** A live payment to refund, in most cases one that was paid; null where there is none. */
+    edges: () => opened.slice(-6).map(({ expiresAt }) => expiresAt),
+    /** A live payment or charge to refund, in most cases one that was paid; null where there is none. */
     refundable() {
-      const from = paid.length > 0 && !chance(6) ? paid : opened.map(({ payment }) => payment.paymentId);
+      const from = paid.length > 0 && !chance(6) ? paid : opened;
       return from.length === 0 ? null : random.pick(from.slice(-8));
     },
 
@@ -104,7 +125,36 @@ export function createPixOperations(
           const input = { valueCents, callbackUrl, externalId, customer: { name: 'Ana' }, idempotencyKey };
           await make(
             request('createPayment', tenant, valueCents, idempotencyKey, () =>
-              created(tenant, valueCents, slices.payments.create(tenant, input)),
+              created(
+                { tenant, type: 'payment', amountCents: valueCents },
+                slices.payments.create(tenant, input).then(({ payment, replayed }) => ({
+                  made: { id: payment.paymentId, expiresAt: payment.expiresAt },
+                  replayed,
+                })),
+              ),
+            ),
+          );
+        },
+      },
+      /** Most of them split. The amounts are small, so that a share can be less than a cent. */
+      createCharge: {
+        weight: 4,
+        async act() {
+          const tenant = chance(6) ? sandbox : live;
+          const valueCents = amount(1, 3_000);
+          const idempotencyKey = key();
+          const splits = sharesOf(tenant);
+          const expiresInSeconds = random.pick([null, 60, 3_600]);
+          const input = { valueCents, splits, expiresInSeconds, idempotencyKey };
+          await make(
+            request('createCharge', tenant, valueCents, idempotencyKey, () =>
+              created(
+                { tenant, type: 'charge', amountCents: valueCents },
+                slices.charges.create(tenant, input).then(({ charge, replayed }) => ({
+                  made: { id: charge.chargeId, expiresAt: charge.expiresAt },
+                  replayed,
+                })),
+              ),
             ),
           );
         },
@@ -120,7 +170,7 @@ export function createPixOperations(
             request('startPixCheckout', live, valueCents, `${id} ${attempt}`, async () => {
               const input = { attemptId: attempt, valueCents };
               const payment = await slices.payments.startCheckout(live, { id, grant }, input);
-              remember(live, payment);
+              remember(openPayment(live, payment));
               return { id: payment.paymentId };
             }),
           );
@@ -131,9 +181,9 @@ export function createPixOperations(
         weight: 14,
         async act() {
           const drawn = draw();
-          if (!drawn || !rails.pix.isPayable(txidOf(drawn.payment.paymentId))) return;
-          const txid = txidOf(drawn.payment.paymentId);
-          const { amountCents } = drawn.payment;
+          if (!drawn || !rails.pix.isPayable(txidOf(drawn.id))) return;
+          const txid = txidOf(drawn.id);
+          const { amountCents } = drawn;
           const amounts = random.pick([
             [amountCents],
             [amountCents],
@@ -165,7 +215,7 @@ export function createPixOperations(
           const drawn = draw();
           if (!drawn) return;
           await attempt('openPix', async () => {
-            const page = await slices.payments.open(drawn.payment.paymentId);
+            const page = await slices.payments.open(drawn.id);
             return page?.payment.status ?? 'nothing';
           });
         },

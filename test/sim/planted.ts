@@ -76,6 +76,16 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
       transaction.id.startsWith('payment.paid:') ? withoutPixFee(transaction) : transaction,
     ),
   }),
+  'a share of a split charge is left with nobody': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).filter(({ id }) => !id.startsWith('charge.split:')),
+  }),
+  'a refund of a split charge takes nothing of a subaccount': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).filter(
+      ({ id, subaccountId }) => subaccountId === null || !id.startsWith('refund.begun:'),
+    ),
+  }),
   'a reversal does not reach the statement': (writes) =>
     writes.events?.some(({ kind }) => kind === 'subaccount_payout.reversed')
       ? { ...writes, records: (writes.records ?? []).filter(notOfStatement) }

@@ -10,6 +10,7 @@ export type Made =
   | 'startCheckout'
   | 'createPayment'
   | 'startPixCheckout'
+  | 'createCharge'
   | 'refund'
   | 'requestPayout'
   | 'requestSubaccountPayout'
@@ -42,7 +43,7 @@ export type Answer =
 /** Those whose answer does not tell a first request from a repeated one. */
 const CHECKOUTS: readonly Made[] = ['startCheckout', 'startPixCheckout'];
 /** Those that ask the bank after their commit: a fault may come when what they make is there. */
-const WITH_A_CODE: readonly Made[] = ['createPayment', 'startPixCheckout'];
+const WITH_A_CODE: readonly Made[] = ['createPayment', 'startPixCheckout', 'createCharge'];
 
 /** A row of the books that somebody asked for. */
 export interface Effect {
