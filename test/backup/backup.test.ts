@@ -156,6 +156,7 @@ async function goesOn(
   const there: Record<Acknowledged['kind'], Map<string, string>> = {
     card_payment: new Map(first.payments.map(({ orderCode, status }) => [orderCode, status])),
     payment: new Map(first.pixPayments.map(({ paymentId, status }) => [paymentId, status])),
+    charge: new Map(first.charges.map(({ chargeId, status }) => [chargeId, status])),
     payout: new Map(first.payouts.map(({ id, status }) => [id, status])),
     subaccount: new Map(first.subaccounts.map(({ id }) => [id, ''])),
     subaccount_payout: new Map(first.subaccountPayouts.map(({ id, status }) => [id, status])),

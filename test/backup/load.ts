@@ -4,7 +4,7 @@ import { createClient } from '../support/graphql.ts';
 
 /** Acknowledged resources: each is found again by its id, or something was lost. */
 export interface Acknowledged {
-  kind: 'card_payment' | 'payment' | 'payout' | 'subaccount' | 'subaccount_payout';
+  kind: 'card_payment' | 'payment' | 'charge' | 'payout' | 'subaccount' | 'subaccount_payout';
   id: string;
   key: string;
   paid?: true;
@@ -16,6 +16,12 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
 
 const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
   done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ... on UserError { code message } }
+}`;
+const CHARGE = `mutation ($input: CreateChargeInput!) {
+  done: createCharge(input: $input) { ... on ChargeSuccess { charge { chargeId } } ... on UserError { code message } }
+}`;
+const REFUND_CHARGE = `mutation ($input: RefundChargeInput!) {
+  done: refundCharge(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 const REFUND_PIX = `mutation ($input: RefundPaymentInput!) {
   done: refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
@@ -65,6 +71,14 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
       const subaccountId = (await ask(OPEN, { name: key, externalId: key })).subaccount.subaccountId;
       note({ kind: 'subaccount', id: subaccountId, key });
       await ask(GIVE, { subaccountId, amountCents: 50_000, idempotencyKey: key });
+      // Half of it is the subaccount's, and a part of that is taken back.
+      const splits = [{ subaccountId, share: { percent: '50' } }];
+      const { chargeId } = (await ask(CHARGE, { valueCents: 3_457, splits, idempotencyKey: key })).charge;
+      note({ kind: 'charge', id: chargeId, key });
+      await server.ask('payPix', { paymentId: chargeId, endToEndId: `E2${chargeId.slice(-28)}` });
+      note({ kind: 'charge', id: chargeId, key, paid: true });
+      await ask(REFUND_CHARGE, { chargeId, amountCents: 457, idempotencyKey: `${key}:charge` });
+
       const pixKey = ['bia@cliente.example', 'demora@psa.example', 'nega@psa.example'][round % 3]!;
       const paidOut = await ask(PAY_OUT, { subaccountId, amountCents: 10_000, pixKey, idempotencyKey: key });
       note({ kind: 'subaccount_payout', id: paidOut.subaccountPayout.payoutId, key });

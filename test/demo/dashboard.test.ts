@@ -6,7 +6,7 @@ import type { Route } from '../../server/src/http/routes.ts';
 import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
-import { PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
+import { CHARGES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -84,6 +84,7 @@ describe('the dashboard’s token', () => {
 
     expect(data).toMatchObject({ wallet: { withdrawableCents: 1_000_000 }, payouts: { nodes: [] } });
     expect(await app.client(token).request(PIX_PAYMENTS)).toMatchObject({ payments: { nodes: [] } });
+    expect(await app.client(token).request(CHARGES)).toMatchObject({ charges: { nodes: [] } });
   });
 
   test('the dashboard’s token cannot request a payout', async () => {
@@ -229,6 +230,37 @@ describe('a payment of the dashboard', () => {
       expect(await post('/demo/dashboard/refunds', input)).toMatchObject({
         status: 400,
         body: { code: 'VALIDATION', fields: [{ path }] },
+      });
+  });
+
+  test('a split charge is paid in the simulator, listed with its parts, and refunded in part', async () => {
+    const { createSubaccount } = await app.live.request(
+      'mutation { createSubaccount(input: { name: "Ana" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
+    );
+    const { subaccountId } = createSubaccount.subaccount;
+    const { createCharge } = await app.live.request(
+      `mutation ($splits: [ChargeSplitInput!]) { createCharge(input: { valueCents: 5000, splits: $splits }) {
+        ... on ChargeSuccess { charge { chargeId } } } }`,
+      { splits: [{ subaccountId, share: { percent: '50' } }] },
+    );
+    const { chargeId } = createCharge.charge;
+    const state = await (await fetch(`${app.url}/simulator/state`)).json();
+    expect(state.pixPayments[0]).toMatchObject({ id: chargeId, status: 'pending', payer: null });
+    await post('/simulator/pix/pay', { id: chargeId });
+    expect(await post('/demo/dashboard/refunds', { chargeId, amountCents: 2000 })).toMatchObject({
+      ...{ status: 201, body: { status: 'processing', amountCents: 2000 } },
+    });
+    await app.work.settled();
+    const { token } = await mintToken();
+    expect((await app.client(token).request(CHARGES)).charges.nodes).toMatchObject([
+      { chargeId, refundedCents: 2000, splits: [{ subaccountId, amountCents: 2500, refundedCents: 1000 }] },
+    ]);
+    for (const [input, path] of [
+      [{ chargeId, paymentId: `psa_${'0'.repeat(32)}` }, 'orderCode'],
+      [{ chargeId: 'psc_1' }, 'chargeId'],
+    ] as const)
+      expect(await post('/demo/dashboard/refunds', input)).toMatchObject({
+        ...{ status: 400, body: { code: 'VALIDATION', fields: [{ path }] } },
       });
   });
 

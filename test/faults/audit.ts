@@ -7,6 +7,7 @@ import type { ChildServer } from './child.ts';
 export interface Audit {
   payments: AuditedPayment[];
   pixPayments: AuditedPixPayment[];
+  charges: AuditedCharge[];
   payouts: AuditedPayout[];
   subaccountPayouts: AuditedPayout[];
   subaccounts: AuditedSubaccount[];
@@ -35,6 +36,11 @@ export interface AuditedPixPayment {
   returned: number;
 }
 
+export interface AuditedCharge {
+  chargeId: string;
+  status: PaymentStatus;
+}
+
 /** A payout of the main account, or of a subaccount. */
 export interface AuditedPayout {
   /** `withdrawalId`; or `payoutId`. */
@@ -59,19 +65,18 @@ export interface AuditedSubaccount {
 /** `now` is the server's. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
-  const [, payments, pixPayments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask(
-    'query',
-    [
+  const [, payments, pixPayments, charges, payouts, subaccountPayouts, subaccounts, ...found] =
+    await server.ask('query', [
       // Holds up writers; a transaction that a killed server has left in its database is waited for.
       'lock table stream in exclusive mode',
       PAYMENTS,
       PIX_PAYMENTS,
+      'select charge_id as "chargeId", status from charge',
       PAYOUTS,
       SUBACCOUNT_PAYOUTS,
       SUBACCOUNTS,
       ...Object.values(broken),
-    ],
-  );
+    ]);
   const violations = Object.keys(broken).flatMap((rule, index) =>
     found[index]!.length === 0
       ? []
@@ -80,6 +85,7 @@ export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promis
   return {
     payments: payments as AuditedPayment[],
     pixPayments: pixPayments as AuditedPixPayment[],
+    charges: charges as AuditedCharge[],
     payouts: payouts as AuditedPayout[],
     subaccountPayouts: subaccountPayouts as AuditedPayout[],
     subaccounts: subaccounts as AuditedSubaccount[],

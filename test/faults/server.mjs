@@ -102,8 +102,10 @@ const answers = {
     return { kind: (await app.embedded.cardPayments.pay(orderCode, card)).kind };
   },
   async payPix({ paymentId, endToEndId }) {
-    await app.embedded.pix.pay({ txid: paymentId.slice('psa_'.length), endToEndId });
-    return { status: (await app.embedded.payments.receive(live, paymentId))?.status ?? null };
+    await app.embedded.pix.pay({ txid: paymentId.slice(paymentId.lastIndexOf('_') + 1), endToEndId });
+    const { payments, charges } = app.embedded;
+    const family = paymentId.startsWith('psa_') ? payments : charges;
+    return { status: (await family.receive(live, paymentId))?.status ?? null };
   },
   refund: ({ orderCode }) => app.embedded.cardPayments.refund(live, orderCode),
   async credit({ name, cents, litoshi }) {

@@ -6,6 +6,9 @@ import { LoadedList, mergeRead, mergeUpdated } from './loaded-list.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
+  CHARGE_UPDATES,
+  CHARGES,
+  type Charge,
   MORE_CARD_PAYMENTS,
   MORE_PAYOUTS,
   PAYOUT_UPDATES,
@@ -63,8 +66,14 @@ export class DashboardData implements ReactiveController {
     read: async (after) =>
       (await this.#request<{ payments: Page<PixPayment> }>(PIX_PAYMENTS, { after })).payments,
   });
-  /** Whether the service behind this server offers PIX payments. */
+  readonly charges = new LoadedList<Charge>({
+    keyOf: ({ chargeId }) => chargeId,
+    instantOf: ({ createdAt }) => createdAt,
+    read: async (after) => (await this.#request<{ charges: Page<Charge> }>(CHARGES, { after })).charges,
+  });
+  /** Whether the service behind this server offers PIX payments, and charges. */
   offersPix = true;
+  offersCharges = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
@@ -154,9 +163,10 @@ export class DashboardData implements ReactiveController {
       if (!this.simulated) showRealAccount();
       const start = await api.request<StartData>(START);
       // Behind the cursor of the start, so that no update falls between them.
-      const pixPayments = await readPixPayments(api);
+      const payments = await readOffered<{ payments: Page<PixPayment> }>(api, PIX_PAYMENTS);
+      const charges = await readOffered<{ charges: Page<Charge> }>(api, CHARGES);
       if (api !== this.#api) return;
-      this.#applyStart(start, pixPayments);
+      this.#applyStart(start, payments?.payments, charges?.charges);
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, start.updatesCursor);
@@ -171,12 +181,14 @@ export class DashboardData implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  #applyStart(start: StartData, pixPayments: Page<PixPayment> | null): void {
+  #applyStart(start: StartData, payments?: Page<PixPayment>, charges?: Page<Charge>): void {
     this.wallet = start.wallet;
     this.payouts.addPage(start.payouts);
     this.cardPayments.addPage(start.cardPayments);
-    this.offersPix = pixPayments !== null;
-    if (pixPayments) this.pixPayments.addPage(pixPayments);
+    this.offersPix = payments !== undefined;
+    if (payments) this.pixPayments.addPage(payments);
+    this.offersCharges = charges !== undefined;
+    if (charges) this.charges.addPage(charges);
     for (const { subaccountId, name, payouts } of start.subaccounts.nodes) {
       this.subaccountNames.set(subaccountId, name ?? subaccountId);
       mergeRead(this.subaccountPayouts, payouts.nodes, (payout) => payout.id);
@@ -242,6 +254,15 @@ export class DashboardData implements ReactiveController {
           this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
         },
       );
+    if (this.offersCharges)
+      subscribe<{ cursor: string; occurredAt: string; charge: Charge }>(
+        CHARGE_UPDATES,
+        cursor,
+        ({ charge }) => {
+          this.charges.update(charge);
+          this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+        },
+      );
     // In front of a real service there are no refunds to follow.
     if (!this.simulated) return;
     subscribe<{ cursor: string; occurredAt: string; refund: Refund }>(
@@ -272,7 +293,8 @@ export class DashboardData implements ReactiveController {
   async #loadDay(): Promise<void> {
     // Yesterday too: a payout that was requested before midnight may have completed after it.
     const since = this.now().setHours(0, 0, 0, 0) - DAY_MS;
-    for (const list of [this.payouts, this.cardPayments, this.pixPayments]) await list.loadUntil(since);
+    for (const list of [this.payouts, this.cardPayments, this.pixPayments, this.charges])
+      await list.loadUntil(since);
   }
 
   async #loadSubaccountNames(): Promise<void> {
@@ -365,10 +387,10 @@ export class DashboardData implements ReactiveController {
   }
 }
 
-/** Reads the newest PIX payments; null where the service behind this server offers none. */
-async function readPixPayments(api: DashboardApi): Promise<Page<PixPayment> | null> {
+/** Reads the newest of a family; null where the service behind this server does not offer it. */
+async function readOffered<Data>(api: DashboardApi, query: string): Promise<Data | null> {
   try {
-    return (await api.request<{ payments: Page<PixPayment> }>(PIX_PAYMENTS)).payments;
+    return await api.request<Data>(query);
   } catch (error) {
     if (error instanceof RefusedError && error.code === 'NOT_OFFERED') return null;
     throw error;

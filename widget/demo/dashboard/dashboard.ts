@@ -11,6 +11,7 @@ import './payment-dialog.ts';
 import type { Operable, PaymentDialog } from './payment-dialog.ts';
 import {
   cardPaymentRow,
+  chargeRow,
   DELIVERY_LABELS,
   deliveryRow,
   filterOptions,
@@ -94,8 +95,8 @@ export class DashboardApp extends LitElement {
   }
 
   #renderContent(): TemplateResult {
-    const { credentials, wallet, cardPayments, pixPayments, subaccountPayouts, deliveries, simulated } =
-      this.#data;
+    const { credentials, wallet, cardPayments, pixPayments, charges } = this.#data;
+    const { subaccountPayouts, subaccountNames, deliveries, simulated } = this.#data;
     const open = simulated ? this.#openPayment : null;
     const now = this.#data.now();
     const loading = this.#data.phase === 'loading';
@@ -104,7 +105,7 @@ export class DashboardApp extends LitElement {
       <div class="day">
         <day-chart class="card" .movements=${movementsOf({
           cardPayments: cardPayments.items,
-          pixPayments: pixPayments.items,
+          pixPayments: [...pixPayments.items, ...charges.items],
           payouts: this.#data.payouts.items,
           subaccountPayouts: [...subaccountPayouts.values()],
         })} .now=${now}></day-chart>
@@ -164,6 +165,26 @@ export class DashboardApp extends LitElement {
             ></live-table>`
           : nothing
       }
+      ${
+        this.#data.offersCharges
+          ? html`<live-table
+              id="charges"
+              class="card"
+              heading="Cobranças por PIX"
+              .columns=${PAYMENT_COLUMNS}
+              .rows=${charges
+                .newestFirst()
+                .map((charge) =>
+                  chargeRow(charge, { now, open, nameOf: (id) => subaccountNames.get(id) ?? id }),
+                )}
+              .filters=${filterOptions(PAYMENT_LABELS)}
+              .emptyText=${'Nenhuma cobrança ainda. A primeira que a API criar, com createCharge, aparece aqui, com a parte de cada subconta, e muda de estado sozinha.'}
+              ?hasMore=${charges.hasMore}
+              ?loading=${loading}
+              @load-more=${() => this.#data.loadMore(charges)}
+            ></live-table>`
+          : nothing
+      }
       ${simulated ? html`<payment-dialog @payment-operation-done=${this.#announce}></payment-dialog>` : nothing}
       <div class="pair">
         <live-table
@@ -174,7 +195,7 @@ export class DashboardApp extends LitElement {
           .rows=${newestFirst([...subaccountPayouts.values()], ({ createdAt }) => createdAt).map((payout) =>
             subaccountPayoutRow(payout, {
               now,
-              name: this.#data.subaccountNames.get(payout.subaccountId) ?? payout.subaccountId,
+              name: subaccountNames.get(payout.subaccountId) ?? payout.subaccountId,
             }),
           )}
           .filters=${filterOptions(SUBACCOUNT_PAYOUT_LABELS)}

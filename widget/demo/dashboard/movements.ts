@@ -1,5 +1,5 @@
 import type { MoneyMovement } from './chart.ts';
-import type { CardPayment, Payout, PixPayment, SubaccountPayout } from './operations.ts';
+import type { CardPayment, PaidByPix, Payout, SubaccountPayout } from './operations.ts';
 
 /** The money movements that the chart of the day shows. */
 export function movementsOf({
@@ -9,7 +9,7 @@ export function movementsOf({
   subaccountPayouts,
 }: {
   cardPayments: readonly CardPayment[];
-  pixPayments: readonly PixPayment[];
+  pixPayments: readonly PaidByPix[];
   payouts: readonly Payout[];
   subaccountPayouts: readonly SubaccountPayout[];
 }): MoneyMovement[] {
@@ -31,8 +31,8 @@ export function movementsOf({
   ];
 }
 
-/** The refunds of a PIX payment, each at its instant; the last one alone where the service does not list them. */
-function refundsOf({ refunds, refundedAt, amountCents }: PixPayment): MoneyMovement[] {
+/** The refunds of a payment or a charge by PIX, each at its instant; the last one alone where the service does not list them. */
+function refundsOf({ refunds, refundedAt, amountCents }: PaidByPix): MoneyMovement[] {
   if (refunds === null) return movement(refundedAt, -amountCents);
   return refunds
     .filter(({ status }) => status === 'COMPLETED')

@@ -4,6 +4,9 @@ import type { introspection } from '../../src/graphql-env.d.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
+  CHARGE_UPDATES,
+  CHARGES,
+  type Charge,
   MORE_CARD_PAYMENTS,
   MORE_PAYOUTS,
   PAYOUT_UPDATES,
@@ -43,6 +46,8 @@ const subaccountPayouts = graphql(SUBACCOUNT_PAYOUT_UPDATES);
 const cardPayments = graphql(CARD_PAYMENT_UPDATES);
 const morePixPayments = graphql(PIX_PAYMENTS);
 const pixPayments = graphql(PIX_PAYMENT_UPDATES);
+const moreCharges = graphql(CHARGES);
+const charges = graphql(CHARGE_UPDATES);
 const refunds = graphql(REFUND_UPDATES);
 
 type Fits<Given extends Expected, Expected> = [Given, Expected];
@@ -62,5 +67,7 @@ export type Checks = [
   Fits<ResultOf<typeof cardPayments>['allCardPaymentUpdates']['cardPayment'], CardPayment>,
   Fits<ResultOf<typeof morePixPayments>['payments'], Page<PixPayment>>,
   Fits<ResultOf<typeof pixPayments>['allPaymentUpdates']['payment'], PixPayment>,
+  Fits<ResultOf<typeof moreCharges>['charges'], Page<Charge>>,
+  Fits<ResultOf<typeof charges>['allChargeUpdates']['charge'], Charge>,
   Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund'], Refund>,
 ];

@@ -69,12 +69,11 @@ export interface CardPayment {
 /** The words of a card payment's status. */
 export type PixPaymentStatus = CardPaymentStatus;
 
-export interface PixPayment {
-  paymentId: string;
+/** A payment or a charge by PIX. */
+export interface PaidByPix {
   status: PixPaymentStatus;
   amountCents: number;
   description: string | null;
-  customer: { name: string | null; email: string | null } | null;
   createdAt: string | null;
   paidAt: string | null;
   paidLate: boolean;
@@ -87,6 +86,16 @@ export interface PixPayment {
   /** Oldest first. Null where the service does not tell. */
   refunds: RefundOfPix[] | null;
   version: number;
+}
+
+export interface PixPayment extends PaidByPix {
+  paymentId: string;
+  customer: { name: string | null; email: string | null } | null;
+}
+
+export interface Charge extends PaidByPix {
+  chargeId: string;
+  splits: { subaccountId: string; amountCents: number; refundedCents: number }[];
 }
 
 export interface RefundOfPix {
@@ -134,8 +143,10 @@ const SUBACCOUNT_PAYOUT =
   'id code subaccountId status reversed amountCents netAmountCents pixKey recipientName failureReason createdAt completedAt version' as const;
 const CARD_PAYMENT =
   'orderCode status amountCents description customer{name} createdAt paidAt refundedAt canceledAt refundedCents refundableCents failureReason version' as const;
-const PIX_PAYMENT =
-  'paymentId status amountCents description customer{name email} createdAt paidAt paidLate refundedAt refundedCents refundableCents failureReason returnedCredits{amountCents cause returnedAt} refunds{refundId status amountCents failureReason completedAt} version' as const;
+const PAID_BY_PIX =
+  'status amountCents description createdAt paidAt paidLate refundedAt refundedCents refundableCents failureReason returnedCredits{amountCents cause returnedAt} refunds{refundId status amountCents failureReason completedAt} version' as const;
+const PIX_PAYMENT = `paymentId customer{name email} ${PAID_BY_PIX}` as const;
+const CHARGE = `chargeId splits{subaccountId amountCents refundedCents} ${PAID_BY_PIX}` as const;
 const DELIVERY =
   'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
 const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
@@ -151,6 +162,8 @@ export const MORE_CARD_PAYMENTS =
 /** A query of its own: a service that offers no PIX payments refuses it, and nothing else. */
 export const PIX_PAYMENTS =
   `query PixPayments($after:String){payments(first:50,after:$after){nodes{${PIX_PAYMENT}}${PAGE_INFO}}}` as const;
+export const CHARGES =
+  `query Charges($after:String){charges(first:50,after:$after){nodes{${CHARGE}}${PAGE_INFO}}}` as const;
 export const WEBHOOK_DELIVERIES =
   `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 export const SUBACCOUNT_NAMES =
@@ -168,6 +181,9 @@ export const CARD_PAYMENT_UPDATES =
 /** Each refund changes its payment, so that its state is in these updates. */
 export const PIX_PAYMENT_UPDATES =
   `subscription PixPaymentUpdates($after:String){allPaymentUpdates(after:$after){cursor occurredAt payment{${PIX_PAYMENT}}}}` as const;
+
+export const CHARGE_UPDATES =
+  `subscription ChargeUpdates($after:String){allChargeUpdates(after:$after){cursor occurredAt charge{${CHARGE}}}}` as const;
 
 /** A refund of a part changes its card payment's amounts without an update of the card payment. */
 export const REFUND_UPDATES =

@@ -3,15 +3,18 @@ import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import type { CardPaymentStatus } from './operations.ts';
 
-/** A payment as the dialog needs it. `id` is a card payment's order code or a PIX payment's id. */
+/** A payment as the dialog needs it. `id` is a card payment's order code, or the id of a PIX payment or a charge. */
 export interface Operable {
-  method: 'card' | 'pix';
+  method: 'card' | 'pix' | 'charge';
   id: string;
   status: CardPaymentStatus;
   amountCents: number;
   description: string | null;
   refundableCents: number | null;
 }
+
+/** The member of a request that names a payment. */
+const ID_OF = { card: 'orderCode', pix: 'paymentId', charge: 'chargeId' } as const;
 
 /** The operations on a payment, by its status. Other statuses have none. */
 export type PaymentOperation = 'refund' | 'cancel';
@@ -147,7 +150,7 @@ export class PaymentDialog extends LitElement {
     if (this.#refund?.id !== id || this.#refund.amountCents !== amountCents)
       this.#refund = { id, amountCents, idempotencyKey: crypto.randomUUID() };
     const { idempotencyKey } = this.#refund;
-    const target = method === 'card' ? { orderCode: id } : { paymentId: id };
+    const target = { [ID_OF[method]]: id };
     this.sending = true;
     this.error = '';
     const result = await (operation === 'refund'

@@ -3,7 +3,14 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull, formatRelative, formatTime } from '../shared/format.ts';
 import { returnTexts } from '../shared/pix.ts';
 import type { TableRow } from './live-table.ts';
-import type { CardPayment, PixPayment, SubaccountPayout, WebhookDelivery } from './operations.ts';
+import type {
+  CardPayment,
+  Charge,
+  PaidByPix,
+  PixPayment,
+  SubaccountPayout,
+  WebhookDelivery,
+} from './operations.ts';
 import { type Operable, operationOf } from './payment-dialog.ts';
 
 type Tone = 'waiting' | 'good' | 'bad' | 'neutral' | 'warning';
@@ -65,26 +72,43 @@ export function cardPaymentRow(
   };
 }
 
-export function pixPaymentRow(
-  payment: PixPayment,
-  { now, open }: { now: Date; open: OpenPayment },
+export function pixPaymentRow(payment: PixPayment, options: { now: Date; open: OpenPayment }): TableRow {
+  const { paymentId, customer } = payment;
+  const payer = customer?.name ?? customer?.email ?? '';
+  return rowOfPix(payment, { ...options, method: 'pix', id: paymentId, detail: payer });
+}
+
+export function chargeRow(
+  charge: Charge,
+  options: { now: Date; open: OpenPayment; nameOf: (subaccountId: string) => string },
 ): TableRow {
-  const { paymentId, status, version, amountCents, description, customer, refundableCents } = payment;
-  const operable = {
-    method: 'pix',
-    id: paymentId,
-    status,
-    amountCents,
-    description,
-    refundableCents,
-  } as const;
+  const { chargeId, splits } = charge;
+  const parts = splits.map(
+    ({ subaccountId, amountCents, refundedCents }) =>
+      `${options.nameOf(subaccountId)}: ${formatBrl(amountCents)}${refundedCents > 0 ? `, ${formatBrl(refundedCents)} estornados` : ''}`,
+  );
+  return rowOfPix(charge, { ...options, method: 'charge', id: chargeId, detail: parts.join(' · ') });
+}
+
+function rowOfPix(
+  payment: PaidByPix,
+  {
+    method,
+    id,
+    detail,
+    now,
+    open,
+  }: { method: 'pix' | 'charge'; id: string; detail: string; now: Date; open: OpenPayment },
+): TableRow {
+  const { status, version, amountCents, description, refundableCents } = payment;
+  const operable = { method, id, status, amountCents, description, refundableCents };
   const lastRefund = payment.refunds?.at(-1);
   const failedRefund =
     lastRefund?.status === 'FAILED'
       ? `estorno de ${formatBrl(lastRefund.amountCents)} recusado: ${lastRefund.failureReason ?? 'sem motivo'}`
       : null;
   return {
-    key: paymentId,
+    key: id,
     status,
     version,
     cells: [
@@ -95,7 +119,7 @@ export function pixPaymentRow(
         ...returnTexts(payment.returnedCredits),
       ),
       html`${formatBrl(amountCents)}`,
-      saleCell(description, customer?.name ?? customer?.email ?? ''),
+      saleCell(description, detail),
       codeCell(operable, open),
       timeCell(payment.createdAt, now),
     ],

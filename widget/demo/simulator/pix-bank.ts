@@ -33,7 +33,7 @@ export function renderPixBank({ pixPayments }: Snapshot, page: Page): TemplateRe
       ${
         pixPayments.length === 0
           ? html`<p class="empty">
-              Nenhum pagamento por PIX ainda. Crie um com a mutação <code>createPayment</code> e ele aparece aqui para
+              Nenhum PIX ainda. Crie um com a mutação <code>createPayment</code> ou <code>createCharge</code> e ele aparece aqui para
               ser pago.
             </p>`
           : html`<ul class="rows stacked">${pixPayments.map((payment) => renderPayment(payment, page))}</ul>`
