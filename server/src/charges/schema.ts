@@ -19,7 +19,7 @@ import {
   listedPix,
   PaymentStatusEnum,
   pixFields,
-} from '../pix/schema.ts';
+} from '../pix/fields-schema.ts';
 import { SubaccountRef } from '../subaccounts/subaccount-schema.ts';
 import {
   type Charge,

@@ -29,7 +29,7 @@ import {
   listedPix,
   PaymentStatusEnum,
   pixFields,
-} from '../pix/schema.ts';
+} from '../pix/fields-schema.ts';
 import { type CreatePaymentInput, createPaymentInput, type Payment, type PaymentMethod } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────

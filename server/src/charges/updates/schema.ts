@@ -1,7 +1,7 @@
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
 import { statusSince } from '../../pix/model.ts';
-import { PaymentStatusEnum } from '../../pix/schema.ts';
 import { type PixUpdate, pixUpdates } from '../../pix/updates/schema.ts';
 import { type Charge, chargeBeganAt } from '../model.ts';
 import { ChargeRef, mayReadCharge } from '../schema.ts';

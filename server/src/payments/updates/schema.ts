@@ -1,8 +1,8 @@
 import { assertMay, mayReadPayment } from '../../access/model.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
 import { statusSince } from '../../pix/model.ts';
-import { PaymentStatusEnum } from '../../pix/schema.ts';
 import { type PixUpdate, pixUpdates } from '../../pix/updates/schema.ts';
 import { type Payment, paymentBeganAt } from '../model.ts';
 import { PaymentRef } from '../schema.ts';
