@@ -162,6 +162,7 @@ interface Captured {
 
 const FOLLOWED = [
   'allCardPaymentUpdates',
+  'allChargeUpdates',
   'allCheckoutTokenUpdates',
   'allPaymentUpdates',
   'allPayoutUpdates',
@@ -305,7 +306,9 @@ async function populate(app: TestApp): Promise<World> {
   await app.controls.credit({ accountId, environment: 'live' }, 10_000_000);
 
   const tenant = { accountId, environment: 'live' } as const;
-  const names: Record<string, string[]> = { orderCode: [], paymentId: [], productId: [], subaccountId: [] };
+  const names: Record<string, string[]> = {
+    ...{ orderCode: [], paymentId: [], chargeId: [], productId: [], subaccountId: [] },
+  };
   const change = async (client: keyof typeof clients, mutation: string) => {
     const data = await clients[client].request(`mutation { made: ${mutation} }`);
     return data.made;
@@ -324,6 +327,13 @@ async function populate(app: TestApp): Promise<World> {
         'createPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana", taxId: "12345678909" }, metadata: "{}" }) { ... on PaymentSuccess { payment { paymentId } } }',
       );
       return payment.paymentId as string;
+    },
+    charge: async (client: keyof typeof clients, subaccountId: string) => {
+      const { charge } = await change(
+        client,
+        `createCharge(input: { valueCents: 1000, description: "ü", splits: [{ subaccountId: "${subaccountId}", share: { percent: "33.3" } }] }) { ... on ChargeSuccess { charge { chargeId } } }`,
+      );
+      return charge.chargeId as string;
     },
     product: async (client: keyof typeof clients) => {
       const { product } = await change(
@@ -345,7 +355,9 @@ async function populate(app: TestApp): Promise<World> {
     names.orderCode!.push(await makes.payment(client));
     names.paymentId!.push(await makes.pix(client));
     names.productId!.push(await makes.product(client));
-    names.subaccountId!.push(await makes.subaccount(client));
+    const opened = await makes.subaccount(client);
+    names.subaccountId!.push(opened);
+    names.chargeId!.push(await makes.charge(client, opened));
   }
   const [subaccountId] = names.subaccountId as [string];
   await change(
@@ -379,17 +391,23 @@ async function populate(app: TestApp): Promise<World> {
     );
   };
   await payByPix(names.paymentId![0]!);
+  const payCharge = async (chargeId: string) => {
+    for (const amountCents of [1000, 1001]) await app.pix.pay({ txid: txidOf(chargeId), amountCents });
+    await app.charges.receive(tenant, chargeId);
+    await change('live', `refundCharge(input: { chargeId: "${chargeId}", amountCents: 10 }) { __typename }`);
+  };
+  await payCharge(names.chargeId![0]!);
   await app.work.settled();
 
   const ids = Object.values(
     await app.live.request(
-      '{ wallet { id } a: payouts { nodes { id } } b: cardPayments { nodes { id } } c: refunds { nodes { id } } d: payments { nodes { id } } }',
+      '{ wallet { id } a: payouts { nodes { id } } b: cardPayments { nodes { id } } c: refunds { nodes { id } } d: payments { nodes { id } } e: charges { nodes { id } } }',
     ),
   ).flatMap(
     (each) => (each as { id?: string }).id ?? (each as { nodes: { id: string }[] }).nodes.map(({ id }) => id),
   );
   const cursors: Record<string, string> = {};
-  const lists = ['payouts', 'cardPayments', 'payments', 'refunds', 'products', 'subaccounts'];
+  const lists = ['payouts', 'cardPayments', 'payments', 'charges', 'refunds', 'products', 'subaccounts'];
   for (const list of [...lists, 'webhookDeliveries']) {
     const data = await app.live.request(`{ ${list}(first: 1) { pageInfo { endCursor } } }`);
     cursors[`Query.${list}`] = data[list].pageInfo.endCursor;
@@ -435,6 +453,7 @@ async function populate(app: TestApp): Promise<World> {
   const known: Record<string, Values> = {
     orderCode: { fitting: names.orderCode!, others: wrongTexts },
     paymentId: { fitting: names.paymentId!, others: [`psa_${'0'.repeat(32)}`, ...wrongTexts] },
+    chargeId: { fitting: names.chargeId!, others: [`psc_${'0'.repeat(32)}`, ...wrongTexts] },
     productId: { fitting: names.productId!, others: wrongTexts },
     subaccountId: { fitting: names.subaccountId!, others: wrongTexts },
     reference: { fitting: ['saq_idem_b', 'saq_idem_none'], others: wrongTexts },
@@ -483,6 +502,7 @@ async function populate(app: TestApp): Promise<World> {
       await app.cardPayments.pay(orderCode, approved());
       await refund(orderCode);
       await payByPix(await makes.pix('live'));
+      await payCharge(await makes.charge('live', subaccountId));
       await payOut('followed');
       const mint =
         'mutation { createCheckoutToken(input: { amount: { fixedCents: 500 } }) { ... on CheckoutTokenSuccess { token } } }';
@@ -498,12 +518,18 @@ async function populate(app: TestApp): Promise<World> {
           fitting: [null, null, cursors[field] ?? null],
           others: ['x', '', ...Object.values(cursors)],
         };
+      if (field === 'Query.charges' && argument.name === 'filter')
+        return {
+          fitting: [null, {}, { status: ['PENDING', 'UNKNOWN'], split: true }, { split: false }],
+          others: [{ status: ['COMPLETED'] }, { method: ['PIX'] }, { split: 1 }, { x: 1 }, 1],
+        };
       return known[argument.name] ?? anyValues(argument.type);
     },
     async write(random) {
       await random.pick([
         () => makes.payment('live'),
         () => makes.pix('live'),
+        () => makes.charge('live', subaccountId),
         () => makes.product(random.pick(['live', 'other'] as const)),
         () => change('sandbox', 'createTestPayment(input: { valueCents: 100000 }) { __typename }'),
         () =>

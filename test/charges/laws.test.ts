@@ -36,7 +36,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
   const charges = new Map<string, StoredCharge>();
   const refunds = new Map<string, Refund>();
   const subaccounts = new Map(SUBACCOUNTS.map((id) => [id, 0]));
-  /** What has left each subaccount, and the balance, in another way. */
+  /** Counts what has left each subaccount, and the balance, in another way. */
   const withdrawn = new Map(SUBACCOUNTS.map((id) => [id, 0]));
   let paidOutCents = 0;
   let heldCents = 0;

@@ -93,7 +93,7 @@ describe('what is known of a charge, held against what is shown', () => {
     expect(mergeUpstreamCharge(refunded.payment, claim({ status: 'pending' }), NOW)).toBeNull();
   });
 
-  test('A charge of which too little is shown is not recorded', () => {
+  test('A charge is not recorded where its amount is not shown', () => {
     expect(mergeUpstreamCharge(null, claim({ amountCents: null }), NOW)).toBeNull();
   });
 });

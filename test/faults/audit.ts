@@ -325,7 +325,7 @@ const SPLITS = `
     (split ->> 'assignedCents')::bigint as assigned_cents
   from charge cross join lateral jsonb_array_elements(splits) with ordinality split (split, place)`;
 
-/** What has happened to the statements by refunds of split charges: taken, or given back by one that has failed. */
+/** The lines of refunds of split charges on statements: taken, or given back by one that has failed. */
 const SPLIT_REFUNDS = `
   select e.account_id, e.environment, e.subaccount_id, e.kind, e.ref_id, e.amount_cents, r.resource_id as charge_id
   from statement_entry e join refund r on r.refund_id = e.ref_id`;

@@ -92,7 +92,7 @@ export function createPixOperations(
     });
   }
 
-  /** The parts of up to two subaccounts, of which one may not be there. */
+  /** The parts of up to two subaccounts. The second may not be there. */
   function sharesOf({ environment }: Tenant) {
     const ids = subaccountsOf(environment);
     if (ids.length === 0 || chance(4)) return null;
