@@ -121,6 +121,22 @@ describe('the parts of a refund', () => {
     );
   });
 
+  test('A refund beside one that is under way divides what is left, and takes what the balances have', () => {
+    const [ana, bia] = splitsOf([{ amountCents: 400 }, { amountCents: 200 }].map(toAsked), 1_000);
+    const charge = {
+      ...{ amountCents: 1_000, refundedCents: 100, refundingCents: 400 },
+      splits: [
+        { ...ana!, assignedCents: 200 },
+        { ...bia!, assignedCents: 100 },
+      ],
+    } as unknown as StoredCharge;
+    const balances: Record<string, number> = { [ana!.subaccountId]: 300, [bia!.subaccountId]: 7 };
+    expect(partsOfRefund(charge, 250, (id) => balances[id]!)).toEqual([
+      { subaccountId: ana!.subaccountId, assignedCents: 100, takenCents: 100 },
+      { subaccountId: bia!.subaccountId, assignedCents: 50, takenCents: 7 },
+    ]);
+  });
+
   test('Refunds in any parts take of each party its share in the end, and no more before', () => {
     const history = fc.record({
       netCents: fc.integer({ min: 100, max: 500_000 }),

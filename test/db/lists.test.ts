@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { countCardPayments, listCardPayments } from '../../server/src/card-payments/store.ts';
+import type { ChargeKind } from '../../server/src/charges/model.ts';
+import { chargeTable } from '../../server/src/charges/store.ts';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 import { splitPeriod } from '../../server/src/db/lists.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
@@ -22,6 +24,7 @@ import {
   type PayoutStatus,
 } from '../../server/src/payouts/model.ts';
 import { countPayouts, listPayouts, savePayouts } from '../../server/src/payouts/store.ts';
+import type { PixFilter } from '../../server/src/pix/model.ts';
 import {
   countProducts,
   deleteProducts,
@@ -217,7 +220,9 @@ async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[
   const [law] = Object.values(rulesOfTotals());
   // A database of an earlier version has no such list.
   const { rows } = await sql<{ list: string }>`
-    select list from unnest('{refund, payment}'::text[]) list where to_regclass(list) is null`.execute(db);
+    select list from unnest('{refund, payment, charge}'::text[]) list where to_regclass(list) is null`.execute(
+    db,
+  );
   const text = rows.reduce(
     (all, { list }) => all.replace(new RegExp(`union all select [^\\n]* from ${list}\\n`), ''),
     law!,
@@ -427,6 +432,15 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
       timestamptz '2026-01-01' + place * interval '1 minute', now(), case when place >= ${rare} then now() end,
       case when place >= ${rare} then 'E' || place end, case when place < ${rare} then 'refused' end
     from generate_series(1, ${rows}) place;
+  insert into charge (account_id, environment, charge_id, kind, version, status, amount_cents, fee_cents, created_at,
+      expires_at, paid_at, end_to_end_id, failure_reason, splits)
+    select '${accountId}', 'live', case when place < ${rare} then 'psplit_' else 'psc_' end || lpad(to_hex(place), 32, '0'),
+      case when place < ${rare} then 'split' else 'single' end, 2,
+      case when place < ${rare} then 'failed' else 'paid' end, 1000, 0,
+      timestamptz '2026-01-01' + place * interval '1 minute', now(), case when place >= ${rare} then now() end,
+      case when place >= ${rare} then 'E' || place end, case when place < ${rare} then 'refused' end,
+      case when place < ${rare} then '[{}]' else '[]' end::jsonb
+    from generate_series(1, ${rows}) place;
   insert into product (account_id, environment, id, name, price_cents, created_at)
     select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'Caneca', 4990, now()
     from generate_series(1, ${rows}) place;
@@ -524,6 +538,12 @@ describeOnDatabase('A page', (open) => {
     'of all time but the last hour': { createdBefore: plusMs(new Date('2026-01-01'), (rows - 60) * MINUTE) },
     'of all time and a rare status': { createdAfter: new Date(0), status: ['failed'] },
   });
+  const chargeFilters: Record<string, PixFilter<ChargeKind>> = {
+    'without a filter': {},
+    'of a rare kind': { kind: ['split'] },
+    'of a common kind and a rare status': { kind: ['single'], status: ['failed'] },
+    'of a period long ago and a rare kind': { ...created, kind: ['split'] },
+  };
   const longAgo = { from: period.requestedAfter, before: period.requestedBefore };
   const mirrored = { limit: 51, allOf: { parent: ['pix', 'ltc'], status: ['paid', 'failed', 'pending'] } };
   const paymentFilters: Record<string, RangeFilter> = {
@@ -560,6 +580,16 @@ describeOnDatabase('A page', (open) => {
           (db, of) => paymentTable.list(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
         ],
         [`of payments ${name}, its total`, (db, of) => paymentTable.count(db, of, filter)],
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(chargeFilters).flatMap(([name, filter]): [string, Ask][] => [
+        [`of charges ${name}`, (db, of) => chargeTable.list(db, of, { end: 'first', limit: 51, ...filter })],
+        [
+          `of charges ${name}, the last before a place in the middle`,
+          (db, of) => chargeTable.list(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
+        ],
+        [`of charges ${name}, its total`, (db, of) => chargeTable.count(db, of, filter)],
       ]),
     ),
     'of card payments': (db, of) => listCardPayments(db, of, page),

@@ -58,8 +58,13 @@ export const ROOMS = [
   },
   {
     group: 'state machines',
-    mutate: ['payments/upstream-payment.ts'],
+    mutate: ['payments/upstream-payment.ts', 'pix/upstream-resource.ts'],
     tests: ['payments/mirror.test.ts'],
+  },
+  {
+    group: 'ledger',
+    mutate: ['charges/splitting.ts', 'charges/percent.ts'],
+    tests: ['charges/splitting.test.ts'],
   },
   {
     group: 'state machines',
