@@ -153,10 +153,11 @@ async function goesOn(
   expect(first.violations, target).toEqual([]);
   const [heads] = await server.ask('query', ['select account_id, environment, version from stream']);
 
+  const pixStatuses = new Map(first.pixPayments.map(({ paymentId, status }) => [paymentId, status]));
   const there: Record<Acknowledged['kind'], Map<string, string>> = {
     card_payment: new Map(first.payments.map(({ orderCode, status }) => [orderCode, status])),
-    payment: new Map(first.pixPayments.map(({ paymentId, status }) => [paymentId, status])),
-    charge: new Map(first.charges.map(({ chargeId, status }) => [chargeId, status])),
+    payment: pixStatuses,
+    charge: pixStatuses,
     payout: new Map(first.payouts.map(({ id, status }) => [id, status])),
     subaccount: new Map(first.subaccounts.map(({ id }) => [id, ''])),
     subaccount_payout: new Map(first.subaccountPayouts.map(({ id, status }) => [id, status])),

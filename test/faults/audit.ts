@@ -7,7 +7,6 @@ import type { ChildServer } from './child.ts';
 export interface Audit {
   payments: AuditedPayment[];
   pixPayments: AuditedPixPayment[];
-  charges: AuditedCharge[];
   payouts: AuditedPayout[];
   subaccountPayouts: AuditedPayout[];
   subaccounts: AuditedSubaccount[];
@@ -24,6 +23,7 @@ export interface AuditedPayment {
   hasOpenCharge: boolean;
 }
 
+/** A payment or a charge by PIX. */
 export interface AuditedPixPayment {
   paymentId: string;
   /** The idempotency key that it was created with. */
@@ -34,11 +34,6 @@ export interface AuditedPixPayment {
   /** The bank's names of the credits that are recorded, and the number of those that were sent back. */
   credits: string[];
   returned: number;
-}
-
-export interface AuditedCharge {
-  chargeId: string;
-  status: PaymentStatus;
 }
 
 /** A payout of the main account, or of a subaccount. */
@@ -65,18 +60,19 @@ export interface AuditedSubaccount {
 /** `now` is the server's. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
-  const [, payments, pixPayments, charges, payouts, subaccountPayouts, subaccounts, ...found] =
-    await server.ask('query', [
+  const [, payments, pixPayments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask(
+    'query',
+    [
       // Holds up writers; a transaction that a killed server has left in its database is waited for.
       'lock table stream in exclusive mode',
       PAYMENTS,
       PIX_PAYMENTS,
-      'select charge_id as "chargeId", status from charge',
       PAYOUTS,
       SUBACCOUNT_PAYOUTS,
       SUBACCOUNTS,
       ...Object.values(broken),
-    ]);
+    ],
+  );
   const violations = Object.keys(broken).flatMap((rule, index) =>
     found[index]!.length === 0
       ? []
@@ -85,7 +81,6 @@ export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promis
   return {
     payments: payments as AuditedPayment[],
     pixPayments: pixPayments as AuditedPixPayment[],
-    charges: charges as AuditedCharge[],
     payouts: payouts as AuditedPayout[],
     subaccountPayouts: subaccountPayouts as AuditedPayout[],
     subaccounts: subaccounts as AuditedSubaccount[],
@@ -99,12 +94,15 @@ const PAYMENTS = `
   from card_payment left join idempotency on resource_id = order_code`;
 
 const PIX_PAYMENTS = `
-  select payment_id as "paymentId", key, status, version, amount_cents as "amountCents", (
-    select coalesce(jsonb_agg(end_to_end_id), '[]') from pix_credit c where c.payment_id = payment.payment_id
+  select id as "paymentId", key, status, version, amount_cents as "amountCents", (
+    select coalesce(jsonb_agg(end_to_end_id), '[]') from pix_credit c where c.payment_id = id
   ) as credits, (
-    select count(*) from pix_credit c where c.payment_id = payment.payment_id and returned_at is not null
+    select count(*) from pix_credit c where c.payment_id = id and returned_at is not null
   ) as returned
-  from payment left join idempotency on resource_id = payment_id`;
+  from (
+    select payment_id as id, status, version, amount_cents from payment
+    union all select charge_id, status, version, amount_cents from charge
+  ) p left join idempotency on resource_id = id`;
 
 const PAYOUTS = `
   select withdrawal_id as id, key, destination as whose, status, version, amount_cents as "amountCents"

@@ -1,9 +1,10 @@
 import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import type { Audit } from './audit.ts';
+import { OPEN } from './documents.ts';
 import { type Errand, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
-/** One payment by PIX as its merchant and its payer know it. */
+/** One payment or split charge by PIX as its merchant and its payer know it. */
 interface Sale {
   readonly key: string;
   /** No two alike, so that a payment tells whose it is. */
@@ -21,9 +22,9 @@ interface Sale {
   version: number;
 }
 
-/** A payer, by its e-mail in the simulation, and what becomes of its payment. */
+/** A payer, by its e-mail in the simulation, and what becomes of its payment. Null: of a split charge, which has no customer. */
 interface Payer {
-  email: string;
+  email: string | null;
   /** The credits that it sends by hand. */
   pays: number;
   /** The amounts that are refunded one after the other; null: all that is left. */
@@ -39,6 +40,8 @@ export const PAYERS: readonly Payer[] = [
   { email: ANA, pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
   { email: ANA, pays: 1, refunds: [100, null], leadsTo: ['refunded'], returned: 0 },
   { email: ANA, pays: 2, refunds: [], leadsTo: ['paid'], returned: 1 },
+  { email: null, pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
+  { email: null, pays: 2, refunds: [100, null], leadsTo: ['refunded'], returned: 1 },
   { email: ANA, pays: 0, refunds: [], leadsTo: ['expired'], returned: 0 },
   { email: 'paga@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 0 },
   { email: 'paga-duas@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 1 },
@@ -54,6 +57,16 @@ const CREATE = `mutation ($input: CreatePaymentInput!) {
     ... on UserError { code message }
     ... on UpstreamError { lookupReference }
   }
+}`;
+const CHARGE = `mutation ($input: CreateChargeInput!) {
+  createCharge(input: $input) {
+    ... on ChargeSuccess { charge { chargeId } }
+    ... on UserError { code message }
+    ... on UpstreamError { lookupReference }
+  }
+}`;
+const REFUND_CHARGE = `mutation ($input: RefundChargeInput!) {
+  refundCharge(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
   refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
@@ -95,13 +108,11 @@ export function createPixPayers(random: Random) {
   const step = async (sale: Sale, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
     const { key, valueCents, payer, twice } = sale;
     if (sale.paymentId === null) {
-      const input = { valueCents, customer: { email: payer.email }, idempotencyKey: key };
       const created = await repeated(twice, async () => {
-        const { createPayment } = await api.request(CREATE, { input });
-        // A payment whose code has not come, or was refused, is named as well.
-        const paymentId: string | undefined =
-          createPayment.payment?.paymentId ?? createPayment.lookupReference;
-        if (!paymentId) throw new Error(`refused: ${JSON.stringify(createPayment)}`);
+        const answer = await create(api, { key, valueCents, email: payer.email });
+        // What has no code yet, or was refused one, is named as well.
+        const paymentId: string | undefined = answer.id ?? answer.lookupReference;
+        if (!paymentId) throw new Error(`refused: ${JSON.stringify(answer)}`);
         sale.paymentId ??= paymentId;
         return paymentId;
       });
@@ -121,13 +132,37 @@ export function createPixPayers(random: Random) {
       return;
     }
     const amountCents = sale.refunds[sale.refunded]!;
-    const input = { paymentId, amountCents, idempotencyKey: `${key}:refund:${sale.refunded}` };
+    const details = { amountCents, idempotencyKey: `${key}:refund:${sale.refunded}` };
     await repeated(twice, async () => {
-      const { refundPayment } = await api.request(REFUND, { input });
-      if (!refundPayment.refund) throw new Error(`refused: ${JSON.stringify(refundPayment)}`);
+      const { done } = await (payer.email === null
+        ? api
+            .request(REFUND_CHARGE, { input: { ...details, chargeId: paymentId } })
+            .then(({ refundCharge }) => ({ done: refundCharge }))
+        : api
+            .request(REFUND, { input: { ...details, paymentId } })
+            .then(({ refundPayment }) => ({ done: refundPayment })));
+      if (!done.refund) throw new Error(`refused: ${JSON.stringify(done)}`);
     });
     sale.refunded += 1;
   };
+
+  /** Creates a payment, or a charge that a subaccount has a part in. */
+  async function create(
+    api: Parameters<Errand['step']>[1],
+    { key, valueCents, email }: { key: string; valueCents: number; email: string | null },
+  ): Promise<{ id?: string; lookupReference?: string }> {
+    if (email !== null) {
+      const input = { valueCents, customer: { email }, idempotencyKey: key };
+      const { createPayment } = await api.request(CREATE, { input });
+      return { id: createPayment.payment?.paymentId, ...createPayment };
+    }
+    const { done } = await api.request(OPEN, { input: { name: 'Sócia', externalId: 'pix:socia' } });
+    const splits = [{ subaccountId: done.subaccount.subaccountId, share: { percent: '33.33' } }];
+    const { createCharge } = await api.request(CHARGE, {
+      input: { valueCents, splits, idempotencyKey: key },
+    });
+    return { id: createCharge.charge?.chargeId, ...createCharge };
+  }
 
   return {
     newSale,
