@@ -43,6 +43,13 @@ function rows<S extends Section>(
   });
 }
 
+/** The tenant of the live key. */
+async function liveTenant() {
+  const sql = app.database.sql;
+  const [account] = await sql.selectFrom('account').select('id').orderBy('created_at').execute();
+  return { accountId: account!.id, environment: 'live' as const };
+}
+
 /** With the minute's requests never used up: the clock goes on before they are. */
 function patient(client: RestClient): RestClient {
   return {
@@ -341,14 +348,9 @@ describe('2.4 wallet', () => {
       expect('sandbox' in body).toBe(false);
     },
   );
-  rows('2.4', ['disputeBlocked'], async () => {
+  rows('2.4', ['disputeBlocked', 'lost and unforgiven'], async () => {
     const before = (await live.get('/wallet')).body;
-    const [account] = await app.database.sql
-      .selectFrom('account')
-      .select('id')
-      .orderBy('created_at')
-      .execute();
-    const tenant = { accountId: account!.id, environment: 'live' as const };
+    const tenant = await liveTenant();
     const disputeId = await app.controls.openDispute(tenant, { amountCents: 500_00 });
     const held = (await live.get('/wallet')).body;
     expect(held).toMatchObject({
@@ -357,7 +359,8 @@ describe('2.4 wallet', () => {
       withdrawableCents: before.withdrawableCents - 500_00,
     });
     await app.controls.closeDispute(tenant, disputeId, 'lost');
-    expect((await live.get('/wallet')).body.disputeBlocked).toBe(500);
+    // What is lost stays held until it is forgiven.
+    expect((await live.get('/wallet')).body).toEqual(held);
     await app.controls.closeDispute(tenant, disputeId, 'forgiven');
     expect((await live.get('/wallet')).body).toEqual(before);
   });
@@ -446,6 +449,25 @@ describe('2.5 other resources', () => {
       expiresAt: new Date(app.clock.now().getTime() + 60_000).toISOString(),
     });
     expect((await live.get(`/charges/${body.chargeId}`)).body).toEqual(body);
+  });
+  rows('2.5', ['dispute'], async () => {
+    const paymentId = await charge(4990, {});
+    await payByPix(paymentId);
+    const resource = { type: 'payment', id: paymentId } as const;
+    const dispute = await app.controls.disputePayment(await liveTenant(), resource, { amountCents: 10_000 });
+    expect((await live.get(`/disputes/${dispute!.disputeId}`)).body).toEqual({
+      ...{
+        disputeId: expect.stringMatching(/^dsp_[0-9a-f]{24}$/),
+        status: 'open',
+        reason: 'fraud',
+        paymentId,
+      },
+      // No more than the payment: what is left to refund.
+      ...{ amountCents: 4990, blockedCents: 4990, evidence: [] },
+      evidenceDueAt: new Date(app.clock.now().getTime() + 5 * 24 * HOUR_MS).toISOString(),
+      ...{ createdAt: app.clock.now().toISOString(), closedAt: null },
+    });
+    await app.controls.closeDispute(await liveTenant(), dispute!.disputeId, 'won');
   });
 });
 
@@ -787,6 +809,23 @@ describe('4.5 other endpoints', () => {
       ...{ status: 404, body: { error: 'Subaccount not found' } },
     });
   });
+  rows('4.5', ['GET /v1/disputes', 'GET /v1/disputes/{id}', 'POST /v1/disputes/{id}/evidence'], async () => {
+    const id = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
+    const { status, body } = await live.post(`/disputes/${id}/evidence`, { text: 'Entregue' });
+    expect([status, body.status]).toEqual([201, 'under_review']);
+    expect((await live.get(`/disputes/${id}`)).body).toEqual(body);
+    expect((await live.get('/disputes?status=under_review')).body).toEqual({
+      ...{ disputes: [body], total: 1, limit: 50, offset: 0 },
+    });
+    expect((await live.get('/disputes?status=lost')).body.disputes).toEqual([]);
+    expect((await live.post(`/disputes/${id}/evidence`, {})).status).toBe(400);
+    await app.controls.closeDispute(await liveTenant(), id, 'won');
+    expect((await live.post(`/disputes/${id}/evidence`, { text: 'x' })).status).toBe(409);
+    // In sandbox there are none.
+    expect((await sandbox.get('/disputes')).body).toMatchObject({ disputes: [], total: 0 });
+    expect((await sandbox.get(`/disputes/${id}`)).status).toBe(404);
+    expect((await sandbox.post(`/disputes/${id}/evidence`, { text: 'x' })).status).toBe(404);
+  });
 });
 
 // ── 5. Authentication ───────────────────────────────────────────────────────────────────────────
@@ -1050,6 +1089,29 @@ describe('6.3 other events', () => {
       },
     ]);
     await own.shut();
+  });
+});
+
+describe('6.4 optional events', () => {
+  rows('6.3', ['dispute events'], async () => {
+    const tenant = await liveTenant();
+    const from = receiver.received.length;
+    const chosen = ['dispute.opened', 'dispute.updated', 'dispute.closed'];
+    await app.database.sql.updateTable('webhook_endpoint').set({ optional_events: chosen }).execute();
+    const id = await app.controls.openDispute(tenant, { amountCents: 100, reason: 'operational_error' });
+    await live.post(`/disputes/${id}/evidence`, { text: 'Entregue' });
+    await app.work.settled();
+    await app.controls.closeDispute(tenant, id, 'won');
+    await app.work.settled();
+    const events = reported(from).map(({ body }) => body);
+    expect(events.map(({ event, status }) => [event, status])).toEqual([
+      ['dispute.opened', 'open'],
+      ['dispute.updated', 'under_review'],
+      ['dispute.closed', 'won'],
+    ]);
+    const { blockedCents, evidence, ...shown } = (await live.get(`/disputes/${id}`)).body;
+    expect(events.at(-1)).toEqual({ event: 'dispute.closed', resource: null, ...shown });
+    await app.database.sql.updateTable('webhook_endpoint').set({ optional_events: [] }).execute();
   });
 });
 

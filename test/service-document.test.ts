@@ -21,6 +21,15 @@ import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src
 import { createChargeRoutes } from '../server/src/charges/routes.ts';
 import { chargeWebhook } from '../server/src/charges/wire.ts';
 import { readConfig } from '../server/src/config.ts';
+import {
+  CLAIM_DAYS,
+  type Dispute,
+  EVIDENCE_DAYS,
+  MAX_EVIDENCE,
+  NEXT as NEXT_OF_DISPUTE,
+} from '../server/src/disputes/model.ts';
+import { createDisputeRoutes } from '../server/src/disputes/routes.ts';
+import { disputeWebhook } from '../server/src/disputes/wire.ts';
 import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/graphql/paging.ts';
 import { describeOperations } from '../server/src/http/openapi.ts';
 import { type RestOperation, STATUS } from '../server/src/http/rest.ts';
@@ -55,7 +64,6 @@ import { referenceKind } from '../server/src/subaccounts/names.ts';
 import { createSubaccountRoutes } from '../server/src/subaccounts/routes.ts';
 import { subaccountPayoutWebhook } from '../server/src/subaccounts/wire.ts';
 import { createWalletRoutes } from '../server/src/wallet/routes.ts';
-import { disputeWebhook } from '../server/src/wallet/wire.ts';
 import {
   ATTEMPT_TIMEOUT_MS,
   decideAttempt,
@@ -123,6 +131,7 @@ interface Schema {
   minimum?: number;
   maximum?: number;
   maxLength?: number;
+  maxItems?: number;
   pattern?: string;
   default?: number;
 }
@@ -131,6 +140,7 @@ const unused = {} as never;
 const operations: RestOperation[] = [
   ...createCardPaymentRoutes({ cardPayments: unused, publicUrl: 'http://localhost' }),
   ...createChargeRoutes({ charges: unused, refunds: unused, publicUrl: 'http://localhost' }),
+  ...createDisputeRoutes({ disputes: unused }),
   ...createPaymentRoutes({ payments: unused, refunds: unused, publicUrl: 'http://localhost' }),
   ...createPayoutRoutes({ payouts: unused }),
   ...createProductRoutes({ products: unused }),
@@ -300,6 +310,7 @@ describe('the fields in the service document', () => {
       rowsIn('2.5', 'record').map(({ record, fields }) => [record, codeIn(fields)]),
     );
     expect(records).toEqual({
+      dispute: fieldsOf('Dispute'),
       subaccount: fieldsOf('Subaccount'),
       'statement entry': fieldsOf('StatementEntry'),
       product: fieldsOf('Product'),
@@ -359,7 +370,10 @@ describe('the fields in the service document', () => {
   });
 
   test('The service document has the optional events, with the fields of each', () => {
-    const dispute = { id: 'dsp_0', amountCents: 1, orderCode: 'PSC-0', createdAt: now, closedAt: null };
+    const dispute: Dispute = {
+      ...{ disputeId: 'dsp_0', version: 1, status: 'open', amountCents: 1, reason: 'fraud' },
+      ...{ resource: null, evidence: [], evidenceDueAt: now, createdAt: now, closedAt: null },
+    };
     const sent: { event: string }[] = [
       cardPaymentWebhook({ ...created, status: 'expired', canceledAt: now })!,
       cardPaymentWebhook({ ...created, status: 'failed', failureReason: 'no' })!,
@@ -371,8 +385,9 @@ describe('the fields in the service document', () => {
       chargeEvent({ status: 'failed', failureReason: 'no' }),
       chargeWebhook({ ...chargeOf, status: 'refunded', paidAt: now, refundedAt: now }, 'paid', 'live')!,
       payoutWebhook(payout({ status: 'processing' }), 'live')!,
-      disputeWebhook({ ...dispute, status: 'open' }),
-      disputeWebhook({ ...dispute, status: 'won', closedAt: now }),
+      disputeWebhook({ ...dispute, status: 'open' }, null)!,
+      disputeWebhook({ ...dispute, status: 'under_review' }, 'open')!,
+      disputeWebhook({ ...dispute, status: 'won', closedAt: now }, 'open')!,
     ];
     expect(sent.map(({ event }) => event)).toEqual([...OPTIONAL_WEBHOOK_EVENTS]);
     const rows = rowsIn('6.4', 'optional event');
@@ -414,6 +429,11 @@ describe('the statuses in the service document', () => {
   test('The service document has the statuses of a payment by PIX, and the steps between them', () => {
     const steps = rowsIn('3.4', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next)]);
     expect(Object.fromEntries(steps)).toEqual(NEXT_OF_PIX);
+  });
+
+  test('The service document has the statuses of a dispute, and the steps between them', () => {
+    const steps = rowsIn('3.6', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next)]);
+    expect(Object.fromEntries(steps)).toEqual(NEXT_OF_DISPUTE);
   });
 
   test('The service document has the statuses of a payout of the main account, and the steps of each method', () => {
@@ -460,6 +480,7 @@ describe('the numbers in the service document', () => {
     const pix = bodyOf('post', '/v1/payments');
     const of = bodyOf('post', '/v1/charges');
     const charged = { of, splits: memberOf(of, 'splits') as Schema & { maxItems?: number } };
+    const evidence = bodyOf('post', '/v1/disputes/{id}/evidence');
     const test = bodyOf('post', '/v1/sandbox/payments');
     const subaccount = bodyOf('post', '/v1/subaccounts');
     const product = bodyOf('post', '/v1/products');
@@ -503,6 +524,11 @@ describe('the numbers in the service document', () => {
       'payment by PIX, smallest': memberOf(pix, 'valueCents').minimum,
       'payment by PIX, largest': memberOf(pix, 'valueCents').maximum,
       'refunds of a payment': MAX_REFUNDS,
+      'evidence of a dispute': MAX_EVIDENCE,
+      'time for evidence': EVIDENCE_DAYS,
+      'claim of a payment by PIX': CLAIM_DAYS.payment,
+      'text of evidence': memberOf(evidence, 'text').maxLength,
+      'documents of evidence': memberOf(evidence, 'documents').maxItems,
       'refund of a card payment': CARD_REFUND_DAYS,
       'refund of a payment by PIX': PIX_REFUND_DAYS,
       'declined cards': MAX_DECLINED_CHARGES,

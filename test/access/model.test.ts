@@ -47,6 +47,7 @@ const CREDENTIALS = {
   subaccounts: { kind: 'dashboard_token', id: 'tok_5', scopes: ['subaccounts'] },
   card_payments: { kind: 'dashboard_token', id: 'tok_6', scopes: ['card_payments'] },
   payments: { kind: 'dashboard_token', id: 'tok_9', scopes: ['payments'] },
+  disputes: { kind: 'dashboard_token', id: 'tok_10', scopes: ['disputes'] },
   products: { kind: 'dashboard_token', id: 'tok_7', scopes: ['products'] },
   webhooks: { kind: 'dashboard_token', id: 'tok_8', scopes: ['webhooks'] },
 } as const satisfies Record<string, Credential>;
@@ -91,6 +92,7 @@ describe('who may', () => {
     ['read all card payments', may('card_payments.read'), [...KEYS, 'card_payments']],
     ['read payouts', may('payouts.read'), [...KEYS, 'payouts']],
     ['read webhooks', may('webhooks.read'), [...KEYS, 'webhooks']],
+    ['read disputes', may('disputes.read'), [...KEYS, 'disputes']],
     ['read products', may('products.read'), [...KEYS, 'products']],
     ['open subaccounts and transfer to them', may('subaccounts.manage'), [...KEYS, 'manager', 'both']],
     ['read subaccounts', may('subaccounts.read'), [...KEYS, 'manager', 'both', 'subaccounts']],
@@ -249,7 +251,7 @@ test('A payment token lives for seven days', () => {
 });
 
 describe('a dashboard token', () => {
-  const SCOPES = ['wallet', 'payouts', 'subaccounts', 'card_payments', 'products', 'webhooks'];
+  const SCOPES = ['wallet', 'payouts', 'subaccounts', 'card_payments', 'disputes', 'products', 'webhooks'];
   test.each<[string[] | null, Record<string, unknown>]>([
     [null, { scopes: SCOPES }],
     [null, { scopes: ['wallet'], expiresInSeconds: 60, allowedOrigins: ['https://shop.example'] }],

@@ -40,6 +40,7 @@ const KINDS = [
     'chargeId',
     'productId',
     'refundId',
+    'disputeId',
     'webhookId',
     'node',
   ],
@@ -55,6 +56,7 @@ const KINDS = [
     'payouts',
     'products',
     'refunds',
+    'disputes',
   ],
   ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts'],
 ] as const;
@@ -102,6 +104,9 @@ const PLACES: Record<string, Attack> = {
   'Query.charge(chargeId)': each('chargeId', 'chargeId'),
   'Query.charges(after)': each('charges', 'after'),
   'Query.charges(before)': withOwn('charges', 'before', () => ({ last: 2 })),
+  'Query.dispute(disputeId)': each('disputeId', 'disputeId'),
+  'Query.disputes(after)': each('disputes', 'after'),
+  'Query.disputes(before)': withOwn('disputes', 'before', () => ({ last: 2 })),
   'Query.node(id)': each('node', 'id'),
   'Query.nodes(ids)': (other, own) => [{ ids: [own.node[0], ...other.node] }],
   'Query.payment(paymentId)': each('paymentId', 'paymentId'),
@@ -153,6 +158,8 @@ const PLACES: Record<string, Attack> = {
   'Mutation.pauseToken(token)': each('token', 'token'),
   'Mutation.resumeToken(token)': each('token', 'token'),
   'Mutation.revokeToken(token)': each('token', 'token'),
+  'Mutation.submitDisputeEvidence(input.disputeId)': (other) =>
+    other.disputeId.map((disputeId) => ({ input: { disputeId, text: 'x' } })),
   'Mutation.transferToSubaccount(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
   'Subscription.allCardPaymentUpdates(after)': each('updates', 'after'),
@@ -192,6 +199,11 @@ const PLACES: Record<string, Attack> = {
   'Subscription.subaccountPayoutUpdates(reference)': withOwn('reference', 'reference', (own) => ({
     subaccountId: own.subaccountId[0],
   })),
+  'Subscription.allDisputeUpdates(after)': each('updates', 'after'),
+  'Subscription.disputeUpdates(after)': withOwn('updates', 'after', (own) => ({
+    disputeId: own.disputeId[0],
+  })),
+  'Subscription.disputeUpdates(disputeId)': each('disputeId', 'disputeId'),
   'Subscription.subaccountPayoutUpdates(subaccountId)': (other, own) =>
     other.subaccountId.flatMap((subaccountId) =>
       [...own.reference, ...other.reference].map((reference) => ({ subaccountId, reference })),
@@ -291,6 +303,13 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
         input: { subaccountId: subaccountId[0], ...SUBACCOUNT_PAYOUT, idempotencyKey },
       })),
   },
+  submitDisputeEvidence: {
+    names: ['input.idempotencyKey'],
+    values: ({ key }, { disputeId }) =>
+      key.map((idempotencyKey) => ({
+        input: { disputeId: disputeId[0] ?? 'dsp_none', text: 'Entregue', idempotencyKey },
+      })),
+  },
   resumeToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   revokeToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   simulatePayment: { values: (_, { paymentId }) => [{ input: { id: paymentId[0] ?? 'psa_none' } }] },
@@ -315,7 +334,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
 const STARTED_BY: Record<string, string> = { startCheckout: 'checkout', startPixCheckout: 'pixCheckout' };
 
 /** Texts that are stored as given and lead nowhere. */
-const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason/;
+const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text/;
 
 /** The same for `/v1`: of each path and method that names something. */
 const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body?: object }[]> = {
@@ -336,6 +355,9 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
     [...paymentId, ...chargeId].map((id) => ({ path: '/sandbox/payments', body: { id } })),
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
+  'GET /v1/disputes/{id} (id)': ({ disputeId }) => disputeId.map((id) => ({ path: `/disputes/${id}` })),
+  'POST /v1/disputes/{id}/evidence (id)': ({ disputeId }) =>
+    disputeId.map((id) => ({ path: `/disputes/${id}/evidence`, body: { text: 'x' } })),
   'GET /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
   'DELETE /v1/card-payments/{orderCode} (orderCode)': ({ orderCode }) =>
     orderCode.map((code) => ({ path: `/card-payments/${code}` })),
@@ -396,6 +418,11 @@ const REST_CHANGES: Record<string, RestChange> = {
       path: `/payments/${paymentId[0]}/refunds`,
       body: { amountCents: 10, idempotencyKey: `${each}-pix` },
     })),
+  'POST /v1/disputes/{id}/evidence (idempotencyKey)': ({ key }, { disputeId }) =>
+    key.map((each) => ({
+      path: `/disputes/${disputeId[0] ?? `dsp_${'0'.repeat(24)}`}/evidence`,
+      body: { text: 'Entregue', idempotencyKey: `${each}-rest` },
+    })),
   'POST /v1/subaccounts (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/subaccounts', body: { name: 'Ana', externalId: id } })),
   'POST /v1/subaccounts/{id}/transfers (idempotencyKey)': ({ key }, { subaccountId }) =>
@@ -422,7 +449,7 @@ const REST_HEADER_CHANGES: Record<string, RestChange> = Object.fromEntries(
         }),
     ]),
 );
-const REST_FREE = /customer\.|description|metadata|reason|\(name|walletAddress|pixKey|Url\)/;
+const REST_FREE = /customer\.|\(text|description|metadata|reason|\(name|walletAddress|pixKey|Url\)/;
 
 // ── Two accounts with both environments, and everything in each ─────────────────────────────────
 
@@ -507,6 +534,7 @@ async function idsOf(
     return data?.list.edges ?? [];
   };
   const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
+  const disputes = await offered('disputes(first: 10) { edges { cursor node { id disputeId } } }');
   const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId } } }');
   const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
   const tokens: Record<string, string> = {};
@@ -572,6 +600,7 @@ async function idsOf(
     paymentId,
     chargeId: charges.map(({ node }) => String(node.chargeId)),
     refundId: refunds.map(({ node }) => String(node.refundId)),
+    disputeId: disputes.map(({ node }) => String(node.disputeId)),
     webhookId: nodes('webhookDeliveries')
       .slice(0, 2)
       .map(({ webhookId }) => webhookId!),
@@ -580,7 +609,14 @@ async function idsOf(
       cards[0],
       ...['payouts', 'products', 'webhookDeliveries'].map((list) => nodes(list)[0]),
     ]
-      .concat(subaccount, ofSubaccount[0], refunds[0]?.node, payments[0]?.node, charges[0]?.node)
+      .concat(
+        subaccount,
+        ofSubaccount[0],
+        refunds[0]?.node,
+        payments[0]?.node,
+        charges[0]?.node,
+        disputes[0]?.node,
+      )
       .flatMap((node) => (node ? [node.id] : [])),
     token,
     key: filled.key,
@@ -593,6 +629,7 @@ async function idsOf(
     payouts: first(edges('payouts')),
     products: first(edges('products')),
     refunds: first(refunds),
+    disputes: first(disputes),
     subaccounts: first(edges('subaccounts')),
     webhookDeliveries: first(edges('webhookDeliveries')),
     statement: first(subaccount.statement.edges),
@@ -685,7 +722,8 @@ async function askRest(
 function operationAt(place: string, values: Values): Operation {
   const root = place.slice(0, place.indexOf('('));
   const [type, field] = root.split('.') as [string, string];
-  if (type !== 'Subaccount') return operationOn(schema, root, values);
+  // A document with all fields of every node, three deep, is longer than the server reads.
+  if (type !== 'Subaccount') return operationOn(schema, root, values, field.startsWith('node') ? 2 : 4);
   const [argument] = Object.keys(values).filter((name) => name !== 'id') as [string];
   const nested = schema.getType('Subaccount') as Parameters<typeof selectionOf>[1] & {
     getFields(): Record<
@@ -714,6 +752,8 @@ function blurred(text: string): string {
   const [status, headers, body] = text.split('\n') as [string, string, string];
   const named = /(id|code|token|url|refId|cursor|version|copyPaste|At|balance\w*|\w*balanceCents|\w*Cents)$/i;
   const blur = (value: unknown, name: string): unknown => {
+    // Each submission adds to it.
+    if (name === 'evidence') return '*';
     if (Array.isArray(value)) return value.map((item) => blur(item, name));
     if (value !== null && typeof value === 'object')
       return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, blur(item, key)]));
@@ -807,6 +847,8 @@ async function sideOf(
     await client.request('mutation { createTestPayment(input: { valueCents: 100000000 }) { __typename } }');
   await settled();
   const filled = await fill(client, tenant, name, settled);
+  if (tenant.environment === 'live')
+    for (const amountCents of [10, 20]) await app.controls.openDispute(service.tenant, { amountCents });
   const { cardPayments } = await client.request('{ cardPayments { nodes { orderCode } } }');
   for (const { orderCode } of cardPayments.nodes) await app.embedded!.cardPayments.pay(orderCode, approved());
   await settled();

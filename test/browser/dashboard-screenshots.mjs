@@ -81,6 +81,13 @@ async function drawAll(suffix, look) {
     await page.locator('#webhooks tbody tr').first().waitFor();
     await draw('dashboard-day');
 
+    await page.getByRole('button', { name: 'Enviar provas: disputa de R$ 189,00' }).click();
+    await page.getByLabel('O que aconteceu').fill('O pedido foi entregue na portaria.');
+    await draw('dashboard-dispute');
+    await page.getByRole('button', { name: 'Enviar provas', exact: true }).click();
+    await page.locator('#disputes').getByText('Em análise').nth(1).waitFor();
+    await draw('dashboard-evidence');
+
     await page.getByLabel('Valor em reais').fill('9.999,99');
     await page.getByRole('button', { name: 'Pedir saque' }).click();
     await page.getByText('Escreva para onde vai').waitFor();
@@ -218,6 +225,23 @@ async function liveADay(app, clock, receiver) {
   const part = await sellByPix(22_750, 'Rede de varanda e café', { name: 'Gil Farias' });
   await payByPix(part);
   await refund(part, 3_850);
+  const claimed = await sellByPix(18_900, 'Rede de varanda', { name: 'Zeca Prates' });
+  await payByPix(claimed);
+  const reviewed = await sell(37_800, 'Rede de varanda', 'Mara Lins');
+  await pay(reviewed);
+  await post('/simulator/disputes', { id: claimed, amountCents: 18_900 });
+  await post('/simulator/disputes', { id: reviewed, amountCents: 12_000, reason: 'operational_error' });
+  const { disputes } = await live.request('{disputes(first:1){nodes{disputeId}}}');
+  await live.request(
+    'mutation($input:SubmitDisputeEvidenceInput!){submitDisputeEvidence(input:$input){__typename}}',
+    {
+      input: {
+        disputeId: disputes.nodes[0].disputeId,
+        text: 'A rede foi entregue em 2 de março, e a portaria assinou o recibo.',
+        documents: [{ url: 'https://loja.example/entregas/1042.pdf', description: 'Recibo assinado' }],
+      },
+    },
+  );
   const mug = await sell(4_990, 'Caneca Serra', 'Ivo Teles');
   await pay(mug);
   await live.request(

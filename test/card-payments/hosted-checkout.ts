@@ -43,6 +43,7 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     canceledAt: null,
     refundedCents: 0,
     refundingCents: 0,
+    disputedCents: 0,
     refundCount: 0,
     failureReason: null,
     ...changes,

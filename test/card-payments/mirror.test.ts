@@ -15,9 +15,10 @@ import {
   cardPaymentFromWire,
   cardPaymentWebhook,
 } from '../../server/src/card-payments/wire.ts';
+import type { Dispute } from '../../server/src/disputes/model.ts';
+import { disputeWebhook } from '../../server/src/disputes/wire.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { pollInterval } from '../../server/src/receiving/poll-interval.ts';
-import { disputeWebhook } from '../../server/src/wallet/wire.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
@@ -372,11 +373,15 @@ describe('what the service writes', () => {
     const named = { disputeId: 'dsp_1', orderCode: 'P1', status: 'paid', amount: 8.2 };
     expect(cardPaymentEventFromWire(named)).toBeNull();
     expect(cardPaymentEventFromWire({ ...named, disputeId: null })).toMatchObject({ orderCode: 'P1' });
-    const dispute = { id: 'dsp_1', amountCents: 820, orderCode: 'P1', createdAt: NOW, closedAt: null };
-    expect(cardPaymentEventFromWire(disputeWebhook({ ...dispute, status: 'open' }))).toBeNull();
-    expect(
-      cardPaymentEventFromWire(disputeWebhook({ ...dispute, status: 'lost', closedAt: NOW })),
-    ).toBeNull();
+    const dispute: Dispute = {
+      ...{ disputeId: 'dsp_1', version: 1, status: 'open', amountCents: 820, reason: 'fraud', evidence: [] },
+      ...{ resource: { type: 'card_payment', id: 'P1' }, evidenceDueAt: NOW, createdAt: NOW, closedAt: null },
+    };
+    for (const status of ['open', 'under_review', 'lost'] as const) {
+      const body = disputeWebhook({ ...dispute, status }, null);
+      expect(body).toMatchObject({ status, resource: { id: 'P1' } });
+      expect(cardPaymentEventFromWire(body)).toBeNull();
+    }
   });
 
   test.each([

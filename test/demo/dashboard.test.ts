@@ -6,7 +6,7 @@ import type { Route } from '../../server/src/http/routes.ts';
 import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
-import { CHARGES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
+import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -56,7 +56,13 @@ describe('a real account', () => {
       routes
         .filter(({ methods }) => methods.includes('POST'))
         .map(({ path }) => path.source.match(/\w+(?=\$)/)?.[0]);
-    expect(writes(of({} as DashboardOperations))).toEqual(['token', 'payouts', 'refunds', 'cancellations']);
+    expect(writes(of({} as DashboardOperations))).toEqual([
+      'token',
+      'payouts',
+      'refunds',
+      'evidence',
+      'cancellations',
+    ]);
     expect(writes(of(null))).toEqual(['token']);
     expect(await loadConfig()).toEqual({ endpoint: '/graphql', simulated: true });
   });
@@ -85,6 +91,7 @@ describe('the dashboard’s token', () => {
     expect(data).toMatchObject({ wallet: { withdrawableCents: 1_000_000 }, payouts: { nodes: [] } });
     expect(await app.client(token).request(PIX_PAYMENTS)).toMatchObject({ payments: { nodes: [] } });
     expect(await app.client(token).request(CHARGES)).toMatchObject({ charges: { nodes: [] } });
+    expect(await app.client(token).request(DISPUTES)).toMatchObject({ disputes: { nodes: [] } });
   });
 
   test('the dashboard’s token cannot request a payout', async () => {
@@ -108,6 +115,29 @@ describe('the dashboard’s token', () => {
     app.clock.advance(900_000);
 
     expect((await app.client(token).send(START)).body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+});
+
+describe('evidence of the dashboard', () => {
+  test('evidence is submitted once under a key, by this page alone, and a wrong one names its field', async () => {
+    const [account] = await app.database.sql
+      .selectFrom('account')
+      .select('id')
+      .orderBy('created_at')
+      .execute();
+    const tenant = { accountId: account!.id, environment: 'live' } as const;
+    const disputeId = await app.controls.openDispute(tenant, { amountCents: 500 });
+    const submit = (input: object, headers?: Record<string, string>) =>
+      post('/demo/dashboard/evidence', { disputeId, ...input }, headers);
+    const evidence = { text: 'Entregue', idempotencyKey: 'prova-1' };
+    expect((await submit(evidence, { origin: 'https://evil.example' })).status).toBe(403);
+    for (const replayed of [false, true])
+      expect((await submit(evidence)).body).toEqual({ disputeId, status: 'under_review', replayed });
+    const wrong = await submit({ documents: [{ url: 'http://a.example' }] });
+    expect([wrong.status, wrong.body.fields]).toMatchObject([400, [{ path: 'documents.0.url' }]]);
+    await app.controls.closeDispute(tenant, disputeId, 'won');
+    const late = await submit({ text: 'x' });
+    expect([late.status, late.body.code]).toEqual([409, 'DISPUTE_STATE']);
   });
 });
 

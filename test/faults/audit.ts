@@ -142,6 +142,7 @@ const RESOURCES = `
   union all select 'payment', payment_id, version, version - 1, 'payment.' || status from payment
   union all select 'charge', charge_id, version, version - 1, 'charge.' || status from charge
   union all select 'refund', refund_id, version, version, 'refund.' || status from refund
+  union all select 'dispute', id, version, version, 'dispute.' || status from dispute
   union all select 'payout', withdrawal_id, version, version, 'payout.' || status from payout
   union all select 'subaccount_payout', id, version, version,
     'subaccount_payout.' || case when reversed_at is null then status else 'reversed' end from subaccount_payout`;
@@ -151,6 +152,7 @@ export function lawsOfTheBooks(instant: string): Record<string, string> {
   return {
     ...rules(instant),
     ...rulesOfPix(instant),
+    ...rulesOfDisputes(),
     ...rulesOfPayouts(instant),
     ...rulesOfSubaccounts(),
     ...rulesOfTotals(),
@@ -212,12 +214,15 @@ function rules(instant: string): Record<string, string> {
         when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
         -- A refund, or a credit that is sent back, tells nobody once more that it was paid.
         when event.kind in ('payment.' || event.previous_status, 'charge.' || event.previous_status) then 0
+        -- More evidence is no new status.
+        when starts_with(event.kind, 'dispute.') and event.kind = 'dispute.' || event.previous_status then 0
         when event.kind in ('card_payment.paid', 'payment.paid', 'charge.paid', 'payout.pending', 'payout.completed', 'payout.denied')
           or event.kind in ('refund.completed', 'refund.failed')
           or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
         when case event.kind
           when 'payout.processing' then 'withdrawal.processing'
           when 'dispute.open' then 'dispute.opened'
+          when 'dispute.under_review' then 'dispute.updated'
           when 'dispute.won' then 'dispute.closed'
           when 'dispute.lost' then 'dispute.closed'
           when 'dispute.forgiven' then 'dispute.closed'
@@ -327,6 +332,40 @@ const SPLITS = `
 const SPLIT_REFUNDS = `
   select e.account_id, e.environment, e.subaccount_id, e.kind, e.ref_id, e.amount_cents, r.resource_id as charge_id
   from statement_entry e join refund r on r.refund_id = e.ref_id`;
+
+/** The rules of disputes. */
+function rulesOfDisputes(): Record<string, string> {
+  return {
+    'a payment shows what is disputed of it, and gives no more than its amount with its refunds': `
+      select p.id, p.amount_cents, p.refunded_cents, p.refunding_cents, p.disputed_cents, d.disputed from (
+        select 'card_payment' as resource, order_code as id, amount_cents, refunded_cents, refunding_cents, disputed_cents
+        from card_payment
+        union all select 'payment', payment_id, amount_cents, refunded_cents, refunding_cents, disputed_cents from payment
+        union all select 'charge', charge_id, amount_cents, refunded_cents, refunding_cents, disputed_cents from charge
+      ) p left join (
+        select resource, resource_id as id, sum(amount_cents) filter (where status <> 'won') as disputed
+        from dispute where resource is not null group by 1, 2
+      ) d using (resource, id)
+      where p.disputed_cents <> coalesce(d.disputed, 0)
+        or p.refunded_cents + p.refunding_cents + p.disputed_cents > p.amount_cents`,
+
+    'the postings of a dispute are what its state calls for, each once': `
+      select id, status, posted.transaction_id, posted.amount, amount_cents from (
+        select id, status, amount_cents, 'dispute.' || step || ':' || id as transaction_id
+        from dispute cross join (values ('opened'), ('won'), ('forgiven')) line (step)
+        where step in ('opened', status)
+      ) wanted full join (
+        select transaction_id, sum(abs(amount)) / 2 as amount from posting
+        where transaction_id like 'dispute.%' group by 1
+      ) posted using (transaction_id)
+      where posted.amount is distinct from amount_cents`,
+
+    'an open dispute waits for the end of its time, and no other does': `
+      select d.id, d.status, t.key from dispute d
+      full join (select * from task where kind = 'dispute.evidence_due') t on t.key = d.id
+      where (d.status = 'open') is distinct from (t.key is not null)`,
+  };
+}
 
 /** The rules of payments by PIX alone, for a database that other tests have left rows in. */
 export function rulesOfPix(instant: string): Record<string, string> {

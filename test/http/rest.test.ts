@@ -65,6 +65,7 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
   NOT_CANCELABLE: [new UnavailableError('NOT_CANCELABLE', 'Paid'), 409, 'Paid'],
   NOT_PAYABLE: [new UnavailableError('NOT_PAYABLE', 'Failed'), 409, 'Failed'],
   NOT_REFUNDABLE: [new UnavailableError('NOT_REFUNDABLE', 'Not paid'), 409, 'Not paid'],
+  DISPUTE_STATE: [new UnavailableError('DISPUTE_STATE', 'Disputed'), 409, 'Disputed'],
   NOT_OFFERED: [new UnavailableError('NOT_OFFERED', 'Not there'), 501, 'Not there'],
   CURSOR_EXPIRED: [new CursorExpiredError('Too old'), 400, 'Too old'],
   UPSTREAM_UNAVAILABLE: [

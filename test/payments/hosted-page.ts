@@ -48,6 +48,7 @@ export function aPixPayment(changes: Partial<StoredPayment> = {}): StoredPayment
     refundedAt: null,
     refundedCents: 0,
     refundingCents: 0,
+    disputedCents: 0,
     refundCount: 0,
     failureReason: null,
     returnedCredits: [],

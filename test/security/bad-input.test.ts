@@ -86,6 +86,7 @@ async function digest(): Promise<unknown> {
       (select count(*) from product) as products, (select count(*) from subaccount) as subaccounts,
       (select count(*) from payout) as payouts, (select count(*) from subaccount_payout) as subaccount_payouts,
       (select count(*) from payment) as payments, (select count(*) from charge) as charges, (select count(*) from refund) as refunds,
+      (select sum(version) from dispute) as disputes,
       (select count(*) from simulated_pix_code) as codes, (select count(*) from webhook_endpoint) as endpoints, (select count(*) from webhook_delivery) as deliveries
   `.execute(app.database.sql);
   return rows;
@@ -93,7 +94,15 @@ async function digest(): Promise<unknown> {
 
 // ── What there is ───────────────────────────────────────────────────────────────────────────────
 
-type Name = 'subaccount' | 'payout' | 'subaccountPayout' | 'card' | 'payment' | 'charge' | 'product';
+type Name =
+  | 'subaccount'
+  | 'payout'
+  | 'subaccountPayout'
+  | 'card'
+  | 'payment'
+  | 'charge'
+  | 'product'
+  | 'dispute';
 type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>>;
 
 /** Ids of each kind: one of our own, one of another account, and one of our sandbox where there is any. */
@@ -151,10 +160,12 @@ async function make(client: RestClient, accountId: string): Promise<Record<Name,
     payment: await paid(client, { accountId, environment: 'live' }),
     charge: await charged(client, { accountId, environment: 'live' }),
     product: (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id,
+    dispute: await app.controls.openDispute({ accountId, environment: 'live' }, { amountCents: 100 }),
   };
 }
 
 const MALFORMED: Record<Name, string[]> = {
+  dispute: ['x', 'dsp_', `dsp_${HEX.slice(0, 23)}`, `dsp_${HEX}0123456789`, `DSP_${HEX}`, "dsp_' or 1=1"],
   subaccount: ['sacc_', `sacc_${HEX}`, `SACC_${HEX}01234567`, `sacc_${HEX}0123456g`, "sacc_' or 1=1"],
   payout: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
   subaccountPayout: ['x', 'TURBO', 'saq_idem_', 'SUB', `saq_idem_${'k'.repeat(129)}`],
@@ -224,6 +235,11 @@ const REFUND = {
   reason: { field: { kind: 'text', valid: 'Um item', max: 140 } },
 } satisfies Operation['fields'];
 
+/** The valid case is submitted once: all of them have one key. */
+const EVIDENCE = {
+  text: { field: { kind: 'text', valid: 'Entregue', max: 4_000 }, required: true },
+} satisfies Operation['fields'];
+
 // ── REST ────────────────────────────────────────────────────────────────────────────────────────
 
 function rest(ids: Ids): Operation[] {
@@ -287,6 +303,10 @@ function rest(ids: Ids): Operation[] {
       ...{ id: { field: idOf(ids, 'charge') }, ...REFUND },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cobranca' } },
     }),
+    post('/disputes/{id}/evidence', {
+      ...{ id: { field: idOf(ids, 'dispute') }, ...EVIDENCE },
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-prova-rest' } },
+    }),
     post('/payouts', {
       amount: { field: { kind: 'reais', valid: 10 }, required: true },
       method: { field: { kind: 'choice', valid: 'pix' }, required: true },
@@ -314,14 +334,21 @@ function rest(ids: Ids): Operation[] {
     get('/card-payments/{orderCode}', 'card', 'orderCode'),
     get('/payments/{id}', 'payment', 'id'),
     get('/charges/{id}', 'charge', 'id'),
+    get('/disputes/{id}', 'dispute', 'id'),
     get('/payouts/{id}', 'payout', 'id'),
     get('/subaccounts/{id}', 'subaccount', 'id'),
     get('/subaccounts/{id}/statement', 'subaccount', 'id'),
     get('/subaccounts/{id}/payouts/{payoutId}', 'subaccountPayout', 'payoutId'),
     get('/products/{id}', 'product', 'id'),
-    ...['/card-payments', '/payments', '/charges', '/payouts', '/subaccounts', '/products'].flatMap((path) =>
-      list(path),
-    ),
+    ...[
+      '/card-payments',
+      '/payments',
+      '/charges',
+      '/payouts',
+      '/subaccounts',
+      '/products',
+      '/disputes',
+    ].flatMap((path) => list(path)),
   ];
 }
 
@@ -386,6 +413,10 @@ function graphql(ids: Ids): Operation[] {
       chargeId: { field: idOf(ids, 'charge'), required: true },
       ...{ ...REFUND, idempotencyKey: { field: { kind: 'key', valid: 'chave-cobranca' } } },
     }),
+    mutation('submitDisputeEvidence', {
+      disputeId: { field: idOf(ids, 'dispute'), required: true },
+      ...{ ...EVIDENCE, idempotencyKey: { field: { kind: 'key', valid: 'chave-prova' } } },
+    }),
     mutation('requestPayout', {
       method: { field: { kind: 'choice', valid: 'PIX' }, required: true },
       amountCents: AMOUNT,
@@ -433,10 +464,20 @@ function graphql(ids: Ids): Operation[] {
       'withdrawalId',
     ),
     lookup('query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { id } }', 'card', 'orderCode'),
+    lookup('query ($disputeId: String!) { dispute(disputeId: $disputeId) { id } }', 'dispute', 'disputeId'),
     lookup('query ($paymentId: String!) { payment(paymentId: $paymentId) { id } }', 'payment', 'paymentId'),
     lookup('query ($chargeId: String!) { charge(chargeId: $chargeId) { id } }', 'charge', 'chargeId'),
     lookup('query ($productId: String!) { product(productId: $productId) { id } }', 'product', 'productId'),
-    ...['payouts', 'subaccounts', 'cardPayments', 'payments', 'charges', 'products', 'webhookDeliveries'].map(
+    ...[
+      'payouts',
+      'subaccounts',
+      'cardPayments',
+      'payments',
+      'charges',
+      'disputes',
+      'products',
+      'webhookDeliveries',
+    ].map(
       (list): Operation => ({
         name: list,
         fields: { first: { field: cents(7, { max: 100 }) } },

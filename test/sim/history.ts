@@ -172,7 +172,7 @@ async function effectsOf({ database, live: { accountId } }: World): Promise<Effe
     union all select 'createTestPayment', environment, id, value_cents::text, null
     from test_payment where account_id = ${accountId}
     union all select 'openDispute', environment, id, amount_cents::text, null
-    from dispute where account_id = ${accountId}
+    from dispute where account_id = ${accountId} and resource is null
     union all select case when transaction_id like 'credit:%' then 'credit' else 'creditLtc' end,
       environment, split_part(transaction_id, ':', 2), (-amount)::text, null
     from posting where account_id = ${accountId} and transaction_id like 'credit%'

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely';
 import type { Database } from '../../server/src/db/database.ts';
+import { NEXT as NEXT_OF_DISPUTE } from '../../server/src/disputes/model.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { NEXT } from '../../server/src/pix/model.ts';
@@ -96,7 +97,7 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, before, kind from (
       select account_id, resource, resource_id, version, kind, previous_status, snapshot,
         lag(kind) over (partition by account_id, environment, resource, resource_id order by version) as before
-      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
     ) step
     where (before is not null and (before, kind) not in (${pairs({
       card_payment: [
@@ -110,6 +111,11 @@ const LAWS: Record<string, string> = {
       ],
       payment: STEPS_OF_PIX,
       charge: STEPS_OF_PIX,
+      // An event that changes no status tells of more evidence.
+      dispute: [
+        ...Object.entries(NEXT_OF_DISPUTE).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
+        ['under_review', 'under_review'],
+      ],
       refund: [
         ['processing', 'completed'],
         ['processing', 'failed'],
@@ -129,7 +135,7 @@ const LAWS: Record<string, string> = {
       ],
     })}))
       or (before is null and resource not in ('payment', 'charge')
-        and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'subaccount_payout.processing'))
+        and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'dispute.open', 'subaccount_payout.processing'))
       or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
 
   'of one attempt, and of one order, one payment is kept, by card or by PIX': `
@@ -162,7 +168,7 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, nth from (
       select account_id, resource, resource_id, (snapshot ->> 'version')::int as version,
         row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
-      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
     ) reported
     -- The first version of what a PIX code pays has no code yet, and no event.
     where version <> nth + case when resource in ('payment', 'charge') then 1 else 0 end`,
@@ -185,9 +191,9 @@ const LAWS: Record<string, string> = {
     where case when transaction_id like '%.created:%' then amount is distinct from value_cents
       else status = 'pending' and amount is not null end`,
 
-  'disputes hold what is open or lost': `
+  'disputes hold what is open, under review or lost': `
     select account_id, held, balance from (
-      select account_id, sum(amount_cents) filter (where status in ('open', 'lost')) as held from dispute group by 1
+      select account_id, sum(amount_cents) filter (where status in ('open', 'under_review', 'lost')) as held from dispute group by 1
     ) d full join (
       select account_id, balance from ledger_account where name = 'dispute_hold'
     ) l using (account_id)

@@ -243,6 +243,32 @@ export function createOperations(
         );
       },
     },
+    disputePayment: {
+      weight: 3,
+      async act() {
+        const orderCode = random.pick([null, ...orderCodes.slice(-8)]);
+        const ofCard = orderCode === null ? null : ({ type: 'card_payment', id: orderCode } as const);
+        const resource = chance(2) ? pix.refundable() : ofCard;
+        if (resource === null) return;
+        const amountCents = chance(3) ? 40_000 : 1 + random.below(5_000);
+        await attempt('disputePayment', async () => {
+          const dispute = await slices.controls.disputePayment(live, resource, { amountCents });
+          if (dispute) disputeIds.push(dispute.disputeId);
+          return dispute ? 'done' : 'nothing left';
+        });
+      },
+    },
+    submitEvidence: {
+      weight: 2,
+      async act() {
+        if (disputeIds.length === 0) return;
+        const id = random.pick(disputeIds.slice(-4));
+        await attempt('submitEvidence', async () => {
+          await slices.disputes.submitEvidence(live, id, { text: 'Entregue' });
+          return 'done';
+        });
+      },
+    },
     closeDispute: {
       weight: 2,
       async act() {

@@ -66,6 +66,10 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
     ...writes,
     tasks: (writes.tasks ?? []).filter(({ kind }) => kind !== 'pix.return'),
   }),
+  'what is disputed can be refunded': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).map(undisputed),
+  }),
   'an order that PIX has paid stays open': (writes) => ({
     ...writes,
     records: (writes.records ?? []).filter(({ collection }) => collection.name !== 'pix_paid_order'),
@@ -91,6 +95,12 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
       ? { ...writes, records: (writes.records ?? []).filter(notOfStatement) }
       : writes,
 };
+
+/** A payment that seems to have no disputes. */
+function undisputed(change: Change): Change {
+  const row = change.row as { disputedCents?: number };
+  return row.disputedCents ? { ...change, row: { ...row, disputedCents: 0 } } : change;
+}
 
 const notOfStatement = ({ collection }: Change) => collection.name !== 'statement_entry';
 

@@ -17,6 +17,7 @@ test(`${SEEDS} seeds of ${STEPS} steps break no law`, { timeout: 60_000 + SEEDS 
     ...['createCardPayment: done', 'pay: paid', 'requestPayout: done', 'requestSubaccountPayout: done'],
     ...['transferToSubaccount: done', 'createTestPayment (sandbox): done', 'task: refund.send'],
     'cancelCardPayment: done',
+    ...['disputePayment: done', 'submitEvidence: done', 'task: dispute.evidence_due'],
     ...['createPayment: done', 'startPixCheckout: done', 'payPix: twice', 'receive: paid'],
     ...['createCharge: done', 'createCharge: reported again'],
     ...['task: pix.return', 'task: pix.receive', 'task: pix.expire', 'task: pix.register'],

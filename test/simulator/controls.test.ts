@@ -7,6 +7,7 @@ import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
 import { PAYERS } from '../../widget/demo/simulator/payers.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { approved } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
@@ -479,6 +480,28 @@ describe('disputes', () => {
       { path: 'outcome' },
     ]);
     expect((await pull('disputes/dsp_none/close', { outcome: 'won' })).status).toBe(404);
+    await pull(`disputes/${body.id}/close`, { outcome: 'won' });
+  });
+});
+
+describe('disputes of payments', () => {
+  test('A paid payment is disputed by its id, for what can be refunded, and then nothing of it is left', async () => {
+    const { createCardPayment } = await app.live.request(
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    );
+    const { orderCode: id } = createCardPayment.cardPayment;
+    expect((await pull('disputes', { id, amountCents: 4_990 })).status).toBe(409);
+    await app.cardPayments.pay(id, approved());
+    const { status, body } = await pull('disputes', { id, amountCents: 9_999, reason: 'operational_error' });
+    expect([status, body]).toMatchObject([
+      201,
+      { amountCents: 4_990, status: 'open', resourceId: id, evidence: 0 },
+    ]);
+    expect((await pull('disputes', { id, amountCents: 1 })).status).toBe(409);
+    expect((await pull('disputes', { id: `psa_${'0'.repeat(32)}`, amountCents: 1 })).status).toBe(404);
+    expect((await pull('disputes', { id, amountCents: 1, reason: 'none' })).body.fields).toMatchObject([
+      { path: 'reason' },
+    ]);
     await pull(`disputes/${body.id}/close`, { outcome: 'won' });
   });
 });

@@ -12,6 +12,7 @@ import type { ChargeService, StoredCharge } from '../../server/src/charges/model
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
+import type { DisputeControls, DisputeService, StoredDispute } from '../../server/src/disputes/model.ts';
 import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
@@ -58,6 +59,7 @@ export interface Core {
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   readonly refunds: RefundService;
+  readonly disputes: DisputeService<StoredDispute>;
   readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
   readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
   /** The simulated bank of PIX payments, without the faults of `CoreOptions.pix`. */
@@ -72,7 +74,7 @@ export interface Core {
   readonly products: ProductService<StoredProduct>;
   readonly sandbox: SandboxService<StoredTestPayment>;
   readonly wallet: WalletService;
-  readonly controls: WalletControls & TestPaymentControls;
+  readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   readonly work: WorkQueue;
   /** The handlers of the work queue, for a test that claims a task itself. */
   readonly handlers: Readonly<Record<string, TaskHandler>>;

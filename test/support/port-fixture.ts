@@ -4,6 +4,7 @@ import type { CardPaymentService, HostedCheckout } from '../../server/src/card-p
 import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
+import type { DisputeControls } from '../../server/src/disputes/model.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
@@ -35,6 +36,7 @@ export interface PortFixture
     | 'cardPayments'
     | 'charges'
     | 'checkoutTokens'
+    | 'disputes'
     | 'payments'
     | 'products'
     | 'sandbox'
@@ -69,7 +71,7 @@ export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccou
   readonly payments: PaymentService<StoredPayment> & PixReceiver;
   readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
   readonly pix: SimulatedPix;
-  readonly controls: WalletControls & TestPaymentControls;
+  readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   balances(): Promise<Balances>;
 }
 
@@ -112,10 +114,10 @@ export function embedded(database: () => Database): StartPortFixture {
 
 function embeddedFixture(core: Core, tenant: Tenant = core.tenant): PortFixture {
   const { clock, database, bank, access, payouts, subaccounts, cardPayments } = core;
-  const { charges, checkoutTokens, payments, pix, products, refunds, sandbox, wallet } = core;
+  const { charges, checkoutTokens, disputes, payments, pix, products, refunds, sandbox, wallet } = core;
   return {
     ...{ clock, tenant, access, payouts, subaccounts, cardPayments },
-    ...{ charges, checkoutTokens, payments, products, sandbox, wallet },
+    ...{ charges, checkoutTokens, disputes, payments, products, sandbox, wallet },
     service: {
       ...{ tenant, database, bank, payouts, subaccounts, cardPayments, charges, payments, pix, refunds },
       controls: core.controls,

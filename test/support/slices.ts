@@ -1,11 +1,7 @@
 import { accounts, tokens } from '../../server/src/access/collections.ts';
 import { createAccessService, createTokenMint, prepareToken } from '../../server/src/access/service.ts';
 import { createCharging } from '../../server/src/card-payments/charging.ts';
-import {
-  cardOrderPayments,
-  cardPayments as cardPaymentRecords,
-  refundableCardPayments,
-} from '../../server/src/card-payments/collections.ts';
+import { cardOrderPayments, refundableCardPayments } from '../../server/src/card-payments/collections.ts';
 import { createCardPaymentService } from '../../server/src/card-payments/service.ts';
 import {
   createCheckoutTokenService,
@@ -15,9 +11,17 @@ import { pixCharges, refundableCharges } from '../../server/src/charges/collecti
 import { createChargeService } from '../../server/src/charges/service.ts';
 import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
+import { createClaimReceiving } from '../../server/src/disputes/claim-service.ts';
+import { createDisputeControls, createDisputeService } from '../../server/src/disputes/service.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
-import { notifyOfCredit, PIX_FAMILIES, returnOfCardPayment } from '../../server/src/modes/embedded.ts';
+import {
+  DISPUTE_SOURCES,
+  notifyOfCredit,
+  PIX_FAMILIES,
+  returnOfCardPayment,
+  SIMULATED_CLAIMS,
+} from '../../server/src/modes/embedded.ts';
 import { pixPayments, refundablePayments } from '../../server/src/payments/collections.ts';
 import { createPaymentService } from '../../server/src/payments/service.ts';
 import { createPayoutSending } from '../../server/src/payouts/sending.ts';
@@ -40,6 +44,8 @@ import { createWalletControls, createWalletService } from '../../server/src/wall
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import { createWebhookService } from '../../server/src/webhooks/service.ts';
+
+const NO_METER = { onDispute: () => undefined };
 
 export type Slices = ReturnType<typeof wireSlices>;
 
@@ -78,9 +84,10 @@ export function wireSlices({
     payment: refundablePayments(beneficiaries),
     charge: refundableCharges(beneficiaries),
   };
-  const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
+  const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit, claims: SIMULATED_CLAIMS });
   const rail = wrapPix(pix);
   const refunds = createRefundService({ database, committer, sources });
+  const disputes = createDisputeService({ database, committer });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
     otherMethods: [pixOrderPayments],
@@ -138,6 +145,7 @@ export function wireSlices({
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
     access: createAccessService({ database, committer, clock }),
+    disputes,
     checkoutTokens: createCheckoutTokenService({
       ...{ database, committer, accounts, products, clock, privateAddresses },
       credentials: tokens,
@@ -149,7 +157,8 @@ export function wireSlices({
     sandbox,
     wallet: createWalletService({ database, onFault }),
     controls: {
-      ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
+      ...createWalletControls({ committer }),
+      ...createDisputeControls({ database, committer, sources: DISPUTE_SOURCES, meter: NO_METER }),
       ...sandbox,
     },
     webhooks: createWebhookService({ database, committer, privateAddresses }),
@@ -160,6 +169,12 @@ export function wireSlices({
         ...{ database, committer, sources },
         rails: { card_payment: acquirer, payment: rail, charge: rail },
         controls: refunds,
+      }).tasks,
+      ...disputes.tasks,
+      ...createClaimReceiving({
+        ...{ committer, rail: pix, codes: pixCharging },
+        sources: DISPUTE_SOURCES,
+        meter: NO_METER,
       }).tasks,
       ...payoutSending.tasks,
       ...subaccountSending.tasks,

@@ -28,6 +28,7 @@ function start() {
       wallet: never,
       card_payment: never,
       charge: never,
+      dispute: never,
       payment: never,
       subaccount_payout: never,
     },

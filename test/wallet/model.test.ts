@@ -5,12 +5,8 @@ import {
   assertLive,
   assertLtcWithdrawable,
   assertWithdrawable,
-  type Dispute,
-  decideCloseDispute,
   decideCredit,
   decideCreditLtc,
-  decideOpenDispute,
-  isDisputeId,
   isSameWallet,
   isWallet,
   ltcText,
@@ -18,8 +14,6 @@ import {
   withdrawableOf,
 } from '../../server/src/wallet/model.ts';
 
-const NOW = new Date('2026-03-02T12:00:00.000Z');
-const LATER = new Date('2026-03-03T12:00:00.000Z');
 const HALF = Math.floor(Number.MAX_SAFE_INTEGER / 2);
 const balances = (given: Partial<Balances>): Balances => ({ ...NO_BALANCES, ...given });
 
@@ -118,76 +112,6 @@ describe('a debit', () => {
   });
 });
 
-describe('a dispute', () => {
-  const open = (amountCents: number, given: Partial<Balances> = {}, orderCode?: string) =>
-    decideOpenDispute({ amountCents, orderCode }, { id: 'dsp_1', balances: balances(given), now: NOW });
-
-  test('A dispute blocks its amount, whatever the balance is', () => {
-    const { dispute, transaction } = open(500, { dispute_hold: 100, dispute_claims: -100 }, 'PSC-1');
-    expect(dispute).toEqual({
-      id: 'dsp_1',
-      amountCents: 500,
-      orderCode: 'PSC-1',
-      status: 'open',
-      createdAt: NOW,
-      closedAt: null,
-    });
-    expect(transaction.id).toBe('dispute.opened:dsp_1');
-    const before = balances({ dispute_hold: 100, dispute_claims: -100 });
-    expect(applyToBalances(before, transaction)).toEqual(
-      balances({ dispute_hold: 600, dispute_claims: -600 }),
-    );
-    expect(open(500).dispute.orderCode).toBeNull();
-  });
-
-  const WAYS: [Dispute['status'], Exclude<Dispute['status'], 'open'>, 'frees' | 'holds' | 'refused'][] = [
-    ['open', 'won', 'frees'],
-    ['open', 'lost', 'holds'],
-    ['open', 'forgiven', 'refused'],
-    ['lost', 'won', 'refused'],
-    ['lost', 'forgiven', 'frees'],
-    ['won', 'lost', 'refused'],
-    ['won', 'forgiven', 'refused'],
-    ['forgiven', 'won', 'refused'],
-    ['forgiven', 'lost', 'refused'],
-  ];
-  test.each(WAYS)('A dispute that is %s and becomes %s: %s', (status, outcome, expected) => {
-    const dispute: Dispute = { ...open(500).dispute, status };
-    const close = () => decideCloseDispute(dispute, outcome, LATER);
-    if (expected === 'refused') {
-      expect(thrown(close)).toMatchObject({ constructor: ValidationError, fields: [{ path: 'outcome' }] });
-      return;
-    }
-    const closed = close()!;
-    expect(closed.dispute).toEqual({ ...dispute, status: outcome, closedAt: LATER });
-    if (expected === 'holds') expect(closed.transaction).toBeNull();
-    else {
-      expect(closed.transaction!.id).toBe(`dispute.${outcome}:dsp_1`);
-      const held = balances({ dispute_hold: 500, dispute_claims: -500 });
-      expect(applyToBalances(held, closed.transaction!)).toEqual(NO_BALANCES);
-    }
-  });
-
-  test.each(['won', 'lost', 'forgiven'] as const)(
-    'Closing a dispute that is %s already changes nothing',
-    (status) => {
-      expect(decideCloseDispute({ ...open(500).dispute, status }, status, LATER)).toBeNull();
-    },
-  );
-
-  test.each([
-    ['dsp_0123456789abcdef01234567', true],
-    ['dsp_0123456789abcdef0123456', false],
-    ['dsp_0123456789abcdef012345678', false],
-    ['dsp_0123456789abcdef0123456g', false],
-    ['xdsp_0123456789abcdef01234567', false],
-    ['dsp_0123456789abcdef01234567x', false],
-    ['0123456789abcdef01234567', false],
-  ])('A dispute may have the id %j: %s', (id, may) => {
-    expect(isDisputeId(id)).toBe(may);
-  });
-});
-
 describe('what comes in', () => {
   test('A credit covers the debt first, and the rest adds to the balance', () => {
     const owing = balances({ merchant_receivable: -300, acquirer: 0 });
@@ -205,15 +129,6 @@ describe('what comes in', () => {
   const LARGEST = 10_000_000_000;
   const LARGEST_LTC = 100_000_000_000_000;
   const CONTROLS = {
-    dispute: {
-      path: 'amountCents',
-      largest: LARGEST,
-      do: (amount: number, held: number) =>
-        decideOpenDispute(
-          { amountCents: amount },
-          { id: 'a', balances: balances({ dispute_hold: held }), now: NOW },
-        ),
-    },
     credit: {
       path: 'amountCents',
       largest: LARGEST,

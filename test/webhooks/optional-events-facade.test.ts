@@ -167,13 +167,15 @@ describe('a facade of a service whose optional events are all opted into', () =>
     expect(pair.facade.faults).toEqual([]);
   });
 
-  test('The events of a dispute are accepted and change no payment', async () => {
+  test('The events of a dispute are followed and change no payment', async () => {
     const pair = await start();
     const orderCode = await create(pair);
     await service.app.cardPayments.pay(orderCode, approved());
     await pair.settled();
-    const input = { amountCents: 4990, orderCode };
-    const id = await service.app.controls.openDispute(tenantOf(pair), input);
+    const resource = { type: 'card_payment', id: orderCode } as const;
+    const claim = { amountCents: 4990 };
+    const made = await service.app.controls.disputePayment(tenantOf(pair), resource, claim);
+    const id = made!.disputeId;
     await service.app.controls.closeDispute(tenantOf(pair), id, 'lost');
     await pair.pass(5 * MINUTE);
     const deliveries = await service.app.database.sql
@@ -187,7 +189,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
       { event: 'dispute.closed', status: 'delivered', attempts: 1 },
     ]);
     expect(await published(pair, 'card_payment')).toEqual(['card_payment.pending', 'card_payment.paid']);
-    expect(await published(pair, 'dispute')).toEqual([]);
+    expect(await published(pair, 'dispute')).toEqual(['dispute.open', 'dispute.lost']);
     expect(await find(pair, orderCode)).toMatchObject({ status: 'PAID' });
     expect(pair.facade.faults).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { type UpstreamError, ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
@@ -129,17 +130,34 @@ const HAPPENINGS: Record<
   },
   async 'dispute.opened'(core) {
     const createdAt = core.clock.now().toISOString();
+    const evidenceDueAt = plusMs(core.clock.now(), 5 * DAY_MS).toISOString();
     const disputeId = await core.controls.openDispute(core.tenant, { amountCents: 300 });
-    return { disputeId, amountCents: 300, status: 'open', createdAt, closedAt: null };
+    const of = { resource: null, amountCents: 300, status: 'open', reason: 'fraud' };
+    return { disputeId, ...of, evidenceDueAt, createdAt, closedAt: null };
+  },
+  async 'dispute.updated'(core) {
+    const createdAt = core.clock.now().toISOString();
+    const evidenceDueAt = plusMs(core.clock.now(), 5 * DAY_MS).toISOString();
+    const disputeId = await core.controls.openDispute(core.tenant, { amountCents: 300 });
+    // More evidence is no new status.
+    for (const text of ['Entregue', 'Assinado'])
+      await core.disputes.submitEvidence(core.tenant, disputeId, { text });
+    const of = { resource: null, amountCents: 300, status: 'under_review', reason: 'fraud' };
+    return { disputeId, ...of, evidenceDueAt, createdAt, closedAt: null };
   },
   async 'dispute.closed'(core) {
     const createdAt = core.clock.now().toISOString();
-    const disputeId = await core.controls.openDispute(core.tenant, { amountCents: 300 });
+    const evidenceDueAt = plusMs(core.clock.now(), 5 * DAY_MS).toISOString();
+    const disputeId = await core.controls.openDispute(core.tenant, {
+      amountCents: 300,
+      reason: 'operational_error',
+    });
     const closedAt = await later(core);
     await core.controls.closeDispute(core.tenant, disputeId, 'won');
     // The same outcome again is no change.
     await core.controls.closeDispute(core.tenant, disputeId, 'won');
-    return { disputeId, amountCents: 300, status: 'won', createdAt, closedAt };
+    const of = { resource: null, amountCents: 300, status: 'won', reason: 'operational_error' };
+    return { disputeId, ...of, evidenceDueAt, createdAt, closedAt };
   },
 };
 
@@ -223,7 +241,7 @@ describeOnDatabase('optional webhook events', (open) => {
         [
           ...['card_payment.expired', 'card_payment.failed', 'card_payment.paid', 'card_payment.refunded'],
           ...['charge.expired', 'charge.failed', 'charge.paid', 'charge.refunded'],
-          ...['dispute.closed', 'dispute.opened', 'dispute.opened'],
+          ...['dispute.closed', 'dispute.opened', 'dispute.opened', 'dispute.opened', 'dispute.updated'],
           ...['refund.completed', 'refund.completed', 'refund.completed'],
           ...['payment.expired', 'payment.failed', 'payment.paid', 'payment.refunded'],
           ...['withdrawal.completed', 'withdrawal.processing', 'withdrawal.requested'],
@@ -273,21 +291,19 @@ describeOnDatabase('optional webhook events', (open) => {
       expect(versions).toEqual([...new Set(versions)].sort((left, right) => left - right));
     });
 
-    test('The event of a dispute does not name its payment, by which a reader knows the event of a payment', async () => {
+    test('The event of a dispute names its payment as a resource alone, for readers know the event of a payment by its id', async () => {
       const { core, receiver } = await configured(['dispute.opened']);
       const { payment } = await core.cardPayments.create(core.tenant, SALE);
       const { orderCode } = payment;
-      await core.controls.openDispute(core.tenant, { amountCents: 300, orderCode });
+      await core.cardPayments.pay(orderCode, approved());
+      const resource = { type: 'card_payment', id: orderCode } as const;
+      await core.controls.disputePayment(core.tenant, resource, { amountCents: 300 });
       await core.work.settled();
-      expect(names(receiver)).toEqual(['dispute.opened']);
-      expect(receiver.received[0]!.body).not.toContain(orderCode);
-      expect(Object.keys(bodies(receiver)[0])).toEqual([
-        'event',
-        'disputeId',
-        'amountCents',
-        'status',
-        'createdAt',
-        'closedAt',
+      const opened = bodies(receiver).find(({ event }) => event === 'dispute.opened')!;
+      expect(opened).toMatchObject({ resource });
+      expect(Object.keys(opened)).toEqual([
+        ...['event', 'disputeId', 'resource', 'amountCents', 'status', 'reason'],
+        ...['evidenceDueAt', 'createdAt', 'closedAt'],
       ]);
     });
 
@@ -300,7 +316,7 @@ describeOnDatabase('optional webhook events', (open) => {
       const log = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
       const events = log.events.filter(({ resource }) => resource === 'dispute');
       expect(events.map(({ kind, previousStatus, snapshot }) => [kind, previousStatus, snapshot])).toEqual([
-        ['dispute.open', null, { ...closed, status: 'open', closedAt: null }],
+        ['dispute.open', null, { ...closed, version: 1, status: 'open', closedAt: null }],
         ['dispute.won', 'open', closed],
       ]);
     });

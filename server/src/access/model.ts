@@ -41,6 +41,7 @@ export const DASHBOARD_SCOPES = [
   'subaccounts',
   'card_payments',
   'payments',
+  'disputes',
   'products',
   'webhooks',
 ] as const;
@@ -52,6 +53,7 @@ export type Right =
   | 'payouts.read'
   | 'card_payments.read'
   | 'payments.read'
+  | 'disputes.read'
   | 'products.read'
   | 'webhooks.read'
   | 'subaccounts.read'
@@ -77,6 +79,7 @@ const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = 
   subaccounts: ['subaccounts.read', 'subaccount_payouts.read'],
   card_payments: ['card_payments.read'],
   payments: ['payments.read'],
+  disputes: ['disputes.read'],
   products: ['products.read'],
   webhooks: ['webhooks.read'],
 };

@@ -84,6 +84,7 @@ const DashboardScope = builder.enumType('DashboardScope', {
     SUBACCOUNTS: { value: 'subaccounts' },
     CARD_PAYMENTS: { value: 'card_payments', description: 'Card payments and their refunds.' },
     PAYMENTS: { value: 'payments', description: 'PIX payments, charges, and their refunds.' },
+    DISPUTES: { value: 'disputes', description: 'Disputes, with their evidence.' },
     PRODUCTS: { value: 'products' },
     WEBHOOKS: { value: 'webhooks' },
   } as const,

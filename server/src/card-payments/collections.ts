@@ -4,7 +4,13 @@ import { NotFoundError } from '../kernel/errors.ts';
 import { tokenOf } from './checkout/model.ts';
 import type { CardPaymentChange } from './decisions.ts';
 import type { StoredCardPayment } from './model.ts';
-import { decideRefundBegin, decideRefundCompleted, decideRefundFailed } from './refunding.ts';
+import {
+  decideDisputeBegin,
+  decideDisputeEnd,
+  decideRefundBegin,
+  decideRefundCompleted,
+  decideRefundFailed,
+} from './refunding.ts';
 import {
   type CheckoutUse,
   saveCardPayments,
@@ -181,6 +187,23 @@ export const refundableCardPayments = {
         : decideRefundFailed(payment, refund, state.balances);
     return { details, writes: writesOf(change), mustRepeat: false };
   },
+};
+
+/** Card payments, as disputes take from them. A claim of the acquirer names its payment, and no code of PIX. */
+export const disputableCardPayments = {
+  idsOfTxid: () => [],
+  read: (reader: Reader, orderCode: string) => reader.load(cardPayments, orderCode),
+  has: (state: State, orderCode: string) => state.get(cardPayments, orderCode) !== null,
+
+  begin(state: State, orderCode: string, claim: Parameters<typeof decideDisputeBegin>[1]) {
+    const payment = state.get(cardPayments, orderCode);
+    if (!payment) throw new NotFoundError('Card payment not found');
+    const begun = decideDisputeBegin(payment, claim, state.now);
+    return begun && { amountCents: begun.amountCents, writes: writesOf(begun.change) };
+  },
+
+  end: (state: State, orderCode: string, { amountCents }: { amountCents: number }) =>
+    writesOf(decideDisputeEnd(state.need(cardPayments, orderCode), amountCents)),
 };
 
 /** The details of a payment that the webhooks of its refunds need. */

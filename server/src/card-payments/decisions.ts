@@ -63,6 +63,7 @@ export function decideCreate(
     canceledAt: null,
     refundedCents: 0,
     refundingCents: 0,
+    disputedCents: 0,
     refundCount: 0,
     failureReason: null,
   };

@@ -96,6 +96,8 @@ export interface CardPayment {
   refundedCents: Cents | null;
   /** Held by refunds whose end is not known yet. Null where the service does not tell. */
   refundingCents: Cents | null;
+  /** Claimed back by the payer's bank, without the disputes that were won. Left out where the service does not tell. */
+  disputedCents?: Cents;
   failureReason: string | null;
   /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
   declineReason?: string | null;
@@ -117,6 +119,7 @@ export interface StoredCardPayment extends CardPayment {
   releasedAt: Date | null;
   refundedCents: Cents;
   refundingCents: Cents;
+  disputedCents: Cents;
   /** The number of refunds that the merchant has requested. */
   refundCount: number;
 }

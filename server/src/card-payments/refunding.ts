@@ -2,8 +2,10 @@ import type { Cents } from '../kernel/money.ts';
 import type { Balances } from '../ledger/postings.ts';
 import {
   amountToRefund,
+  beginDispute,
   beginRefund,
   completeRefund,
+  endDispute,
   failRefund,
   type RefundRequest,
   type RefundRules,
@@ -50,7 +52,33 @@ export function decideRefundFailed(
   return quietStep(payment, failRefund(payment, { ...refund, ownCents: refund.amountCents }, balances));
 }
 
-/** A step inside a status. It is not announced: the refund itself is. */
-function quietStep(previous: StoredCardPayment, { amounts, transaction }: RefundStep): CardPaymentChange {
+/** Takes the amount of a dispute from what can be refunded; null where nothing of it can. */
+export function decideDisputeBegin(
+  payment: StoredCardPayment,
+  claim: { claimedCents: Cents; days: number | null },
+  now: Date,
+): { change: CardPaymentChange; amountCents: Cents } | null {
+  const amounts = beginDispute(payment, claim, now);
+  return (
+    amounts && {
+      amountCents: amounts.disputedCents - payment.disputedCents,
+      change: quietStep(payment, { amounts, transaction: null }),
+    }
+  );
+}
+
+/** Gives the amount of a won dispute back to what can be refunded. */
+export function decideDisputeEnd(payment: StoredCardPayment, amountCents: Cents): CardPaymentChange {
+  return quietStep(payment, { amounts: endDispute(payment, amountCents), transaction: null });
+}
+
+/** A step inside a status. It is not announced: the refund or the dispute itself is. */
+function quietStep(
+  previous: StoredCardPayment,
+  {
+    amounts,
+    transaction,
+  }: { amounts: Partial<StoredCardPayment>; transaction: RefundStep['transaction'] | null },
+): CardPaymentChange {
   return { previous, payment: { ...previous, ...amounts }, transaction, due: [], announced: false };
 }

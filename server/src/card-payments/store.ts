@@ -171,6 +171,7 @@ export async function saveCardPayments(
         canceled_at: row.ref('excluded.canceled_at'),
         refunded_cents: row.ref('excluded.refunded_cents'),
         refunding_cents: row.ref('excluded.refunding_cents'),
+        disputed_cents: row.ref('excluded.disputed_cents'),
         refund_count: row.ref('excluded.refund_count'),
         failure_reason: row.ref('excluded.failure_reason'),
         decline_reason: row.ref('excluded.decline_reason'),
@@ -236,6 +237,7 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayme
     refundedCents:
       row.status === 'refunded' && row.refunding_cents === 0 ? row.amount_cents : row.refunded_cents,
     refundingCents: row.refunding_cents,
+    disputedCents: row.disputed_cents,
     refundCount: row.refund_count,
     failureReason: row.failure_reason,
     declineReason: row.decline_reason,
@@ -270,6 +272,7 @@ function toRow(tenant: Tenant, payment: StoredCardPayment) {
     canceled_at: payment.canceledAt,
     refunded_cents: payment.refundedCents,
     refunding_cents: payment.refundingCents,
+    disputed_cents: payment.disputedCents,
     refund_count: payment.refundCount,
     failure_reason: payment.failureReason,
     decline_reason: payment.declineReason ?? null,

@@ -1,5 +1,5 @@
 import type { Collection } from '../commit/commit.ts';
-import { type Beneficiaries, type PixFamily, refundableOf } from '../pix/collections.ts';
+import { type Beneficiaries, disputableOf, type PixFamily, refundableOf } from '../pix/collections.ts';
 import { chargeDecisions, chargeRefunds, chargeRules } from './decisions.ts';
 import { chargeIdsOf, isChargeId, type StoredCharge } from './model.ts';
 import { chargeTable } from './store.ts';
@@ -42,3 +42,6 @@ export function refundableCharges(beneficiaries: Beneficiaries) {
     refunds: chargeRefunds,
   });
 }
+
+/** Charges, as disputes take from them. */
+export const disputableCharges = disputableOf(pixCharges, { title: 'Charge' });

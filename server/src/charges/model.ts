@@ -91,6 +91,7 @@ export interface StoredCharge extends Charge, StoredPixResource {
   createdAt: Date;
   refundedCents: Cents;
   refundingCents: Cents;
+  disputedCents: Cents;
   returnedCredits: StoredPixResource['returnedCredits'];
   splits: readonly StoredSplit[];
   /** The parts of the refunds under way. */

@@ -150,7 +150,8 @@ export type CountedList =
   | 'observed'
   | 'refund'
   | 'payment'
-  | 'charge';
+  | 'charge'
+  | 'dispute';
 
 export interface ListFilter {
   list: CountedList;

@@ -54,6 +54,7 @@ interface SimulatedPixCodeTable extends TenantTable {
   registered_at: Date;
   expires_at: Date;
   refuses_returns: Generated<boolean>;
+  claims: Generated<'undecided' | 'won' | 'lost' | null>;
 }
 
 interface SimulatedPixCreditTable {

@@ -176,6 +176,7 @@ interface CardPaymentTable extends TenantTable {
   canceled_at: Date | null;
   refunded_cents: Generated<number>;
   refunding_cents: Generated<number>;
+  disputed_cents: Generated<number>;
   refund_count: Generated<number>;
   failure_reason: string | null;
   decline_reason: string | null;
@@ -225,6 +226,7 @@ interface PaymentTable extends TenantTable {
   refunded_at: Date | null;
   refunded_cents: number;
   refunding_cents: number;
+  disputed_cents: Generated<number>;
   refund_count: number;
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
@@ -249,6 +251,7 @@ interface ChargeTable extends TenantTable {
   refunded_at: Date | null;
   refunded_cents: number;
   refunding_cents: number;
+  disputed_cents: Generated<number>;
   refund_count: number;
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
@@ -372,9 +375,15 @@ interface TestPaymentTable extends TenantTable {
 interface DisputeTable extends TenantTable {
   number: Generated<number>;
   id: string;
+  version: Generated<number>;
   amount_cents: number;
   order_code: string | null;
-  status: 'open' | 'won' | 'lost' | 'forgiven';
+  resource: 'card_payment' | 'payment' | 'charge' | null;
+  resource_id: string | null;
+  reason: Generated<'fraud' | 'operational_error' | 'unknown'>;
+  status: 'open' | 'under_review' | 'won' | 'lost' | 'forgiven';
+  evidence: Json<unknown[]>;
+  evidence_due_at: Date | null;
   created_at: Date;
   closed_at: Date | null;
 }
@@ -421,7 +430,7 @@ interface SubaccountPayoutTable extends TenantTable {
 
 interface ObservedTable extends TenantTable {
   number: Generated<number>;
-  resource: 'card_payment' | 'charge' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
+  resource: 'card_payment' | 'charge' | 'dispute' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
   id: string;
   version: number;
   status: string;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
 import type { CardPaymentService } from '../card-payments/model.ts';
 import { chargeIdText } from '../charges/model.ts';
+import { type DisputeService, submitDisputeEvidenceInput } from '../disputes/model.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin } from '../http/same-origin.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -35,6 +36,7 @@ export interface DashboardOperations {
   payouts: Pick<PayoutService, 'request'>;
   refunds: Pick<RefundService, 'request'>;
   cardPayments: Pick<CardPaymentService, 'cancel'>;
+  disputes: Pick<DisputeService, 'submitEvidence'>;
 }
 
 /**
@@ -82,7 +84,7 @@ export function createDashboardRoutes({
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
   if (!operations) return [config, token, slashRedirect];
-  const { payouts, refunds, cardPayments } = operations;
+  const { payouts, refunds, cardPayments, disputes } = operations;
   return [
     config,
     token,
@@ -103,6 +105,11 @@ export function createDashboardRoutes({
       const { refund, replayed } = await refunds.request(tenant, resource, details);
       const { refundId, status, amountCents } = refund;
       return { status: 201, body: { refundId, status, amountCents, replayed } };
+    }),
+    action(/^\/demo\/dashboard\/evidence$/, submitDisputeEvidenceInput, async (input) => {
+      const { disputeId, ...evidence } = input;
+      const { dispute, replayed } = await disputes.submitEvidence(tenant, disputeId, evidence);
+      return { status: 201, body: { disputeId, status: dispute.status, replayed } };
     }),
     action(/^\/demo\/dashboard\/cancellations$/, cancellationInput, async ({ orderCode }) => {
       const { status, canceledAt } = await cardPayments.cancel(tenant, orderCode);

@@ -194,6 +194,7 @@ const SERVICE_NAMES: Record<keyof PaymentsService, true> = {
   cardPayments: true,
   charges: true,
   checkoutTokens: true,
+  disputes: true,
   payments: true,
   payouts: true,
   products: true,

@@ -3,6 +3,7 @@ import type { AccessService, Caller } from '../access/model.ts';
 import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
 import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
 import type { Charge, ChargeService } from '../charges/model.ts';
+import type { Dispute, DisputeService } from '../disputes/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
@@ -30,6 +31,7 @@ export interface PaymentsService {
   cardPayments: CardPaymentService;
   charges: ChargeService;
   checkoutTokens: CheckoutTokenService;
+  disputes: DisputeService;
   payments: PaymentService;
   payouts: PayoutService;
   products: ProductService;
@@ -122,6 +124,13 @@ export interface Loaders {
   refundsOfCharge: Loader<Refund[] | null>;
   /** Finds the refunds of payments by their id. */
   refundsOfPayment: Loader<Refund[] | null>;
+  dispute: Loader<Dispute | null>;
+  /** Finds the disputes of card payments by order code. */
+  disputesOfCardPayment: Loader<Dispute[] | null>;
+  /** Finds the disputes of charges by their id. */
+  disputesOfCharge: Loader<Dispute[] | null>;
+  /** Finds the disputes of payments by their id. */
+  disputesOfPayment: Loader<Dispute[] | null>;
   subaccount: Loader<Subaccount | null>;
   subaccountPayout: Loader<SubaccountPayout | null>;
 }
@@ -148,6 +157,12 @@ const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
     refunds.ofResources(tenant, 'card_payment', orderCodes),
   refundsOfCharge: ({ refunds }, tenant, chargeIds) => refunds.ofResources(tenant, 'charge', chargeIds),
   refundsOfPayment: ({ refunds }, tenant, paymentIds) => refunds.ofResources(tenant, 'payment', paymentIds),
+  dispute: ({ disputes }, tenant, disputeIds) => disputes.findMany(tenant, disputeIds),
+  disputesOfCardPayment: ({ disputes }, tenant, orderCodes) =>
+    disputes.ofResources(tenant, 'card_payment', orderCodes),
+  disputesOfCharge: ({ disputes }, tenant, chargeIds) => disputes.ofResources(tenant, 'charge', chargeIds),
+  disputesOfPayment: ({ disputes }, tenant, paymentIds) =>
+    disputes.ofResources(tenant, 'payment', paymentIds),
   subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
   subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),
 };

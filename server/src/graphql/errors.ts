@@ -43,6 +43,9 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     NOT_CANCELABLE: {
       description: 'UnavailableError: not PENDING: it has been paid, has expired or has failed.',
     },
+    DISPUTE_STATE: {
+      description: 'UnavailableError: a bank claims it back at this moment, or evidence comes too late.',
+    },
     NOT_REFUNDABLE: {
       description: 'UnavailableError: not paid, refunded already, or too old.',
     },
@@ -178,6 +181,7 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   CHECKOUT_TOKEN_PAUSED: { code: 'FORBIDDEN', status: 200 },
   NOT_CANCELABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_REFUNDABLE: { code: 'FORBIDDEN', status: 200 },
+  DISPUTE_STATE: { code: 'FORBIDDEN', status: 200 },
   NOT_PAYABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_OFFERED: { code: 'NOT_OFFERED', status: 200 },
   PAYMENTS_NOT_CONFIGURED: { code: 'FORBIDDEN', status: 200 },

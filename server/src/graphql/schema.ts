@@ -6,6 +6,8 @@ import '../card-payments/tokens/schema.ts';
 import '../card-payments/updates/schema.ts';
 import '../charges/schema.ts';
 import '../charges/updates/schema.ts';
+import '../disputes/schema.ts';
+import '../disputes/updates/schema.ts';
 import '../payments/schema.ts';
 import '../payments/updates/schema.ts';
 import '../payouts/schema.ts';

@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'CHECKOUT_TOKEN_PAUSED'
   | 'NOT_CANCELABLE'
   | 'NOT_REFUNDABLE'
+  | 'DISPUTE_STATE'
   | 'NOT_PAYABLE'
   | 'NOT_OFFERED'
   | 'PAYMENTS_NOT_CONFIGURED'
@@ -119,6 +120,7 @@ export class UnavailableError extends PaymentError {
     | 'CHECKOUT_TOKEN_PAUSED'
     | 'NOT_CANCELABLE'
     | 'NOT_REFUNDABLE'
+    | 'DISPUTE_STATE'
     | 'NOT_PAYABLE'
     | 'NOT_OFFERED'
     | 'PAYMENTS_NOT_CONFIGURED';

@@ -9,7 +9,7 @@ import {
 import { createCharging } from '../card-payments/charging.ts';
 import {
   cardOrderPayments,
-  cardPayments as cardPaymentRecords,
+  disputableCardPayments,
   refundableCardPayments,
   refundDetailsOf,
 } from '../card-payments/collections.ts';
@@ -18,20 +18,25 @@ import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
 import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
-import { pixCharges, refundableCharges } from '../charges/collections.ts';
+import { disputableCharges, pixCharges, refundableCharges } from '../charges/collections.ts';
 import { createChargeRoutes } from '../charges/routes.ts';
 import { createChargeService } from '../charges/service.ts';
 import { checkoutAssetsRoute } from '../checkout-page/pages.ts';
 import type { Writes } from '../commit/commit.ts';
 import type { Sql } from '../db/database.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
+import { createClaimReceiving } from '../disputes/claim-service.ts';
+import type { DisputeSources } from '../disputes/collections.ts';
+import { CLAIMED_AFTER_MS, DECISION_DAYS, type DisputeTask } from '../disputes/model.ts';
+import { createDisputeRoutes } from '../disputes/routes.ts';
+import { createDisputeControls, createDisputeService } from '../disputes/service.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
-import type { Clock, ShiftableClock } from '../kernel/clock.ts';
+import { type Clock, DAY_MS, type ShiftableClock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
-import { pixPayments, refundablePayments } from '../payments/collections.ts';
+import { disputablePayments, pixPayments, refundablePayments } from '../payments/collections.ts';
 import { createPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
@@ -48,7 +53,7 @@ import type { Bank } from '../rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer.ts';
 import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
-import { createSimulatedPix } from '../rails/simulated/pix.ts';
+import { createSimulatedPix, type SimulatedClaims } from '../rails/simulated/pix.ts';
 import { createRefundRoutes } from '../refunds/routes.ts';
 import { createRefundSending } from '../refunds/sending.ts';
 import { createRefundService, writesOfReturn } from '../refunds/service.ts';
@@ -71,6 +76,23 @@ import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** The families of resources that PIX codes pay. */
 export const PIX_FAMILIES: readonly PixFamily<StoredPixResource>[] = [pixPayments, pixCharges];
+
+/** The resources that can be disputed. */
+export const DISPUTE_SOURCES: DisputeSources = {
+  card_payment: disputableCardPayments,
+  payment: disputablePayments,
+  charge: disputableCharges,
+};
+
+/** The claims of the simulated bank, with their times in the simulation. */
+export const SIMULATED_CLAIMS: SimulatedClaims = {
+  afterMs: CLAIMED_AFTER_MS,
+  decidedAfterMs: DECISION_DAYS * DAY_MS,
+  notify(sql, tenant, { txid, endToEndId, at }) {
+    const kind: DisputeTask = 'dispute.receive';
+    return scheduleTasks(sql, tenant, [{ kind, key: `${txid} ${endToEndId}`, at }]);
+  },
+};
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
 export async function createEmbeddedRuntime({
@@ -111,7 +133,7 @@ export async function createEmbeddedRuntime({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: metrics,
   });
-  const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit });
+  const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit, claims: SIMULATED_CLAIMS });
   const sources = {
     card_payment: refundableCardPayments,
     payment: refundablePayments(beneficiaries),
@@ -144,6 +166,7 @@ export async function createEmbeddedRuntime({
     ...{ database, committer, accounts, beneficiaries },
     register: pixCharging.of(pixCharges).register,
   });
+  const disputes = createDisputeService({ database, committer });
   const productService = createProductService({ database, committer });
   const access = createAccessService({ database, committer, clock });
   const checkoutTokens = createCheckoutTokenService({
@@ -186,6 +209,7 @@ export async function createEmbeddedRuntime({
     cardPayments,
     charges,
     checkoutTokens,
+    disputes,
     payments,
     payouts,
     products: productService,
@@ -204,7 +228,8 @@ export async function createEmbeddedRuntime({
     open: pixCharging.open,
   };
   const controls = {
-    ...createWalletControls({ database, committer, cardPayments: cardPaymentRecords }),
+    ...createWalletControls({ committer }),
+    ...createDisputeControls({ database, committer, sources: DISPUTE_SOURCES, meter: metrics }),
     ...sandbox,
   };
 
@@ -220,6 +245,12 @@ export async function createEmbeddedRuntime({
         rails: { card_payment: acquirer, payment: pix, charge: pix },
         controls: refunds,
       }).tasks,
+      ...disputes.tasks,
+      ...createClaimReceiving({
+        ...{ committer, rail: pix, codes: pixCharging },
+        sources: DISPUTE_SOURCES,
+        meter: metrics,
+      }).tasks,
       ...delivery.tasks,
       ...subaccountSending.tasks,
     },
@@ -233,6 +264,7 @@ export async function createEmbeddedRuntime({
         ...createPaymentRoutes({ payments, refunds, publicUrl }),
         ...createProductRoutes({ products: productService }),
         ...createRefundRoutes({ refunds }),
+        ...createDisputeRoutes({ disputes }),
         ...createSandboxRoutes({ sandbox }),
         ...createSubaccountRoutes({ subaccounts }),
       ];
@@ -264,7 +296,7 @@ export async function createEmbeddedRuntime({
               tenant: await firstTenant(database.sql),
               ...{ access, checkoutTokens, clock, publicUrl },
               methods: ['pix', 'card'],
-              operations: { payouts, refunds, cardPayments },
+              operations: { payouts, refunds, cardPayments, disputes },
             })
           : []),
         ...(simulatedClock

@@ -7,6 +7,7 @@ import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
 import { createRemoteCharges } from '../charges/remote/service.ts';
 import type { UpstreamConfig } from '../config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
+import { createRemoteDisputes } from '../disputes/remote/service.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -138,9 +139,10 @@ export async function createRemoteRuntime({
   Object.assign(requestKinds, payouts.requests, subaccounts.requests, cardPayments.requests);
   const payments = createRemotePayments(dependencies);
   const charges = createRemoteCharges(dependencies);
+  const disputes = createRemoteDisputes(dependencies);
   const mirrored = {
     ...{ wallet, payout: payouts, subaccount_payout: subaccounts },
-    ...{ card_payment: cardPayments, payment: payments, charge: charges },
+    ...{ card_payment: cardPayments, payment: payments, charge: charges, dispute: disputes },
   };
   const poller = createPoller({
     clock,
@@ -149,6 +151,7 @@ export async function createRemoteRuntime({
       payout: payouts.poll,
       subaccount_payout: subaccounts.poll,
       card_payment: cardPayments.poll,
+      dispute: disputes.poll,
       payment: payments.poll,
       charge: charges.poll,
     },
@@ -169,6 +172,7 @@ export async function createRemoteRuntime({
       cardPayments.readWebhook,
       payments.readWebhook,
       charges.readWebhook,
+      disputes.readWebhook,
       payouts.readWebhook,
       subaccounts.readWebhook,
     ],
@@ -204,6 +208,7 @@ export async function createRemoteRuntime({
     cardPayments: cardPayments.serviceFor(requester),
     charges: charges.serviceFor(requester),
     checkoutTokens,
+    disputes: disputes.serviceFor(requester),
     payments: payments.serviceFor(requester),
     payouts: payouts.serviceFor(requester),
     products: products.serviceFor(requester),
@@ -253,6 +258,7 @@ function describeCorrection({ resource, id, from, to }: Correction): string {
 const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
   'card_payment',
   'charge',
+  'dispute',
   'payment',
   'payout',
   'subaccount_payout',

@@ -5,6 +5,7 @@ import type { ChargeService, StoredCharge } from '../charges/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { DisputeControls } from '../disputes/model.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -31,7 +32,10 @@ export interface RuntimeDependencies {
   clock: Clock;
   /** The URL of this server, without a slash at its end. */
   publicUrl: string;
-  metrics: Pick<Metrics, 'onWebhook' | 'onCard' | 'onTokenPaused' | 'onPixCode' | 'onPixCredit'>;
+  metrics: Pick<
+    Metrics,
+    'onWebhook' | 'onCard' | 'onTokenPaused' | 'onPixCode' | 'onPixCredit' | 'onDispute'
+  >;
   onFault: (fault: unknown) => void;
 }
 
@@ -72,6 +76,6 @@ export interface EmbeddedServices {
   /** The simulated bank of PIX payments. */
   readonly pix: SimulatedPix;
   /** Operations that no client has, for the simulator. */
-  readonly controls: WalletControls & TestPaymentControls;
+  readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;
 }

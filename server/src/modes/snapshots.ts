@@ -2,6 +2,7 @@ import { accessSnapshots } from '../access/events.ts';
 import { cardPaymentSnapshots } from '../card-payments/events.ts';
 import { tokenSnapshots } from '../card-payments/tokens/events.ts';
 import { chargeSnapshots } from '../charges/events.ts';
+import { disputeSnapshots } from '../disputes/events.ts';
 import type { Snapshots } from '../events/event.ts';
 import { paymentSnapshots } from '../payments/events.ts';
 import { payoutSnapshots } from '../payouts/events.ts';
@@ -14,6 +15,7 @@ export const snapshots: Snapshots = {
   ...accessSnapshots,
   ...cardPaymentSnapshots,
   ...chargeSnapshots,
+  ...disputeSnapshots,
   ...paymentSnapshots,
   ...payoutSnapshots,
   ...refundSnapshots,

@@ -85,6 +85,8 @@ export interface Metrics {
   onPixCode(outcome: 'registered' | 'pending' | 'refused'): void;
   /** Counts a PIX that came: accepted, or the cause for which it is sent back. */
   onPixCredit(outcome: string): void;
+  /** Counts a dispute that was opened or decided, by its new status. */
+  onDispute(change: string): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
   watch(watched: {
     info: { mode: string; engine: string };
@@ -244,6 +246,12 @@ export function createMetrics(clock: Clock): Metrics {
     labelNames: ['outcome'],
     registers,
   });
+  const disputes = new Counter({
+    name: 'psa_disputes_total',
+    help: 'Disputes that were opened or decided, by the new status',
+    labelNames: ['change'],
+    registers,
+  });
 
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();
@@ -298,6 +306,7 @@ export function createMetrics(clock: Clock): Metrics {
     onCard: (outcome) => cards.inc({ outcome }),
     onPixCode: (outcome) => pixCodes.inc({ outcome }),
     onPixCredit: (outcome) => pixCredits.inc({ outcome }),
+    onDispute: (change) => disputes.inc({ change }),
     onTokenPaused: () => tokenPauses.inc(),
     watch({ info, connections, backlog }) {
       new Gauge({

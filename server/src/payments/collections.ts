@@ -1,5 +1,5 @@
 import type { Collection } from '../commit/commit.ts';
-import { type Beneficiaries, type PixFamily, refundableOf } from '../pix/collections.ts';
+import { type Beneficiaries, disputableOf, type PixFamily, refundableOf } from '../pix/collections.ts';
 import { pixDecisions } from '../pix/decisions.ts';
 import { pixRefunds } from '../pix/refunding.ts';
 import { paymentRules } from './decisions.ts';
@@ -52,3 +52,6 @@ export function refundablePayments(beneficiaries: Beneficiaries) {
     refunds: pixRefunds(paymentRules),
   });
 }
+
+/** Payments, as disputes take from them. */
+export const disputablePayments = disputableOf(pixPayments, { title: 'Payment' });

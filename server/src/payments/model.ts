@@ -72,6 +72,7 @@ export interface StoredPayment extends Payment, StoredPixResource {
   checkoutAttempt: string | null;
   refundedCents: Cents;
   refundingCents: Cents;
+  disputedCents: Cents;
   returnedCredits: StoredPixResource['returnedCredits'];
 }
 

@@ -19,6 +19,7 @@ import {
   type ShareMove,
   wasAnnounced,
 } from './decisions.ts';
+import { decideDisputeBegin, decideDisputeEnd, type PixClaim } from './disputing.ts';
 import type { HostedPix, Payer, StoredPixResource } from './model.ts';
 import { type PaidOrder, saveCredits, savePaidOrders, selectCredits, selectPaidOrders } from './store.ts';
 
@@ -188,5 +189,27 @@ export function refundableOf<R extends StoredPixResource>(
         mustRepeat: false,
       };
     },
+  };
+}
+
+/** Creates what disputes need of a family. */
+export function disputableOf<R extends StoredPixResource>(
+  family: PixFamily<R>,
+  { title }: { title: string },
+) {
+  return {
+    idsOfTxid: family.idsOfTxid,
+    read: (reader: Reader, id: string) => reader.load(family.records, id),
+    has: (state: State, id: string) => state.get(family.records, id) !== null,
+
+    begin(state: State, id: string, claim: PixClaim) {
+      const resource = state.get(family.records, id);
+      if (!resource) throw new NotFoundError(`${title} not found`);
+      const begun = decideDisputeBegin(resource, claim, state.now);
+      return begun && { amountCents: begun.amountCents, writes: writesOf(family, begun.change) };
+    },
+
+    end: (state: State, id: string, { amountCents }: { amountCents: number }) =>
+      writesOf(family, decideDisputeEnd(state.need(family.records, id), amountCents)),
   };
 }

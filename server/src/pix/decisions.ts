@@ -119,6 +119,7 @@ export function newMembers({
     refundedAt: null,
     refundedCents: 0,
     refundingCents: 0,
+    disputedCents: 0,
     refundCount: 0,
     failureReason: null,
     returnedCredits: [],

@@ -70,6 +70,8 @@ export interface PixResource {
   refundedCents: Cents | null;
   /** Held by refunds whose end is not known yet. Null where the service does not tell. */
   refundingCents: Cents | null;
+  /** Claimed back by the payer's bank, without the disputes that were won. Left out where the service does not tell. */
+  disputedCents?: Cents;
   failureReason: string | null;
   /** The last credits that were sent back, oldest first: at most `SHOWN_RETURNS`. */
   returnedCredits: readonly ReturnedCredit[];
@@ -82,6 +84,7 @@ export interface StoredPixResource extends PixResource {
   createdAt: Date;
   refundedCents: Cents;
   refundingCents: Cents;
+  disputedCents: Cents;
   /** The number of refunds that the merchant has requested. */
   refundCount: number;
   returnedCredits: readonly (ReturnedCredit & { cause: ReturnCause })[];

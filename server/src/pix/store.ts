@@ -13,13 +13,14 @@ type PixColumns = Pick<Selectable<Tables['payment']>, (typeof COLUMNS)[number]>;
 const COLUMNS = [
   ...(['version', 'status', 'amount_cents', 'fee_cents', 'description', 'metadata', 'br_code'] as const),
   ...(['created_at', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id', 'refunded_at'] as const),
-  ...(['refunded_cents', 'refunding_cents', 'refund_count', 'failure_reason', 'returned_credits'] as const),
+  ...(['refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),
+  ...(['failure_reason', 'returned_credits'] as const),
 ] as const;
 
 /** Those of them that change; `expires_at` where a sandbox ends the time earlier. */
 const CHANGING = [
   ...(['version', 'status', 'br_code', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id'] as const),
-  ...(['refunded_at', 'refunded_cents', 'refunding_cents', 'refund_count'] as const),
+  ...(['refunded_at', 'refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),
   ...(['failure_reason', 'returned_credits'] as const),
 ] as const;
 
@@ -40,6 +41,7 @@ export function pixMembersOf(row: PixColumns): StoredPixResource {
     refundedAt: row.refunded_at,
     refundedCents: row.refunded_cents,
     refundingCents: row.refunding_cents,
+    disputedCents: row.disputed_cents,
     refundCount: row.refund_count,
     failureReason: row.failure_reason,
     returnedCredits: row.returned_credits.map(returnedCreditFromJson) as StoredPixResource['returnedCredits'],
@@ -65,6 +67,7 @@ export function pixColumnsOf(tenant: Tenant, resource: StoredPixResource) {
     refunded_at: resource.refundedAt,
     refunded_cents: resource.refundedCents,
     refunding_cents: resource.refundingCents,
+    disputed_cents: resource.disputedCents,
     refund_count: resource.refundCount,
     failure_reason: resource.failureReason,
     returned_credits: JSON.stringify(resource.returnedCredits),

@@ -80,6 +80,8 @@ export interface Refundable extends Payable {
   refundedCents: Cents;
   /** Held by refunds whose end is not known yet. */
   refundingCents: Cents;
+  /** Claimed back by the payer's bank, without the disputes that were won. */
+  disputedCents: Cents;
   /** The number of refunds that the merchant has requested. */
   refundCount: number;
 }
@@ -122,22 +124,25 @@ export interface BegunRefund {
 }
 
 /**
- * The amount that a refund may still take, without refunds under way or done; 0 of a payment that is not paid. Null where
- * the service does not tell.
+ * The amount that a refund may still take, without refunds under way or done, and without disputes that were not won; 0 of a
+ * payment that is not paid. Null where the service does not tell.
  */
 export function refundableCents({
   status,
   amountCents,
   refundedCents,
   refundingCents,
+  disputedCents = 0,
 }: {
   status: PaymentStatus | 'unknown';
   amountCents: Cents;
   refundedCents: Cents | null;
   refundingCents: Cents | null;
+  /** Left out in a snapshot of a version without disputes of payments, and in front of another service. */
+  disputedCents?: Cents | undefined;
 }): Cents | null {
   if (refundedCents === null || refundingCents === null) return null;
-  return status === 'paid' ? amountCents - refundedCents - refundingCents : 0;
+  return status === 'paid' ? amountCents - refundedCents - refundingCents - disputedCents : 0;
 }
 
 /**
@@ -152,13 +157,21 @@ export function amountToRefund(
 ): Cents {
   const notRefundable = (reason: string) => new UnavailableError('NOT_REFUNDABLE', `This ${name} ${reason}`);
   const refundable = refundableCents(payment)!;
-  if (payment.status !== 'paid' || refundable === 0) throw notRefundable(reasonAgainst(payment));
+  const { disputedCents } = payment;
+  if (payment.status !== 'paid' || refundable + disputedCents === 0)
+    throw notRefundable(reasonAgainst(payment));
   if (!isAutomatic) {
     if (now > plusMs(payment.paidAt!, days * DAY_MS))
       throw notRefundable(`was paid more than ${days} days ago`);
     if (payment.refundCount >= MAX_REFUNDS) throw notRefundable(`has had ${MAX_REFUNDS} refunds`);
   }
   const amountCents = requested ?? refundable;
+  // The payer is never paid twice: once by its bank, and once more by a refund.
+  if (amountCents === 0 || (amountCents > refundable && amountCents <= refundable + disputedCents))
+    throw new UnavailableError(
+      'DISPUTE_STATE',
+      `Of this ${name} ${reaisText(disputedCents)} is disputed, and ${reaisText(refundable)} can still be refunded`,
+    );
   if (amountCents > refundable)
     throw new ValidationError([
       {
@@ -246,4 +259,32 @@ function reasonAgainst({ paidAt, refundingCents }: Refundable): string {
   return refundingCents > 0
     ? 'has nothing left to refund: a refund is under way'
     : 'has been refunded already';
+}
+
+// ── Disputes ────────────────────────────────────────────────────────────────────────────────────
+
+/** The members of a payment that a dispute reads. */
+type Disputable = Omit<Refundable, 'releasedAt' | 'refundCount'>;
+
+/**
+ * Takes the amount of a dispute from what can be refunded. A bank may claim more: what was refunded is not given back twice.
+ * Null where nothing is left to claim, or the time for it is over.
+ */
+export function beginDispute(
+  payment: Disputable,
+  { claimedCents, days }: { claimedCents: Cents; days: number | null },
+  now: Date,
+): Pick<Refundable, 'disputedCents'> | null {
+  if (days !== null && payment.paidAt && now > plusMs(payment.paidAt, days * DAY_MS)) return null;
+  const amountCents = Math.min(claimedCents, refundableCents(payment)!);
+  return amountCents > 0 ? { disputedCents: payment.disputedCents + amountCents } : null;
+}
+
+/** Gives the amount of a won dispute back to what can be refunded. */
+export function endDispute(
+  { disputedCents }: Pick<Refundable, 'disputedCents'>,
+  amountCents: Cents,
+): Pick<Refundable, 'disputedCents'> {
+  // A dispute of an earlier version may have claimed more than its payment.
+  return { disputedCents: Math.max(0, disputedCents - amountCents) };
 }

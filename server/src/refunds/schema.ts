@@ -3,7 +3,7 @@ import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
-import { callerOf } from '../graphql/context.ts';
+import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
 import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
 import {
@@ -22,6 +22,7 @@ import {
   keyInReference,
   REFUNDED_TYPES,
   type Refund,
+  type RefundedResource as RefundedIdentity,
   type RefundedType,
   type RefundStatus,
   refundCardPaymentInput,
@@ -48,7 +49,7 @@ const RefundStatusEnum = builder.enumType('RefundStatus', {
 
 const RefundRef = builder.objectRef<Refund>('Refund');
 
-const RefundedResource = builder.unionType('RefundedResource', {
+export const RefundedResource = builder.unionType('RefundedResource', {
   description:
     'What they share has one type in all of them; only `status` needs an alias, for CardPaymentStatus and PaymentStatus are two enums of the same words.',
   types: [CardPaymentRef, PaymentRef, ChargeRef],
@@ -56,6 +57,12 @@ const RefundedResource = builder.unionType('RefundedResource', {
 
 /** The loader of each type of refunded resource. */
 const LOADERS = { card_payment: 'cardPayment', payment: 'payment', charge: 'charge' } as const;
+
+/** Loads a resource; null to a caller that may not read it. */
+export function refundedResource({ type, id }: RefundedIdentity, context: Context) {
+  if (!may(callerOf(context), READ[type])) return null;
+  return context.loaders[LOADERS[type]].load(id);
+}
 
 builder.node(RefundRef, {
   id: { resolve: ({ refundId }) => refundId },
@@ -73,7 +80,7 @@ builder.node(RefundRef, {
       type: RefundedResource,
       nullable: true,
       description: 'What was refunded.',
-      resolve: ({ resource: { type, id } }, _, { loaders }) => loaders[LOADERS[type]].load(id),
+      resolve: ({ resource }, _, context) => refundedResource(resource, context),
     }),
     reason: t.exposeString('reason', {
       nullable: true,

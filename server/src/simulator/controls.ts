@@ -1,9 +1,10 @@
 import type { CardPaymentService, StoredCardPayment } from '../card-payments/model.ts';
 import { type ChargeService, isChargeId, type StoredCharge } from '../charges/model.ts';
+import { type DisputeControls, isUndecided, type StoredDispute } from '../disputes/model.ts';
 import { parseBrCode } from '../kernel/br-code.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import type { PaymentService, StoredPayment } from '../payments/model.ts';
+import { isPaymentId, type PaymentService, type StoredPayment } from '../payments/model.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
 import { type Payer, type PixCodeReceiver, type StoredPixResource, txidOf } from '../pix/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
@@ -43,7 +44,7 @@ export function createControls({
   charges: ChargeService<StoredCharge>;
   codes: PixCodeReceiver;
   pix: SimulatedPix;
-  wallet: WalletControls;
+  wallet: WalletControls & DisputeControls;
   testPayments: TestPaymentControls;
 }): Controls {
   async function bookedTransfers(tenant: Tenant): Promise<BookedTransfer[]> {
@@ -90,12 +91,17 @@ export function createControls({
 
     async disputes(tenant) {
       const all = await wallet.listDisputes(tenant, { limit: MAX_LINES });
-      return all.map(toDisputeLine).filter(({ status }) => status === 'open' || status === 'lost');
+      return all.filter(({ status }) => isUndecided(status) || status === 'lost').map(toDisputeLine);
     },
-    async openDispute(tenant, amountCents) {
-      const id = await wallet.openDispute(tenant, { amountCents });
+    async openDispute(tenant, { id, ...claim }) {
+      if (id !== undefined) {
+        const type = isPaymentId(id) ? 'payment' : isChargeId(id) ? 'charge' : 'card_payment';
+        const dispute = await wallet.disputePayment(tenant, { type, id }, claim);
+        return dispute && toDisputeLine(dispute);
+      }
+      const opened = await wallet.openDispute(tenant, claim);
       const found = (await wallet.listDisputes(tenant, { limit: MAX_LINES })).find(
-        (dispute) => dispute.id === id,
+        ({ disputeId }) => disputeId === opened,
       );
       if (!found) throw new NotFoundError('Dispute not found');
       return toDisputeLine(found);
@@ -210,6 +216,11 @@ function toTransferInFlight({
   };
 }
 
-function toDisputeLine({ id, amountCents, status, createdAt }: DisputeLine): DisputeLine {
-  return { id, amountCents, status, createdAt };
+function toDisputeLine({ disputeId, resource, evidence, ...dispute }: StoredDispute): DisputeLine {
+  const { amountCents, status, evidenceDueAt, createdAt } = dispute;
+  return {
+    ...{ id: disputeId, amountCents, status, evidenceDueAt, createdAt },
+    resourceId: resource?.id ?? null,
+    evidence: evidence.length,
+  };
 }

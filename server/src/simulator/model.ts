@@ -1,4 +1,10 @@
 import { z } from 'zod';
+import {
+  DISPUTE_OUTCOMES,
+  DISPUTE_REASONS,
+  type DisputeOutcome,
+  type DisputeStatus,
+} from '../disputes/model.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
@@ -30,14 +36,15 @@ export interface RefundablePayment {
   paidAt: Date | null;
 }
 
-/** The outcomes of a dispute. `won` and `forgiven` free its amount; `lost` blocks it until it is forgiven. */
-export const DISPUTE_OUTCOMES = ['won', 'lost', 'forgiven'] as const;
-export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
-
 export interface DisputeLine {
   id: string;
   amountCents: Cents;
-  status: 'open' | DisputeOutcome;
+  status: DisputeStatus;
+  /** The id of the disputed payment; null where nobody tells. */
+  resourceId: string | null;
+  /** The number of submissions. */
+  evidence: number;
+  evidenceDueAt: Date;
   createdAt: Date;
 }
 
@@ -115,9 +122,13 @@ export interface Controls {
   refundable(tenant: Tenant): Promise<RefundablePayment[]>;
   /** Refunds a card payment. False where it is not paid, or refunded already. @throws NotFoundError */
   refund(tenant: Tenant, orderCode: string): Promise<boolean>;
-  /** Lists disputes that are open, or lost and not forgiven, newest first. */
+  /** Lists disputes that are not decided, or lost and not forgiven, newest first. */
   disputes(tenant: Tenant): Promise<DisputeLine[]>;
-  openDispute(tenant: Tenant, amountCents: Cents): Promise<DisputeLine>;
+  /**
+   * Opens a dispute as the payer's bank does: of a payment by its id, or of none. Null where nothing of the payment can be
+   * claimed. @throws NotFoundError (the payment)
+   */
+  openDispute(tenant: Tenant, claim: DisputeInput): Promise<DisputeLine | null>;
   /** @throws NotFoundError */
   closeDispute(tenant: Tenant, id: string, outcome: DisputeOutcome): Promise<DisputeLine>;
   /** Credits money without a sale. */
@@ -173,7 +184,16 @@ export const denyInput = selector.extend({
     .default('O banco de destino recusou a transferência'),
 });
 export const delayInput = selector.extend({ seconds: wholeNumber('seconds', 30 * DAY_SECONDS).default(600) });
-export const openDisputeInput = selector.extend({ amountCents: wholeNumber('cents', MAX_CENTS) });
+export const openDisputeInput = selector.extend({
+  amountCents: wholeNumber('cents', MAX_CENTS),
+  id: z
+    .string('must be the id of a payment')
+    .min(1, 'must not be empty')
+    .max(64, 'must be the id of a payment')
+    .optional(),
+  reason: z.enum(DISPUTE_REASONS, `must be one of ${DISPUTE_REASONS.join(', ')}`).optional(),
+});
+export type DisputeInput = Pick<z.output<typeof openDisputeInput>, 'amountCents' | 'id' | 'reason'>;
 export const closeDisputeInput = selector.extend({
   outcome: z.enum(DISPUTE_OUTCOMES, `must be one of ${DISPUTE_OUTCOMES.join(', ')}`),
 });

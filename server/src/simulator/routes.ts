@@ -123,10 +123,11 @@ export function createSimulatorRoutes({
         'This card payment is not paid, or is refunded already',
       ),
     ),
-    action(/^\/simulator\/disputes$/, openDisputeInput, async (input) => ({
-      status: 201,
-      body: await controls.openDispute(await tenantOf(input), input.amountCents),
-    })),
+    action(/^\/simulator\/disputes$/, openDisputeInput, async (input) => {
+      const dispute = await controls.openDispute(await tenantOf(input), input);
+      if (!dispute) throw new HttpError(409, 'Nothing of this payment can be claimed back');
+      return { status: 201, body: dispute };
+    }),
     action(/^\/simulator\/disputes\/(?<id>[^/]+)\/close$/, closeDisputeInput, async (input, { params }) => ({
       body: await controls.closeDispute(await tenantOf(input), params.id!, input.outcome),
     })),

@@ -90,6 +90,7 @@ const PATH_WORDS: ReadonlySet<string> = new Set([
   'products',
   'sandbox',
   'payments',
+  'disputes',
 ]);
 
 /** The endpoint of a request without its ids, for the metrics and traces: `GET /v1/subaccounts/{id}/statement`. */

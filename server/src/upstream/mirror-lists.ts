@@ -37,10 +37,14 @@ export async function listMirroredRange(
     period,
     allOf,
   }: MirrorRange & {
-    /** All parents and statuses that there can be, for the indexes have a list for each pair. */
-    allOf: { parent: readonly string[]; status: readonly string[] };
+    /** All parents and statuses that there can be, for the indexes have a list for each pair. Null: resources without a parent. */
+    allOf: { parent: readonly string[]; status: readonly string[] } | null;
   },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
+  const oneOf = () => {
+    if (!allOf) return { status };
+    return parent || status ? { parent: parent ?? allOf.parent, status: status ?? allOf.status } : {};
+  };
   const where = [raw<boolean>`resource = ${resource}`];
   const bounds = { table: 'observed', where, instant: 'created_at', after, before, period };
   const rows = await selectPage<Selectable<Tables['observed']>>(sql, tenant, {
@@ -50,7 +54,7 @@ export async function listMirroredRange(
       ...(isOfPeriod(period) ? [raw<boolean>`created_at is not null`] : []),
       ...boundsOfPage(tenant, bounds),
     ],
-    oneOf: parent || status ? { parent: parent ?? allOf.parent, status: status ?? allOf.status } : {},
+    oneOf: oneOf(),
     order: isOfPeriod(period) ? ['created_at', 'number'] : ['number'],
     direction: end === 'first' ? 'desc' : 'asc',
     limit,

@@ -7,6 +7,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 export type MirroredResource =
   | 'card_payment'
   | 'charge'
+  | 'dispute'
   | 'payment'
   | 'payout'
   | 'subaccount_payout'

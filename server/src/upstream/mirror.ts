@@ -39,6 +39,7 @@ export interface Correction {
 export const mirrored = {
   card_payment: collection('card_payment'),
   charge: collection('charge'),
+  dispute: collection('dispute'),
   payment: collection('payment'),
   payout: collection('payout'),
   subaccount_payout: collection('subaccount_payout'),
@@ -49,6 +50,7 @@ export const mirrored = {
 const references = {
   card_payment: referenceCollection('card_payment'),
   charge: referenceCollection('charge'),
+  dispute: referenceCollection('dispute'),
   payment: referenceCollection('payment'),
   payout: referenceCollection('payout'),
   subaccount_payout: referenceCollection('subaccount_payout'),

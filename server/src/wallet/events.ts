@@ -1,5 +1,5 @@
 import { type Balances, NO_BALANCES } from '../ledger/postings.ts';
-import { type Dispute, disputeFromJson, isWallet, type Wallet } from './model.ts';
+import { isWallet, type Wallet } from './model.ts';
 
 declare module '../events/event.ts' {
   interface EventTypes {
@@ -13,16 +13,10 @@ declare module '../events/event.ts' {
       previousStatus: null;
       snapshot: Balances | Wallet;
     };
-    /** A dispute that was opened or closed. No subscription shows it, and in front of another service there is none. */
-    dispute: {
-      kind: `dispute.${Dispute['status']}`;
-      previousStatus: Dispute['status'] | null;
-      snapshot: Dispute;
-    };
   }
 }
 
-export const walletSnapshots = { wallet: walletSnapshot, dispute: disputeFromJson };
+export const walletSnapshots = { wallet: walletSnapshot };
 
 function walletSnapshot(json: unknown): Balances | Wallet {
   const snapshot = json as Partial<Balances> | Wallet;

@@ -45,51 +45,12 @@ export interface WalletService<W extends Wallet = Wallet> {
   readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: W }>;
 }
 
-/** A claim of a payer's bank. Its amount is blocked while it is open, and after it is lost until it is forgiven. */
-export interface Dispute {
-  id: string;
-  amountCents: Cents;
-  /** The disputed card payment, if any. */
-  orderCode: string | null;
-  status: 'open' | 'won' | 'lost' | 'forgiven';
-  createdAt: Date;
-  /** The instant of its last change; null while it is open. */
-  closedAt: Date | null;
-}
-
-/** Reads a snapshot back from JSON, where instants are text. */
-export function disputeFromJson(json: unknown): Dispute {
-  const { createdAt, closedAt, ...dispute } = json as Dispute;
-  return { ...dispute, createdAt: new Date(createdAt), closedAt: closedAt && new Date(closedAt) };
-}
-
-export function isDisputeId(text: string): boolean {
-  return /^dsp_[0-9a-f]{24}$/.test(text);
-}
-
 /**
  * Changes to a wallet that no client can make: the simulator makes them. They are for live tenants alone, since the balance of
  * the sandbox is made of its test payments. Each is made once under its `name` (1 to 128 of the characters of an idempotency
  * key).
  */
 export interface WalletControls {
-  /**
-   * Opens a dispute and blocks its amount, even beyond the balance. Returns the dispute's id.
-   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), NotFoundError (the card
-   *   payment), IdempotencyError
-   */
-  openDispute(
-    tenant: Tenant,
-    input: { amountCents: Cents; orderCode?: string; name?: string },
-  ): Promise<string>;
-  /**
-   * Closes a dispute: an open one is won, which frees the amount, or lost; a lost one is forgiven, which frees it.
-   * The same outcome again changes nothing.
-   * @throws NotFoundError, ValidationError (a transition that does not exist)
-   */
-  closeDispute(tenant: Tenant, id: string, outcome: Exclude<Dispute['status'], 'open'>): Promise<Dispute>;
-  /** Lists disputes, newest first. */
-  listDisputes(tenant: Tenant, page: { limit: number }): Promise<Dispute[]>;
   /**
    * Credits money that came in: it covers the merchant's debt first, the rest is its balance. Returns the credit's
    * id.
@@ -187,7 +148,7 @@ export function assertLive(environment: Environment): void {
 }
 
 /** The upper limits of an amount: R$ 100 million, as for a card payment; a million LTC. */
-const LARGEST_CENTS = 10_000_000_000;
+export const LARGEST_CENTS = 10_000_000_000;
 const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
 
 /**
@@ -195,7 +156,7 @@ const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
  * in other ways.
  * @throws ValidationError, UnavailableError
  */
-function assertCountable(
+export function assertCountable(
   path: string,
   amount: number,
   { largest, account, balances }: { largest: number; account: LedgerAccountName; balances: Balances },
@@ -204,58 +165,6 @@ function assertCountable(
     throw new ValidationError([{ path, message: `must be a whole number from 1 to ${largest}` }]);
   if (Math.abs(balances[account]) + amount > Number.MAX_SAFE_INTEGER / 2)
     throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
-}
-
-export function decideOpenDispute(
-  { amountCents, orderCode }: { amountCents: Cents; orderCode?: string | undefined },
-  { id, balances, now }: { id: string; balances: Balances; now: Date },
-): { dispute: Dispute; transaction: LedgerTransaction } {
-  assertCountable('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'dispute_hold', balances });
-  return {
-    dispute: {
-      id,
-      amountCents,
-      orderCode: orderCode ?? null,
-      status: 'open',
-      createdAt: now,
-      closedAt: null,
-    },
-    transaction: ledgerTransaction(`dispute.opened:${id}`, [
-      { from: 'dispute_claims', to: 'dispute_hold', amount: amountCents },
-    ]),
-  };
-}
-
-const TRANSITIONS: Record<Dispute['status'], readonly Dispute['status'][]> = {
-  open: ['won', 'lost'],
-  lost: ['forgiven'],
-  won: [],
-  forgiven: [],
-};
-
-/**
- * Closes a dispute; null where it has this outcome already. The amount of a lost one stays blocked.
- * @throws ValidationError
- */
-export function decideCloseDispute(
-  dispute: Dispute,
-  outcome: Exclude<Dispute['status'], 'open'>,
-  now: Date,
-): { dispute: Dispute; transaction: LedgerTransaction | null } | null {
-  if (dispute.status === outcome) return null;
-  if (!TRANSITIONS[dispute.status].includes(outcome))
-    throw new ValidationError([
-      { path: 'outcome', message: `a dispute that is ${dispute.status} never becomes ${outcome}` },
-    ]);
-  return {
-    dispute: { ...dispute, status: outcome, closedAt: now },
-    transaction:
-      outcome === 'lost'
-        ? null
-        : ledgerTransaction(`dispute.${outcome}:${dispute.id}`, [
-            { from: 'dispute_hold', to: 'dispute_claims', amount: dispute.amountCents },
-          ]),
-  };
 }
 
 /** Credits an amount, which covers the merchant's debt first. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readCents, readNumber, readReais, readRecord } from '../kernel/lenient-json.ts';
 import { cents, centsAsReais } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { type Dispute, LITOSHI_PER_LTC, type OwnWallet, type Wallet } from './model.ts';
+import { LITOSHI_PER_LTC, type OwnWallet, type Wallet } from './model.ts';
 
 /** The wallet in the REST interface (the document's 2.4): each amount in reais, and some in cents as well. */
 export const walletWire = z
@@ -49,21 +49,6 @@ export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
     assignableCents: wallet.assignableCents,
     cryptoBalanceLtc: wallet.cryptoBalanceLitoshi / LITOSHI_PER_LTC,
     sandbox: wallet.environment === 'sandbox' ? true : undefined,
-  };
-}
-
-/**
- * Encodes the event of a dispute in its present state. It does not name the disputed payment: a receiver takes any body with
- * an `orderCode` for the event of a card payment.
- */
-export function disputeWebhook(dispute: Dispute) {
-  return {
-    event: dispute.status === 'open' ? 'dispute.opened' : 'dispute.closed',
-    disputeId: dispute.id,
-    amountCents: dispute.amountCents,
-    status: dispute.status,
-    createdAt: dispute.createdAt.toISOString(),
-    closedAt: dispute.closedAt?.toISOString() ?? null,
   };
 }
 

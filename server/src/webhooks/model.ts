@@ -47,6 +47,7 @@ export const OPTIONAL_WEBHOOK_EVENTS = [
   'charge.refunded',
   'withdrawal.processing',
   'dispute.opened',
+  'dispute.updated',
   'dispute.closed',
 ] as const;
 

@@ -2,13 +2,13 @@ import { tokenWebhook } from '../card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../card-payments/wire.ts';
 import { chargeWebhook } from '../charges/wire.ts';
 import type { Sql } from '../db/database.ts';
+import { disputeWebhook } from '../disputes/wire.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { paymentWebhook } from '../payments/wire.ts';
 import { payoutWebhook } from '../payouts/wire.ts';
 import { refundWebhook } from '../refunds/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
-import { disputeWebhook } from '../wallet/wire.ts';
 import type { NewTask } from '../work/store.ts';
 import { isSent, newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -114,8 +114,8 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'dispute': {
-      const payload = disputeWebhook(event.snapshot);
-      return { name: payload.event, payload };
+      const payload = disputeWebhook(event.snapshot, event.previousStatus);
+      return payload && { name: payload.event, payload };
     }
     case 'wallet':
     case 'credential':

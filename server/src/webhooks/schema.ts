@@ -50,7 +50,7 @@ builder.node(WebhookDeliveryRef, {
     }),
     event: t.exposeString('event', {
       description:
-        'card_payment.paid; payment.paid; charge.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; charge.expired, .failed or .refunded; withdrawal.processing; dispute.opened or .closed.',
+        'card_payment.paid; payment.paid; charge.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; charge.expired, .failed or .refunded; withdrawal.processing; dispute.opened, .updated or .closed.',
     }),
     url: t.expose('url', { type: 'Url', description: 'As it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
@@ -138,6 +138,10 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
       description: 'withdrawal.processing, in sandbox withdrawal.test.processing: the money MAY have left.',
     },
     DISPUTE_OPENED: { value: 'dispute.opened', description: 'dispute.opened: its amount is blocked.' },
+    DISPUTE_UPDATED: {
+      value: 'dispute.updated',
+      description: 'dispute.updated: evidence was submitted, or the time for it is over; the banks decide.',
+    },
     DISPUTE_CLOSED: {
       value: 'dispute.closed',
       description: 'dispute.closed: won or lost, and once more where a lost one is forgiven.',

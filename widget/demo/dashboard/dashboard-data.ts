@@ -9,6 +9,9 @@ import {
   CHARGE_UPDATES,
   CHARGES,
   type Charge,
+  DISPUTE_UPDATES,
+  DISPUTES,
+  type Dispute,
   MORE_CARD_PAYMENTS,
   MORE_PAYOUTS,
   PAYOUT_UPDATES,
@@ -66,6 +69,11 @@ export class DashboardData implements ReactiveController {
     read: async (after) =>
       (await this.#request<{ payments: Page<PixPayment> }>(PIX_PAYMENTS, { after })).payments,
   });
+  readonly disputes = new LoadedList<Dispute>({
+    keyOf: ({ disputeId }) => disputeId,
+    instantOf: ({ createdAt }) => createdAt,
+    read: async (after) => (await this.#request<{ disputes: Page<Dispute> }>(DISPUTES, { after })).disputes,
+  });
   readonly charges = new LoadedList<Charge>({
     keyOf: ({ chargeId }) => chargeId,
     instantOf: ({ createdAt }) => createdAt,
@@ -74,6 +82,8 @@ export class DashboardData implements ReactiveController {
   /** Whether the service behind this server offers PIX payments, and charges. */
   offersPix = true;
   offersCharges = true;
+  /** Whether it offers disputes. */
+  offersDisputes = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
@@ -115,6 +125,14 @@ export class DashboardData implements ReactiveController {
 
   /** Renews the token of the table of payouts. */
   renewToken = (): Promise<string> => this.#api?.renewToken() ?? Promise.reject(new Error('closed'));
+
+  /** The sum that is disputed of a payment, as far as its disputes are loaded; without those that were won. */
+  disputedCents(id: string): number {
+    const ofPayment = this.disputes.items.filter(
+      ({ of, status }) => status !== 'WON' && of !== null && idOf(of) === id,
+    );
+    return ofPayment.reduce((sum, { amountCents }) => sum + amountCents, 0);
+  }
 
   /** Loads the next page of older items. Never rejects. */
   async loadMore(list: { loadMore(): Promise<void> }): Promise<void> {
@@ -165,8 +183,11 @@ export class DashboardData implements ReactiveController {
       // Behind the cursor of the start, so that no update falls between them.
       const payments = await readOffered<{ payments: Page<PixPayment> }>(api, PIX_PAYMENTS);
       const charges = await readOffered<{ charges: Page<Charge> }>(api, CHARGES);
+      const disputes = await readOffered<{ disputes: Page<Dispute> }>(api, DISPUTES);
       if (api !== this.#api) return;
       this.#applyStart(start, payments?.payments, charges?.charges);
+      this.offersDisputes = disputes !== null;
+      if (disputes) this.disputes.addPage(disputes.disputes);
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, start.updatesCursor);
@@ -260,6 +281,17 @@ export class DashboardData implements ReactiveController {
         cursor,
         ({ charge }) => {
           this.charges.update(charge);
+          this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+        },
+      );
+    if (this.offersDisputes)
+      subscribe<{ cursor: string; occurredAt: string; dispute: Dispute }>(
+        DISPUTE_UPDATES,
+        cursor,
+        ({ dispute }) => {
+          this.disputes.update(dispute);
+          // Read when the update arrived, and not as the payment was at its change.
+          if (dispute.of?.__typename === 'CardPayment') this.cardPayments.refresh([dispute.of]);
           this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
         },
       );
@@ -395,4 +427,10 @@ async function readOffered<Data>(api: DashboardApi, query: string): Promise<Data
     if (error instanceof RefusedError && error.code === 'NOT_OFFERED') return null;
     throw error;
   }
+}
+
+/** The id of a disputed payment. */
+function idOf(of: NonNullable<Dispute['of']>): string {
+  if (of.__typename === 'Payment') return of.paymentId;
+  return of.__typename === 'Charge' ? of.chargeId : of.orderCode;
 }

@@ -6,14 +6,19 @@ import { type ConnectionState, DashboardData } from './dashboard-data.ts';
 import { newestFirst } from './loaded-list.ts';
 import { movementsOf } from './movements.ts';
 import './payout-form.ts';
+import type { DisputeDialog } from './dispute-dialog.ts';
+import './dispute-dialog.ts';
 import './live-table.ts';
 import './payment-dialog.ts';
+import type { Dispute } from './operations.ts';
 import type { Operable, PaymentDialog } from './payment-dialog.ts';
 import {
   cardPaymentRow,
   chargeRow,
   DELIVERY_LABELS,
+  DISPUTE_LABELS,
   deliveryRow,
+  disputeRow,
   filterOptions,
   PAYMENT_LABELS,
   pixPaymentRow,
@@ -36,6 +41,14 @@ const PAYMENT_COLUMNS = [
   { label: 'Venda' },
   { label: 'Código' },
   { label: 'Criado' },
+];
+
+const DISPUTE_COLUMNS = [
+  { label: 'Estado' },
+  { label: 'Valor', numeric: true },
+  { label: 'Venda' },
+  { label: 'Código' },
+  { label: 'Provas até' },
 ];
 
 /** A merchant's dashboard, which follows the account live. */
@@ -95,7 +108,7 @@ export class DashboardApp extends LitElement {
   }
 
   #renderContent(): TemplateResult {
-    const { credentials, wallet, cardPayments, pixPayments, charges } = this.#data;
+    const { credentials, wallet, cardPayments, pixPayments, charges, disputes } = this.#data;
     const { subaccountPayouts, subaccountNames, deliveries, simulated } = this.#data;
     const open = simulated ? this.#openPayment : null;
     const now = this.#data.now();
@@ -140,6 +153,7 @@ export class DashboardApp extends LitElement {
           cardPaymentRow(payment, {
             now,
             failedRefund: this.#data.failedRefunds.get(payment.orderCode) ?? null,
+            disputedCents: this.#data.disputedCents(payment.orderCode),
             open,
           }),
         )}
@@ -156,7 +170,13 @@ export class DashboardApp extends LitElement {
               class="card"
               heading="Pagamentos por PIX"
               .columns=${PAYMENT_COLUMNS}
-              .rows=${pixPayments.newestFirst().map((payment) => pixPaymentRow(payment, { now, open }))}
+              .rows=${pixPayments.newestFirst().map((payment) =>
+                pixPaymentRow(payment, {
+                  now,
+                  open,
+                  disputedCents: this.#data.disputedCents(payment.paymentId),
+                }),
+              )}
               .filters=${filterOptions(PAYMENT_LABELS)}
               .emptyText=${'Nenhum pagamento por PIX ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.'}
               ?hasMore=${pixPayments.hasMore}
@@ -172,11 +192,12 @@ export class DashboardApp extends LitElement {
               class="card"
               heading="Cobranças por PIX"
               .columns=${PAYMENT_COLUMNS}
-              .rows=${charges
-                .newestFirst()
-                .map((charge) =>
-                  chargeRow(charge, { now, open, nameOf: (id) => subaccountNames.get(id) ?? id }),
-                )}
+              .rows=${charges.newestFirst().map((charge) =>
+                chargeRow(charge, {
+                  ...{ now, open, disputedCents: this.#data.disputedCents(charge.chargeId) },
+                  nameOf: (id) => subaccountNames.get(id) ?? id,
+                }),
+              )}
               .filters=${filterOptions(PAYMENT_LABELS)}
               .emptyText=${'Nenhuma cobrança ainda. A primeira que a API criar, com createCharge, aparece aqui, com a parte de cada subconta, e muda de estado sozinha.'}
               ?hasMore=${charges.hasMore}
@@ -185,6 +206,25 @@ export class DashboardApp extends LitElement {
             ></live-table>`
           : nothing
       }
+      ${
+        this.#data.offersDisputes
+          ? html`<live-table
+              id="disputes"
+              class="card"
+              heading="Disputas"
+              .columns=${DISPUTE_COLUMNS}
+              .rows=${disputes
+                .newestFirst()
+                .map((dispute) => disputeRow(dispute, { now, open: simulated ? this.#openDispute : null }))}
+              .filters=${filterOptions(DISPUTE_LABELS)}
+              .emptyText=${'Nenhuma disputa. A que o banco de um pagador abrir aparece aqui, com o prazo para enviar provas.'}
+              ?hasMore=${disputes.hasMore}
+              ?loading=${loading}
+              @load-more=${() => this.#data.loadMore(disputes)}
+            ></live-table>`
+          : nothing
+      }
+      ${simulated ? html`<dispute-dialog @evidence-submitted=${this.#announce}></dispute-dialog>` : nothing}
       ${simulated ? html`<payment-dialog @payment-operation-done=${this.#announce}></payment-dialog>` : nothing}
       <div class="pair">
         <live-table
@@ -251,6 +291,10 @@ export class DashboardApp extends LitElement {
 
   readonly #openPayment = (payment: Operable) => {
     void this.querySelector<PaymentDialog>('payment-dialog')?.open(payment);
+  };
+
+  readonly #openDispute = (dispute: Dispute) => {
+    void this.querySelector<DisputeDialog>('dispute-dialog')?.open(dispute, this.#data.now());
   };
 
   readonly #announce = ({ detail }: CustomEvent<string>) => {

@@ -7,6 +7,9 @@ import {
   CHARGE_UPDATES,
   CHARGES,
   type Charge,
+  DISPUTE_UPDATES,
+  DISPUTES,
+  type Dispute,
   MORE_CARD_PAYMENTS,
   MORE_PAYOUTS,
   PAYOUT_UPDATES,
@@ -49,6 +52,8 @@ const pixPayments = graphql(PIX_PAYMENT_UPDATES);
 const moreCharges = graphql(CHARGES);
 const charges = graphql(CHARGE_UPDATES);
 const refunds = graphql(REFUND_UPDATES);
+const moreDisputes = graphql(DISPUTES);
+const disputes = graphql(DISPUTE_UPDATES);
 
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
@@ -70,4 +75,6 @@ export type Checks = [
   Fits<ResultOf<typeof moreCharges>['charges'], Page<Charge>>,
   Fits<ResultOf<typeof charges>['allChargeUpdates']['charge'], Charge>,
   Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund'], Refund>,
+  Fits<ResultOf<typeof moreDisputes>['disputes'], Page<Dispute>>,
+  Fits<ResultOf<typeof disputes>['allDisputeUpdates']['dispute'], Dispute>,
 ];

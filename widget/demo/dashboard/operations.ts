@@ -112,6 +112,30 @@ export interface Refund {
   of: ({ __typename: 'CardPayment' } & CardPayment) | { __typename: 'Payment' | 'Charge' } | null;
 }
 
+export type DisputeStatus = 'OPEN' | 'UNDER_REVIEW' | 'WON' | 'LOST' | 'FORGIVEN' | 'UNKNOWN';
+
+export interface Dispute {
+  disputeId: string;
+  status: DisputeStatus;
+  reason: 'FRAUD' | 'OPERATIONAL_ERROR' | 'UNKNOWN';
+  amountCents: number;
+  blockedCents: number;
+  evidence: {
+    text: string | null;
+    documents: { url: string; description: string | null }[];
+    submittedAt: string | null;
+  }[];
+  evidenceDueAt: string | null;
+  createdAt: string | null;
+  closedAt: string | null;
+  version: number;
+  of:
+    | ({ __typename: 'CardPayment' } & CardPayment)
+    | { __typename: 'Payment'; paymentId: string; description: string | null }
+    | { __typename: 'Charge'; chargeId: string; description: string | null }
+    | null;
+}
+
 export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED';
 
 export interface WebhookDelivery {
@@ -147,6 +171,8 @@ const PAID_BY_PIX =
   'status amountCents description createdAt paidAt paidLate refundedAt refundedCents refundableCents failureReason returnedCredits{amountCents cause returnedAt} refunds{refundId status amountCents failureReason completedAt} version' as const;
 const PIX_PAYMENT = `paymentId customer{name email} ${PAID_BY_PIX}` as const;
 const CHARGE = `chargeId splits{subaccountId amountCents refundedCents} ${PAID_BY_PIX}` as const;
+const DISPUTE =
+  `disputeId status reason amountCents blockedCents evidence{text documents{url description}submittedAt}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description}...on Charge{chargeId description}}` as const;
 const DELIVERY =
   'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
 const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
@@ -164,6 +190,9 @@ export const PIX_PAYMENTS =
   `query PixPayments($after:String){payments(first:50,after:$after){nodes{${PIX_PAYMENT}}${PAGE_INFO}}}` as const;
 export const CHARGES =
   `query Charges($after:String){charges(first:50,after:$after){nodes{${CHARGE}}${PAGE_INFO}}}` as const;
+/** A query of its own: a service that offers no disputes refuses it, and nothing else. */
+export const DISPUTES =
+  `query Disputes($after:String){disputes(first:50,after:$after){nodes{${DISPUTE}}${PAGE_INFO}}}` as const;
 export const WEBHOOK_DELIVERIES =
   `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 export const SUBACCOUNT_NAMES =
@@ -184,6 +213,10 @@ export const PIX_PAYMENT_UPDATES =
 
 export const CHARGE_UPDATES =
   `subscription ChargeUpdates($after:String){allChargeUpdates(after:$after){cursor occurredAt charge{${CHARGE}}}}` as const;
+
+/** A dispute of a card payment changes what can be refunded of it, without an update of the card payment. */
+export const DISPUTE_UPDATES =
+  `subscription DisputeUpdates($after:String){allDisputeUpdates(after:$after){cursor occurredAt dispute{${DISPUTE}}}}` as const;
 
 /** A refund of a part changes its card payment's amounts without an update of the card payment. */
 export const REFUND_UPDATES =

@@ -186,6 +186,8 @@ function errorOf(
       return `${method === 'card' ? 'A venda já foi liberada, e só' : 'Só'} há ${formatBrl(withdrawableCents ?? 0)} para estornar agora.`;
     case 'NOT_REFUNDABLE':
       return 'Este pagamento não pode mais ser estornado.';
+    case 'DISPUTE_STATE':
+      return 'O banco de quem pagou está pedindo este valor de volta: o que está em disputa não pode ser estornado.';
     case 'NOT_CANCELABLE':
       return 'Este pagamento não espera mais por ninguém: alguém pagou, ou o prazo acabou.';
     default:

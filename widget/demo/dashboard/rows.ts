@@ -2,10 +2,12 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull, formatRelative, formatTime } from '../shared/format.ts';
 import { returnTexts } from '../shared/pix.ts';
+import { takesEvidence } from './dispute-dialog.ts';
 import type { TableRow } from './live-table.ts';
 import type {
   CardPayment,
   Charge,
+  Dispute,
   PaidByPix,
   PixPayment,
   SubaccountPayout,
@@ -33,6 +35,19 @@ export const PAYMENT_LABELS: StatusLabels<CardPayment['status']> = {
 };
 const CANCELED_LABEL = { label: 'Cancelado', tone: 'neutral' } as const;
 const OPERATION_LABELS = { refund: 'Estornar', cancel: 'Cancelar' } as const;
+export const DISPUTE_LABELS: StatusLabels<Dispute['status']> = {
+  OPEN: { label: 'Aberta', tone: 'warning' },
+  UNDER_REVIEW: { label: 'Em análise', tone: 'waiting' },
+  WON: { label: 'Ganha', tone: 'good' },
+  LOST: { label: 'Perdida', tone: 'bad' },
+  FORGIVEN: { label: 'Perdoada', tone: 'neutral' },
+  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
+};
+const DISPUTE_REASONS: Record<Dispute['reason'], string> = {
+  FRAUD: 'Fraude',
+  OPERATIONAL_ERROR: 'Erro operacional',
+  UNKNOWN: 'Sem motivo conhecido',
+};
 export const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
   PENDING: { label: 'Tentando', tone: 'waiting' },
   DELIVERED: { label: 'Entregue', tone: 'good' },
@@ -44,7 +59,12 @@ type OpenPayment = ((payment: Operable) => void) | null;
 
 export function cardPaymentRow(
   payment: CardPayment,
-  { now, failedRefund, open }: { now: Date; failedRefund: string | null; open: OpenPayment },
+  {
+    now,
+    failedRefund,
+    disputedCents,
+    open,
+  }: { now: Date; failedRefund: string | null; disputedCents: number; open: OpenPayment },
 ): TableRow {
   const { orderCode, status, version, amountCents, description, refundedCents, refundableCents } = payment;
   const operable = {
@@ -58,11 +78,12 @@ export function cardPaymentRow(
   return {
     key: orderCode,
     status,
-    version: `${version} ${refundedCents} ${refundableCents} ${failedRefund}`,
+    version: `${version} ${refundedCents} ${refundableCents} ${failedRefund} ${disputedCents}`,
     cells: [
       statusCell(
         payment.canceledAt && status === 'EXPIRED' ? CANCELED_LABEL : PAYMENT_LABELS[status],
-        payment.failureReason ?? refundSummary(payment, failedRefund && `estorno recusado: ${failedRefund}`),
+        payment.failureReason ??
+          refundSummary(payment, disputedCents, failedRefund && `estorno recusado: ${failedRefund}`),
       ),
       html`${formatBrl(amountCents)}`,
       saleCell(description, payment.customer?.name ?? ''),
@@ -72,7 +93,10 @@ export function cardPaymentRow(
   };
 }
 
-export function pixPaymentRow(payment: PixPayment, options: { now: Date; open: OpenPayment }): TableRow {
+export function pixPaymentRow(
+  payment: PixPayment,
+  options: { now: Date; disputedCents: number; open: OpenPayment },
+): TableRow {
   const { paymentId, customer } = payment;
   const payer = customer?.name ?? customer?.email ?? '';
   return rowOfPix(payment, { ...options, method: 'pix', id: paymentId, detail: payer });
@@ -80,7 +104,7 @@ export function pixPaymentRow(payment: PixPayment, options: { now: Date; open: O
 
 export function chargeRow(
   charge: Charge,
-  options: { now: Date; open: OpenPayment; nameOf: (subaccountId: string) => string },
+  options: { now: Date; disputedCents: number; open: OpenPayment; nameOf: (subaccountId: string) => string },
 ): TableRow {
   const { chargeId, splits } = charge;
   const parts = splits.map(
@@ -97,8 +121,16 @@ function rowOfPix(
     id,
     detail,
     now,
+    disputedCents,
     open,
-  }: { method: 'pix' | 'charge'; id: string; detail: string; now: Date; open: OpenPayment },
+  }: {
+    method: 'pix' | 'charge';
+    id: string;
+    detail: string;
+    disputedCents: number;
+    now: Date;
+    open: OpenPayment;
+  },
 ): TableRow {
   const { status, version, amountCents, description, refundableCents } = payment;
   const operable = { method, id, status, amountCents, description, refundableCents };
@@ -115,7 +147,7 @@ function rowOfPix(
       statusCell(
         PAYMENT_LABELS[status],
         payment.paidLate ? 'depois do prazo' : null,
-        payment.failureReason ?? refundSummary(payment, failedRefund),
+        payment.failureReason ?? refundSummary(payment, disputedCents, failedRefund),
         ...returnTexts(payment.returnedCredits),
       ),
       html`${formatBrl(amountCents)}`,
@@ -144,6 +176,61 @@ export function subaccountPayoutRow(
       timeCell(payout.createdAt, now),
     ],
   };
+}
+
+export function disputeRow(
+  dispute: Dispute,
+  { now, open }: { now: Date; open: ((dispute: Dispute) => void) | null },
+): TableRow {
+  const { disputeId, status, amountCents, blockedCents, reason, evidence } = dispute;
+  const takes = takesEvidence(dispute, now);
+  const label = takes ? 'Enviar provas' : 'Ver provas';
+  const sold = dispute.of ? dispute.of.description : 'Pagamento não informado';
+  return {
+    key: disputeId,
+    status,
+    version: dispute.version,
+    cells: [
+      statusCell(DISPUTE_LABELS[status], status === 'LOST' && blockedCents > 0 ? 'valor ainda retido' : null),
+      html`${formatBrl(amountCents)}`,
+      saleCell(sold, DISPUTE_REASONS[reason]),
+      html`<code>${disputeId}</code>
+        ${
+          open && (takes || evidence.length > 0)
+            ? html`<button
+                type="button"
+                class="secondary operation"
+                aria-label=${`${label}: disputa de ${formatBrl(amountCents)}`}
+                @click=${() => open(dispute)}
+              >
+                ${label}
+              </button>`
+            : nothing
+        }`,
+      deadlineCell(dispute, now),
+    ],
+  };
+}
+
+/** The days that are left for evidence, or when the dispute was decided. */
+function deadlineCell({ status, evidence, evidenceDueAt, closedAt }: Dispute, now: Date): TemplateResult {
+  if (status === 'WON' || status === 'LOST' || status === 'FORGIVEN') return timeCell(closedAt, now);
+  if (evidenceDueAt === null) return html`—`;
+  const due = new Date(evidenceDueAt);
+  const sent =
+    evidence.length === 0 ? 'nenhuma prova' : evidence.length === 1 ? '1 prova' : `${evidence.length} provas`;
+  return html`<time datetime=${evidenceDueAt} title=${formatFull(due)}>
+    <span>${daysLeft(due, now)}</span><small>${sent}</small>
+  </time>`;
+}
+
+/** Formats the time that is left: in days, and on the last day in hours. */
+function daysLeft(due: Date, now: Date): string {
+  const hours = Math.ceil((due.getTime() - now.getTime()) / 3_600_000);
+  if (hours <= 0) return 'prazo encerrado';
+  if (hours <= 24) return hours === 1 ? 'falta 1 hora' : `faltam ${hours} horas`;
+  const days = Math.ceil(hours / 24);
+  return `faltam ${days} dias`;
 }
 
 export function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {
@@ -177,13 +264,15 @@ function refundSummary(
     refundedCents,
     refundableCents,
   }: Pick<CardPayment, 'status' | 'amountCents' | 'refundedCents' | 'refundableCents'>,
+  disputedCents: number,
   failedRefund: string | null,
 ): string | null {
   if (status !== 'PAID' || refundedCents === null || refundableCents === null) return null;
-  const onTheWay = amountCents - refundedCents - refundableCents;
+  const onTheWay = amountCents - refundedCents - refundableCents - disputedCents;
   const parts = [
     refundedCents > 0 ? `${formatBrl(refundedCents)} estornados` : '',
     onTheWay > 0 ? `${formatBrl(onTheWay)} a caminho de volta` : '',
+    disputedCents > 0 ? `${formatBrl(disputedCents)} em disputa` : '',
     failedRefund ?? '',
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(', ') : null;

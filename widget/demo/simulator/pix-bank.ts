@@ -157,6 +157,14 @@ function renderButtons(payment: PixPayment, page: Page): TemplateResult {
       <button type="button" class="secondary" @click=${(event: Event) => chooseAmount(event, payment)}>
         Outro valor…
       </button>
+      ${
+        status === 'paid'
+          ? page.renderButton('Contestar', 'disputes', 'Disputa aberta; o valor ficou retido.', {
+              id,
+              amountCents,
+            })
+          : nothing
+      }
       ${page.renderButton(
         refusesReturns ? 'Aceitar devoluções' : 'Recusar devoluções',
         'pix/returns',

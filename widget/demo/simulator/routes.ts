@@ -29,8 +29,8 @@ export const ROUTES: { route: string; body: string; effect: string }[] = [
   },
   {
     route: 'POST /simulator/disputes',
-    body: '{ "amountCents": 5000 }',
-    effect: 'Abre uma disputa, que retém o valor.',
+    body: '{ "amountCents": 5000 } ou { "id": "psa_…", "amountCents": 4990, "reason": "fraud" }',
+    effect: 'Abre uma disputa, que retém o valor: de um pagamento pago, ou de nenhum.',
   },
   {
     route: 'POST /simulator/disputes/{id}/close',

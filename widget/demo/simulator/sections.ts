@@ -11,6 +11,12 @@ const STATUS_LABELS = {
   sent: 'Enviada, sem resposta',
 };
 
+const DISPUTE_LABELS: Record<string, string> = {
+  open: 'aberta',
+  under_review: 'em análise',
+  lost: 'perdida, valor ainda retido',
+};
+
 // ── Transfers ─────────────────────────────────────────────────────────────────────────────────
 
 export function renderTransfers({ transfers }: Snapshot, page: Page, live: boolean): TemplateResult {
@@ -76,15 +82,18 @@ export function renderDisputes({ disputes }: Snapshot, page: Page): TemplateResu
         },
       })}
       <ul class="rows">
-        ${disputes.map(({ id, amountCents, status, createdAt }) => {
+        ${disputes.map(({ id, amountCents, status, resourceId, evidence, createdAt }) => {
           const close = (label: string, outcome: string) =>
             page.renderButton(label, `disputes/${id}/close`, 'Disputa encerrada.', { outcome });
           return html`
             <li>
               <p>
                 <strong>${formatBrl(amountCents)}</strong>
-                <span>${status === 'lost' ? 'perdida, valor ainda retido' : 'aberta'}</span>
-                <small>${formatRelative(new Date(createdAt), page.now())}</small>
+                <span>${DISPUTE_LABELS[status] ?? status}</span>
+                <small>
+                  ${formatRelative(new Date(createdAt), page.now())}${evidence > 0 ? `, provas: ${evidence}` : ''}
+                </small>
+                ${resourceId ? html`<small><code>${resourceId}</code></small>` : nothing}
               </p>
               <div class="buttons" role="group" aria-label=${`Disputa de ${formatBrl(amountCents)}`}>
                 ${
@@ -121,6 +130,7 @@ export function renderCardPayments({ cardPayments }: Snapshot, page: Page): Temp
                     </p>
                     <div class="buttons">
                       ${page.renderButton('Estornar', `card-payments/${orderCode}/refund`, 'Estorno pedido.')}
+                      ${page.renderButton('Contestar', 'disputes', 'Disputa aberta; o valor ficou retido.', { id: orderCode, amountCents })}
                     </div>
                   </li>
                 `,

@@ -25,7 +25,15 @@ export interface Snapshot {
     description: string | null;
     paidAt: string | null;
   }[];
-  disputes: { id: string; amountCents: number; status: string; createdAt: string }[];
+  disputes: {
+    id: string;
+    amountCents: number;
+    status: string;
+    resourceId: string | null;
+    evidence: number;
+    evidenceDueAt: string;
+    createdAt: string;
+  }[];
   testPayments: { id: string; valueCents: number; createdAt: string }[];
   pixPayments: PixPayment[];
 }

@@ -6,6 +6,7 @@ import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { ClaimRail } from '../claims.ts';
 import type { PixCode, PixCredit, PixRail } from '../pix.ts';
 import { endToEndId } from './bank.ts';
 
@@ -24,7 +25,13 @@ interface OwnCredit {
 export const MAGIC_PAYERS: Readonly<
   Record<
     string,
-    { credits?: readonly OwnCredit[]; refusal?: string; registersAfterMs?: number; refusesReturns?: true }
+    {
+      credits?: readonly OwnCredit[];
+      refusal?: string;
+      registersAfterMs?: number;
+      refusesReturns?: true;
+      claims?: 'undecided' | 'won' | 'lost';
+    }
   >
 > = {
   'paga@psa.example': { credits: [{ afterMs: 3 * SECOND_MS }] },
@@ -34,6 +41,9 @@ export const MAGIC_PAYERS: Readonly<
   'sem-codigo@psa.example': { refusal: 'O banco recusou a cobrança' },
   'demora-codigo@psa.example': { registersAfterMs: 15 * SECOND_MS },
   'devolve-falha@psa.example': { refusesReturns: true },
+  'contesta@psa.example': { claims: 'undecided' },
+  'contesta-ganha@psa.example': { claims: 'won' },
+  'contesta-perde@psa.example': { claims: 'lost' },
 };
 
 /** The host of the codes, under a top-level domain that no resolver has: such a code moves no real money. */
@@ -57,8 +67,18 @@ export interface SentPix extends PixCredit {
   tenant: Tenant;
 }
 
+/** The claims of payers who dispute what they have paid, in the simulation alone. */
+export interface SimulatedClaims {
+  /** The time after a payment at which it is claimed back. */
+  afterMs: number;
+  /** The time after a claim at which the banks decide. */
+  decidedAfterMs: number;
+  /** Called inside the transaction that books the payment. */
+  notify: (sql: Sql, tenant: Tenant, claim: { txid: string; endToEndId: string; at: Date }) => Promise<void>;
+}
+
 /** The simulated bank, with the payer's side of it. */
-export interface SimulatedPix extends PixRail {
+export interface SimulatedPix extends PixRail, ClaimRail {
   /**
    * Sends the money of an order. Returns the PIX, also where it was sent before, which may have been for another code; null
    * where there is no such code.
@@ -85,9 +105,11 @@ export function createSimulatedPix({
   database,
   clock,
   notify,
+  claims,
 }: {
   database: Database;
   clock: Clock;
+  claims: SimulatedClaims;
   notify: (sql: Sql, tenant: Tenant, credit: { txid: string; endToEndId: string; at: Date }) => Promise<void>;
 }): SimulatedPix {
   async function book(sql: Sql, code: CodeRow, credit: PixCredit): Promise<SentPix> {
@@ -101,12 +123,17 @@ export function createSimulatedPix({
       })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
-    if (inserted !== 0n)
-      await notify(
-        sql,
-        { accountId: code.account_id, environment: code.environment },
-        { txid: code.txid, ...credit },
-      );
+    if (inserted !== 0n) {
+      const tenant = { accountId: code.account_id, environment: code.environment };
+      await notify(sql, tenant, { txid: code.txid, ...credit });
+      // The balance of the sandbox is made of its test payments: nothing of it can be held.
+      if (code.claims !== null && code.environment === 'live')
+        await claims.notify(sql, tenant, {
+          txid: code.txid,
+          ...credit,
+          at: plusMs(credit.at, claims.afterMs),
+        });
+    }
     const row = await sql
       .selectFrom('simulated_pix_credit')
       .innerJoin('simulated_pix_code', 'simulated_pix_code.txid', 'simulated_pix_credit.txid')
@@ -147,6 +174,7 @@ export function createSimulatedPix({
           registered_at: plusMs(now, behaviour.registersAfterMs ?? 0),
           expires_at: expiresAt,
           refuses_returns: behaviour.refusesReturns ?? false,
+          claims: behaviour.claims ?? null,
         })
         .onConflict((conflict) => conflict.doNothing())
         .returningAll()
@@ -162,6 +190,23 @@ export function createSimulatedPix({
     return sql.selectFrom('simulated_pix_code').selectAll().where('txid', '=', txid).executeTakeFirst();
   }
 
+  /** Selects the credits of a code that had arrived by an instant, oldest first. */
+  async function selectCredits(txid: string, by: Date): Promise<PixCredit[]> {
+    const rows = await database.sql
+      .selectFrom('simulated_pix_credit')
+      .selectAll()
+      .where('txid', '=', txid)
+      .where('arrives_at', '<=', by)
+      .orderBy('arrives_at')
+      .orderBy('end_to_end_id')
+      .execute();
+    return rows.map((row) => ({
+      endToEndId: row.end_to_end_id,
+      amountCents: row.amount_cents,
+      at: row.arrives_at,
+    }));
+  }
+
   return {
     async register(code) {
       await bookCode(code);
@@ -171,20 +216,25 @@ export function createSimulatedPix({
       return { status: 'registered', brCode: row.br_code };
     },
 
-    async creditsOf(txid) {
-      const rows = await database.sql
-        .selectFrom('simulated_pix_credit')
-        .selectAll()
-        .where('txid', '=', txid)
-        .where('arrives_at', '<=', clock.now())
-        .orderBy('arrives_at')
-        .orderBy('end_to_end_id')
-        .execute();
-      return rows.map((row) => ({
-        endToEndId: row.end_to_end_id,
-        amountCents: row.amount_cents,
-        at: row.arrives_at,
-      }));
+    creditsOf: (txid) => selectCredits(txid, clock.now()),
+
+    async claimsOf(txid) {
+      const code = await selectCode(database.sql, txid);
+      if (!code?.claims || code.environment === 'sandbox') return [];
+      const { claims: decision } = code;
+      const now = clock.now();
+      const credits = await selectCredits(txid, plusMs(now, -claims.afterMs));
+      return credits.map((credit) => {
+        const decidesAt = plusMs(credit.at, claims.afterMs + claims.decidedAfterMs);
+        return {
+          claimId: `MED${credit.endToEndId}`,
+          endToEndId: credit.endToEndId,
+          amountCents: credit.amountCents,
+          reason: 'fraud',
+          outcome: decision === 'undecided' || decidesAt > now ? null : decision,
+          decidesAt: decision === 'undecided' ? null : decidesAt,
+        };
+      });
     },
 
     async refund({ id, chargeId, amountCents }) {

@@ -1,0 +1,170 @@
+import { createCoalescedReads } from '../../kernel/coalesce.ts';
+import { UpstreamError } from '../../kernel/errors.ts';
+import type { Requester } from '../../kernel/requester.ts';
+import { type Environment, type Tenant, tenantKey } from '../../kernel/tenant.ts';
+import { assertIdForm } from '../../pix/model.ts';
+import {
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../upstream/dependencies.ts';
+import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
+import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
+import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
+import { mirrorPayments } from '../../upstream/payment-mirror.ts';
+import {
+  isSuccess,
+  notOffered,
+  refusalOf,
+  unreadable,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
+import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
+import { type DisputeService, isAnyDisputeId, isUndecided } from '../model.ts';
+import { disputeEventFromWire, disputeFromWire, disputesFromWire } from '../wire.ts';
+import { disputeFamily, disputeOf, observationOf } from './mirror.ts';
+
+const GET: Endpoint = { name: 'GET /v1/disputes/{id}', inWords: 'looking a dispute up' };
+const LIST: Endpoint = { name: 'GET /v1/disputes', inWords: 'listing disputes' };
+
+/** The life of a cached page of the service's list. */
+const KEEP_MS = 5_000;
+/** The pages of the service's list that one list here reads: the newest thousand disputes. */
+const MAX_PAGES = 10;
+/** The time between polls of a followed dispute, which banks decide in days. */
+const POLL_MS = 60_000;
+
+/**
+ * Disputes in front of another service, read only. Its list is read into the mirror, from which lists are answered: so they are
+ * paged in both directions, and a change that the list shows is announced. The document shows no form of evidence.
+ */
+export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<DisputeService> {
+  const { sql } = facade.database;
+  const endpoints = createEndpoints(facade.clock);
+  const mirror = mirrorPayments(facade, disputeFamily);
+  // The sandbox has none: its balance is made of test payments.
+  const isPossible = (environment: Environment) => environment === 'live';
+  const lookups = createPaymentLookups({
+    ...facade,
+    ...{ endpoints, mirror, isPossible },
+    endpoint: GET,
+    pathOf: (disputeId) => `/v1/disputes/${disputeId}`,
+    family: disputeFamily,
+    isId: isAnyDisputeId,
+    readClaim: disputeFromWire,
+    // A 404 may be about the dispute or about the family: its list tells.
+    onNotFound: (tenant, requestOptions) => readPage(tenant, 0, requestOptions).then(() => undefined),
+    pollInterval: ({ status }) => (isUndecided(status) || status === 'unknown' ? POLL_MS : null),
+  });
+  const shared = createCoalescedReads<void>();
+
+  /** @throws UpstreamError (there is no such endpoint), RateLimitError, UpstreamFault */
+  function readPage(
+    { environment }: Tenant,
+    page: number,
+    requestOptions: ReturnType<typeof requestOptionsFor>,
+  ) {
+    const path = `/v1/disputes?limit=${LARGEST_PAGE}&offset=${page * LARGEST_PAGE}` as const;
+    return endpoints.ask(environment, LIST, () =>
+      facade.reads.get(environment, path, { requestOptions, keepMs: KEEP_MS }),
+    );
+  }
+
+  /** Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. */
+  async function readList(tenant: Tenant, requester: Requester): Promise<void> {
+    const found: { claim: NonNullable<ReturnType<typeof disputeFromWire>>; at: Date }[] = [];
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const read = await readPage(tenant, page, requestOptionsFor(requester));
+      if (!isSuccess(read)) throw refusalOf(read);
+      const list = disputesFromWire(read.body);
+      if (!list) throw unreadable();
+      requester.onRead(read.at, read.stale);
+      for (const claim of list.items) if (claim) found.push({ claim, at: read.at });
+      if (list.items.length < LARGEST_PAGE) break;
+    }
+    for (const { claim, at } of found.reverse())
+      await mirror.record(tenant, await mirror.find(tenant, claim.disputeId), claim, at);
+  }
+
+  /** Says that the service has no disputes, where it has shown that. @throws UnavailableError, and what `read` throws */
+  async function offered<Value>({ environment }: Tenant, read: Promise<Value>): Promise<Value> {
+    return withUpstreamErrors(read).catch((error: unknown) => {
+      const isMissing = [GET, LIST].some((endpoint) => endpoints.isMissing(environment, endpoint));
+      throw isMissing && error instanceof UpstreamError ? notOffered('Reading disputes') : error;
+    });
+  }
+
+  /** Brings the mirror up to date, once for all that ask at the same time. */
+  async function refreshList(tenant: Tenant, requester: Requester): Promise<void> {
+    if (!isPossible(tenant.environment)) return;
+    await offered(
+      tenant,
+      shared(tenantKey(tenant), () => readList(tenant, requester)),
+    );
+  }
+
+  async function list(tenant: Tenant, range: Omit<MirrorRange, 'period'>) {
+    const rows = await listMirroredRange(sql, tenant, 'dispute', {
+      ...range,
+      period: {},
+      allOf: null,
+    });
+    return rows.map(({ place, observed }) => ({ place, dispute: disputeOf(observed) }));
+  }
+
+  return {
+    serviceFor: (requester) => ({
+      assertId: (disputeId) =>
+        assertIdForm('disputeId', isAnyDisputeId(disputeId), 'dsp_ and what the service has given'),
+      submitEvidence: async () => {
+        throw notOffered('Submitting evidence');
+      },
+      async find(tenant, disputeId) {
+        const found = lookups.findMany(tenant, [disputeId], requester);
+        return (await offered(tenant, found))[0] ?? null;
+      },
+      findMany: (tenant, disputeIds) => offered(tenant, lookups.findMany(tenant, disputeIds, requester)),
+      async findWithVersion(tenant, disputeId) {
+        const found = await offered(tenant, lookups.findWithVersion(tenant, disputeId, requester));
+        return found && { version: found.version, dispute: found.payment };
+      },
+      // The service does not tell which disputes a payment has.
+      ofResources: async (_, __, ids) => ids.map(() => null),
+      async list(tenant, { end, limit, after, before, status }) {
+        await refreshList(tenant, requester);
+        const found = await list(tenant, { end, limit: limit + 1, after, before, status });
+        const more = found.length > limit;
+        // One row too many was read, at the end that was read last.
+        return { items: !more || end === 'last' ? found.slice(-limit) : found.slice(0, limit), more };
+      },
+      async listPage(tenant, { limit, offset, status }) {
+        await refreshList(tenant, requester);
+        const [items, total] = await Promise.all([
+          list(tenant, { end: 'first', limit, offset, status }),
+          countMirroredRange(sql, tenant, 'dispute', { status, period: {} }),
+        ]);
+        return { items: items.map(({ dispute }) => dispute), total };
+      },
+      async count(tenant, { status }) {
+        await refreshList(tenant, requester);
+        return countMirroredRange(sql, tenant, 'dispute', { status, period: {} });
+      },
+    }),
+
+    poll: lookups.poll,
+    refresh: lookups.refresh,
+
+    readWebhook(payload) {
+      const claim = disputeEventFromWire(payload);
+      return (
+        claim && {
+          resource: 'dispute',
+          reference: claim.disputeId,
+          observation: observationOf(claim, null),
+        }
+      );
+    },
+
+    requests: {},
+  };
+}

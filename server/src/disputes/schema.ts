@@ -1,0 +1,289 @@
+import { assertMay, assertUnrestrictedKey, may } from '../access/model.ts';
+import { CardPaymentRef } from '../card-payments/schema.ts';
+import { ChargeRef } from '../charges/schema.ts';
+import { builder } from '../graphql/builder.ts';
+import { type Context, callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
+import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import { PaymentRef } from '../payments/schema.ts';
+import { RefundedResource, refundedResource } from '../refunds/schema.ts';
+import {
+  blockedCents,
+  type Dispute,
+  type DisputeStatus,
+  DOCUMENT_DESCRIPTION_MAX,
+  DOCUMENT_URL_MAX,
+  EVIDENCE_TEXT_MAX,
+  type Evidence,
+  type EvidenceDocument,
+  isFinal,
+  MAX_DOCUMENTS,
+  MAX_EVIDENCE,
+  submitDisputeEvidenceInput,
+} from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
+export const DisputeStatusEnum = builder.enumType('DisputeStatus', {
+  values: {
+    OPEN: { value: 'open', description: 'Evidence can be submitted until evidenceDueAt.' },
+    UNDER_REVIEW: {
+      value: 'under_review',
+      description: 'Evidence was submitted, or the time for it is over: the banks decide.',
+    },
+    WON: { value: 'won', description: 'Found for the account; nothing is held any more.' },
+    LOST: {
+      value: 'lost',
+      description: 'Found against the account. Its amount stays held until it is forgiven.',
+    },
+    FORGIVEN: { value: 'forgiven', description: 'Lost, and no longer held.' },
+    UNKNOWN,
+  } as const,
+});
+
+const DisputeReasonEnum = builder.enumType('DisputeReason', {
+  values: {
+    FRAUD: { value: 'fraud' },
+    OPERATIONAL_ERROR: { value: 'operational_error' },
+    UNKNOWN: {
+      value: 'unknown',
+      description: 'Given by the bank in words that this server does not know. Never accepted as input.',
+    },
+  } as const,
+});
+
+const EvidenceDocumentRef = builder.objectRef<EvidenceDocument>('EvidenceDocument').implement({
+  fields: (t) => ({
+    url: t.expose('url', { type: 'Url' }),
+    description: t.exposeString('description', { nullable: true }),
+  }),
+});
+
+const DisputeEvidence = builder.objectRef<Evidence>('DisputeEvidence').implement({
+  description: 'One submission of evidence.',
+  fields: (t) => ({
+    text: t.exposeString('text', { nullable: true }),
+    documents: t.field({ type: [EvidenceDocumentRef], resolve: ({ documents }) => [...documents] }),
+    submittedAt: t.expose('submittedAt', { type: 'DateTime', nullable: true }),
+  }),
+});
+
+export const DisputeRef = builder.objectRef<Dispute>('Dispute');
+
+builder.node(DisputeRef, {
+  id: { resolve: ({ disputeId }) => disputeId },
+  loadOne: (disputeId, context) => {
+    assertMay(callerOf(context), 'disputes.read');
+    return context.loaders.dispute.load(disputeId);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'disputeId' in value,
+  description: 'A claim by which a payer’s bank wants a payment back (MED).',
+  fields: (t) => ({
+    disputeId: t.exposeString('disputeId', {
+      description: 'dsp_ and 24 hex digits, in front of another service dsp_ and what that gives.',
+    }),
+    status: t.field({ type: DisputeStatusEnum, resolve: ({ status }) => status }),
+    reason: t.field({ type: DisputeReasonEnum, resolve: ({ reason }) => reason }),
+    amountCents: t.expose('amountCents', { type: 'Cents' }),
+    blockedCents: t.field({
+      type: 'Cents',
+      description: 'Held of the balance: the amount while it is OPEN, UNDER_REVIEW or LOST, else 0.',
+      resolve: blockedCents,
+    }),
+    of: t.field({
+      type: RefundedResource,
+      nullable: true,
+      description: 'What is disputed; null where nobody tells, and to a token that may not read it.',
+      resolve: ({ resource }, _, context) => resource && refundedResource(resource, context),
+    }),
+    evidence: t.field({
+      type: [DisputeEvidence],
+      description: `Oldest first, at most ${MAX_EVIDENCE}.`,
+      resolve: ({ evidence }) => [...evidence],
+    }),
+    evidenceDueAt: t.expose('evidenceDueAt', { type: 'DateTime', nullable: true }),
+    evidenceDueInSeconds: t.int({
+      nullable: true,
+      description:
+        'Seconds until evidenceDueAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock. Null where evidenceDueAt is.',
+      resolve: ({ evidenceDueAt }, _, { clock }) =>
+        evidenceDueAt && Math.max(0, Math.ceil((evidenceDueAt.getTime() - clock.ms()) / 1_000)),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
+    closedAt: t.expose('closedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The instant of the last decision.',
+    }),
+    final: t.boolean({
+      description: 'WON or FORGIVEN: no later status can come.',
+      resolve: ({ status }) => isFinal(status),
+    }),
+    version: t.exposeInt('version', {
+      description: 'Grows with each change of this dispute: of two answers the larger is the newer.',
+    }),
+  }),
+});
+
+const OF_A_PAYMENT =
+  'Oldest first. Null to a browser’s checkout or payment token, to a dashboard token without DISPUTES, and where the service does not tell.';
+
+builder.objectField(CardPaymentRef, 'disputes', (t) =>
+  t.field({
+    type: [DisputeRef],
+    nullable: true,
+    description: OF_A_PAYMENT,
+    resolve: ({ orderCode }, _, context) =>
+      mayRead(context) ? context.loaders.disputesOfCardPayment.load(orderCode) : null,
+  }),
+);
+
+builder.objectField(PaymentRef, 'disputes', (t) =>
+  t.field({
+    type: [DisputeRef],
+    nullable: true,
+    description: OF_A_PAYMENT,
+    resolve: ({ paymentId }, _, context) =>
+      mayRead(context) ? context.loaders.disputesOfPayment.load(paymentId) : null,
+  }),
+);
+
+builder.objectField(ChargeRef, 'disputes', (t) =>
+  t.field({
+    type: [DisputeRef],
+    nullable: true,
+    description: OF_A_PAYMENT,
+    resolve: ({ chargeId }, _, context) =>
+      mayRead(context) ? context.loaders.disputesOfCharge.load(chargeId) : null,
+  }),
+);
+
+function mayRead(context: Context): boolean {
+  return may(callerOf(context), 'disputes.read');
+}
+
+const DisputeConnection = builder.connectionObject(
+  {
+    type: DisputeRef,
+    name: 'DisputeConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'DisputeEdge' },
+);
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  dispute: t.field({
+    type: DisputeRef,
+    nullable: true,
+    args: { disputeId: t.arg.string({ required: true }) },
+    resolve: (_, { disputeId }, context) => {
+      const { tenant } = readerOf(context);
+      context.services.disputes.assertId(disputeId);
+      return context.services.disputes.find(tenant, disputeId);
+    },
+  }),
+  disputes: t.field({
+    type: DisputeConnection,
+    description:
+      'Newest first; with a test key there are none. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+      after: t.arg.string(),
+      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+      before: t.arg.string(),
+      status: t.arg({ type: [DisputeStatusEnum] }),
+    },
+    resolve: async (_, args, context) => {
+      const { tenant } = readerOf(context);
+      const status = args.status?.map((each) => knownValue<DisputeStatus>(each, 'status'));
+      const cursors = context.listCursors('disputes');
+      const range = rangeOf(cursors, args);
+      const { items, more } = await context.services.disputes.list(tenant, { ...range, status });
+      const nodes = items.map(({ place, dispute }) => ({ place, node: dispute }));
+      return connectionOf(cursors, nodes, {
+        ...pagesBeside(range, more),
+        total: () => context.services.disputes.count(tenant, { status }),
+      });
+    },
+  }),
+}));
+
+/** @throws PermissionError */
+function readerOf(context: Context) {
+  const caller = callerOf(context);
+  assertMay(caller, 'disputes.read');
+  return caller;
+}
+
+// ── Mutation ────────────────────────────────────────────────────────────────────────────────────
+
+const EvidenceDocumentInput = builder.inputType('EvidenceDocumentInput', {
+  fields: (t) => ({
+    url: t.field({
+      type: 'Url',
+      required: true,
+      description: `Public https URL, at most ${DOCUMENT_URL_MAX} characters. This server never opens it.`,
+    }),
+    description: t.string({ description: `At most ${DOCUMENT_DESCRIPTION_MAX} characters.` }),
+  }),
+});
+
+const SubmitDisputeEvidenceInput = builder.inputType('SubmitDisputeEvidenceInput', {
+  validate: { schema: submitDisputeEvidenceInput },
+  fields: (t) => ({
+    disputeId: t.string({ required: true }),
+    text: t.string({
+      description: `At most ${EVIDENCE_TEXT_MAX} characters. It or a document is needed.`,
+    }),
+    documents: t.field({ type: [EvidenceDocumentInput], description: `At most ${MAX_DOCUMENTS}.` }),
+    idempotencyKey: t.string({
+      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input submit once.',
+    }),
+  }),
+});
+
+const DisputeSuccess = replayableSuccessType<{ dispute: Dispute }>('DisputeSuccess', (t) => ({
+  dispute: t.expose('dispute', { type: DisputeRef }),
+}));
+
+const SubmitDisputeEvidenceResult = builder.errorUnion('SubmitDisputeEvidenceResult', {
+  // The errors are resolved before.
+  resolveType: () => 'DisputeSuccess',
+  types: [
+    DisputeSuccess,
+    ValidationError,
+    NotFoundError,
+    RateLimitError,
+    UnavailableError,
+    IdempotencyError,
+    UpstreamError,
+  ],
+});
+
+builder.mutationField('submitDisputeEvidence', (t) =>
+  t.field({
+    type: SubmitDisputeEvidenceResult,
+    description: `Until evidenceDueAt, and at most ${MAX_EVIDENCE} times. After a timeout, repeat it with the same idempotencyKey.`,
+    args: { input: t.arg({ type: SubmitDisputeEvidenceInput, required: true }) },
+    resolve: authorized(
+      assertUnrestrictedKey,
+      ({ tenant }, { input: { disputeId, ...input } }, { services }) =>
+        services.disputes.submitEvidence(tenant, disputeId, input),
+    ),
+  }),
+);

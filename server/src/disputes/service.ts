@@ -1,0 +1,209 @@
+import { changeOnce } from '../commit/change-once.ts';
+import { type Committer, joined } from '../commit/commit.ts';
+import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import type { Database } from '../db/database.ts';
+import { NotFoundError } from '../kernel/errors.ts';
+import { objectId } from '../kernel/ids.ts';
+import { hashInput } from '../kernel/input-hash.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { assertIdForm } from '../pix/model.ts';
+import { assertLive } from '../wallet/model.ts';
+import type { TaskHandler } from '../work/queue.ts';
+import { type DisputeSources, disputes, writesOf, writesOfClose } from './collections.ts';
+import { decideClose, decideEvidence, decideEvidenceDue, decideOpen } from './decisions.ts';
+import {
+  CLAIM_DAYS,
+  type DisputeControls,
+  type DisputeMeter,
+  type DisputeService,
+  type DisputeTask,
+  isDisputeId,
+  type StoredDispute,
+} from './model.ts';
+import {
+  countDisputes,
+  listDisputes,
+  selectDisputeAndVersion,
+  selectDisputes,
+  selectDisputesOf,
+} from './store.ts';
+
+/** The operation of the idempotency keys of submissions. */
+const EVIDENCE = 'submitDisputeEvidence';
+
+/** The port on Postgres: every change is a command to the committer, every read is one statement. */
+export function createDisputeService({
+  database,
+  committer,
+}: {
+  database: Database;
+  committer: Committer;
+}): DisputeService<StoredDispute> & {
+  tasks: Record<Extract<DisputeTask, 'dispute.evidence_due'>, TaskHandler>;
+} {
+  const { sql } = database;
+
+  async function findMany(tenant: Tenant, disputeIds: readonly string[]): Promise<(StoredDispute | null)[]> {
+    const rows = await selectDisputes(sql, tenant, [...new Set(disputeIds)]);
+    const found = new Map(rows.map((dispute) => [dispute.disputeId, dispute]));
+    return disputeIds.map((disputeId) => found.get(disputeId) ?? null);
+  }
+
+  return {
+    assertId: (disputeId) =>
+      assertIdForm('disputeId', isDisputeId(disputeId), 'dsp_ and 24 hex digits, in lower case'),
+
+    async submitEvidence(tenant, disputeId, { idempotencyKey: key, ...input }) {
+      const inputHash = hashInput({ disputeId, ...input });
+      return committer.change<{ dispute: StoredDispute; replayed: boolean }>({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            reader.load(disputes, disputeId),
+            readReplay(reader, EVIDENCE, key, (made) => reader.load(disputes, made)),
+          ]),
+        decide(state) {
+          const before = key == null ? null : replayed(state, EVIDENCE, key, inputHash);
+          if (before !== null) return { outcome: { dispute: state.need(disputes, before), replayed: true } };
+          const dispute = state.get(disputes, disputeId);
+          if (!dispute) throw new NotFoundError('Dispute not found');
+          const change = decideEvidence(dispute, input, state.now);
+          const writes = writesOf(change);
+          if (key != null)
+            writes.records.push(remember({ operation: EVIDENCE, key, inputHash, resourceId: disputeId }));
+          return { outcome: { dispute: change.dispute, replayed: false }, writes };
+        },
+      });
+    },
+
+    find: async (tenant, disputeId) => (await findMany(tenant, [disputeId]))[0] ?? null,
+    findMany,
+    findWithVersion: (tenant, disputeId) => selectDisputeAndVersion(sql, tenant, disputeId),
+    async ofResources(tenant, type, ids) {
+      const rows = await selectDisputesOf(sql, tenant, { type, ids });
+      return ids.map((id) => rows.filter(({ resource }) => resource?.id === id));
+    },
+    async list(tenant, range) {
+      const { end, limit } = range;
+      const items = await listDisputes(sql, tenant, { ...range, limit: limit + 1 });
+      const more = items.length > limit;
+      // One row too many was read, at the end that was read last.
+      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+    },
+    async listPage(tenant, { limit, offset, status }) {
+      const [items, total] = await Promise.all([
+        listDisputes(sql, tenant, { end: 'first', limit, offset, status }),
+        countDisputes(sql, tenant, { status }),
+      ]);
+      return { items: items.map(({ dispute }) => dispute), total };
+    },
+    count: (tenant, filter) => countDisputes(sql, tenant, filter),
+
+    tasks: {
+      'dispute.evidence_due': (task) =>
+        committer.change<void>({
+          tenant: task,
+          read: (reader) => reader.load(disputes, task.key),
+          decide(state) {
+            const dispute = state.get(disputes, task.key);
+            const change = dispute && decideEvidenceDue(dispute, state.now);
+            return { outcome: undefined, writes: change ? writesOf(change) : {} };
+          },
+        }),
+    },
+  };
+}
+
+/** Implements the banks' side of disputes, for the simulator. */
+export function createDisputeControls({
+  database,
+  committer,
+  sources,
+  meter,
+}: {
+  database: Database;
+  committer: Committer;
+  sources: DisputeSources;
+  meter: DisputeMeter;
+}): DisputeControls {
+  /** Counts a dispute that this call has opened, and not an earlier one under the same name. */
+  function counted<Id extends string | null>(id: Id, openedId: string | null): Id {
+    if (id !== null && id === openedId) meter.onDispute('open');
+    return id;
+  }
+
+  return {
+    async openDispute(tenant, { name, ...input }) {
+      assertLive(tenant.environment);
+      const newId = newDisputeId();
+      const id = await changeOnce(
+        committer,
+        tenant,
+        { operation: 'openDispute', name, input },
+        {
+          decide(state) {
+            const { amountCents, reason = 'fraud' } = input;
+            const opened = decideOpen({ disputeId: newId, amountCents, reason, resource: null }, state);
+            return { id: newId, writes: writesOf(opened) };
+          },
+        },
+      );
+      return counted(id, newId);
+    },
+
+    async disputePayment(tenant, resource, { name, ...input }) {
+      assertLive(tenant.environment);
+      const source = sources[resource.type];
+      const { amountCents: claimedCents, reason = 'fraud' } = input;
+      const days = CLAIM_DAYS[resource.type];
+      const newId = newDisputeId();
+      const disputeId = await changeOnce<string | null>(
+        committer,
+        tenant,
+        { operation: 'disputePayment', name, input: { resource, ...input } },
+        {
+          read: (reader) => source.read(reader, resource.id),
+          decide(state) {
+            const begun = source.begin(state, resource.id, { claimedCents, days });
+            if (!begun) return { id: null };
+            const { amountCents, writes } = begun;
+            const opened = decideOpen({ disputeId: newId, amountCents, reason, resource }, state);
+            return { id: newId, writes: joined(writes, writesOf(opened)) };
+          },
+        },
+      );
+      counted(disputeId, newId);
+      const [dispute] = disputeId === null ? [] : await selectDisputes(database.sql, tenant, [disputeId]);
+      return dispute ?? null;
+    },
+
+    async closeDispute(tenant, disputeId, outcome) {
+      const { dispute, isNew } = await committer.change({
+        tenant,
+        async read(reader) {
+          const dispute = await reader.load(disputes, disputeId);
+          if (dispute?.resource) await sources[dispute.resource.type].read(reader, dispute.resource.id);
+        },
+        decide(state) {
+          const before = state.get(disputes, disputeId);
+          if (!before) throw new NotFoundError('Dispute not found');
+          const change = decideClose(before, outcome, state.now);
+          if (!change) return { outcome: { dispute: before, isNew: false } };
+          const writes = writesOfClose(state, sources, change);
+          return { outcome: { dispute: change.dispute, isNew: true }, writes };
+        },
+      });
+      if (isNew) meter.onDispute(outcome);
+      return dispute;
+    },
+
+    async listDisputes(tenant, { limit }) {
+      const items = await listDisputes(database.sql, tenant, { end: 'first', limit });
+      return items.map(({ dispute }) => dispute);
+    },
+  };
+}
+
+function newDisputeId(): string {
+  return `dsp_${objectId()}`;
+}

@@ -1,0 +1,158 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { Sql } from '../db/database.ts';
+import { countList, selectPage } from '../db/lists.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import {
+  type DisputedType,
+  type DisputeFilter,
+  type DisputeRange,
+  evidenceDueAfter,
+  evidenceFromJson,
+  isDisputeId,
+  type StoredDispute,
+} from './model.ts';
+
+// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
+
+export async function selectDisputes(
+  sql: Sql,
+  tenant: Tenant,
+  disputeIds: readonly string[],
+): Promise<StoredDispute[]> {
+  const possible = disputeIds.filter(isDisputeId);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, tenant).selectAll().where('id', 'in', possible).execute();
+  return rows.map(toDispute);
+}
+
+/** Selects a dispute with the version of the tenant's log at which its state holds. */
+export async function selectDisputeAndVersion(
+  sql: Sql,
+  tenant: Tenant,
+  disputeId: string,
+): Promise<{ version: number; dispute: StoredDispute } | null> {
+  if (!isDisputeId(disputeId)) return null;
+  const row = await ofTenant(sql, tenant)
+    .innerJoin('stream', (join) =>
+      join
+        .onRef('stream.account_id', '=', 'dispute.account_id')
+        .onRef('stream.environment', '=', 'dispute.environment'),
+    )
+    .selectAll('dispute')
+    .select('stream.version as head')
+    .where('dispute.id', '=', disputeId)
+    .executeTakeFirst();
+  return row ? { version: row.head, dispute: toDispute(row) } : null;
+}
+
+/** Selects the disputes of resources of one type, oldest first. */
+export async function selectDisputesOf(
+  sql: Sql,
+  tenant: Tenant,
+  { type, ids }: { type: DisputedType; ids: readonly string[] },
+): Promise<StoredDispute[]> {
+  if (ids.length === 0) return [];
+  const rows = await ofTenant(sql, tenant)
+    .selectAll()
+    .where('resource', '=', type)
+    .where('resource_id', 'in', ids)
+    .orderBy('number')
+    .execute();
+  return rows.map(toDispute);
+}
+
+/** Lists the first or the last `limit` of the range, newest first. */
+export async function listDisputes(
+  sql: Sql,
+  tenant: Tenant,
+  { end, limit, offset = 0, after, before, status }: DisputeRange & { offset?: number },
+): Promise<{ place: number; dispute: StoredDispute }[]> {
+  const rows = await selectPage<Selectable<Tables['dispute']>>(sql, tenant, {
+    table: 'dispute',
+    where: [
+      ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
+      ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
+    ],
+    oneOf: status ? { status } : {},
+    order: ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+    offset,
+  });
+  const items = rows.map((row) => ({ place: row.number, dispute: toDispute(row) }));
+  return end === 'first' ? items : items.reverse();
+}
+
+export function countDisputes(sql: Sql, tenant: Tenant, { status }: DisputeFilter): Promise<number> {
+  return countList(sql, tenant, { list: 'dispute', status });
+}
+
+export async function saveDisputes(
+  sql: Sql,
+  tenant: Tenant,
+  disputes: readonly StoredDispute[],
+): Promise<void> {
+  await sql
+    .insertInto('dispute')
+    .values(
+      disputes.map((dispute) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        id: dispute.disputeId,
+        version: dispute.version,
+        amount_cents: dispute.amountCents,
+        // For the version before, which knows disputes of card payments alone.
+        order_code: dispute.resource?.type === 'card_payment' ? dispute.resource.id : null,
+        resource: dispute.resource?.type ?? null,
+        resource_id: dispute.resource?.id ?? null,
+        reason: dispute.reason,
+        status: dispute.status,
+        evidence: JSON.stringify(dispute.evidence),
+        evidence_due_at: dispute.evidenceDueAt,
+        created_at: dispute.createdAt,
+        closed_at: dispute.closedAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((row) => ({
+        version: row.ref('excluded.version'),
+        status: row.ref('excluded.status'),
+        evidence: row.ref('excluded.evidence'),
+        closed_at: row.ref('excluded.closed_at'),
+      })),
+    )
+    .execute();
+}
+
+function ofTenant(sql: Sql, tenant: Tenant) {
+  return sql
+    .selectFrom('dispute')
+    .where('dispute.account_id', '=', tenant.accountId)
+    .where('dispute.environment', '=', tenant.environment);
+}
+
+function toDispute(row: Selectable<Tables['dispute']>): StoredDispute {
+  return {
+    disputeId: row.id,
+    version: row.version,
+    status: row.status,
+    reason: row.reason,
+    resource: namedBy(row),
+    amountCents: row.amount_cents,
+    evidence: row.evidence.map(evidenceFromJson),
+    evidenceDueAt: row.evidence_due_at ?? evidenceDueAfter(row.created_at),
+    createdAt: row.created_at,
+    closedAt: row.closed_at,
+  };
+}
+
+/** The resource that a row disputes. A row of the version before names its card payment alone. */
+function namedBy({
+  resource,
+  resource_id: id,
+  order_code: orderCode,
+}: Selectable<Tables['dispute']>): StoredDispute['resource'] {
+  if (resource !== null && id !== null) return { type: resource as DisputedType, id };
+  return orderCode === null ? null : { type: 'card_payment', id: orderCode };
+}

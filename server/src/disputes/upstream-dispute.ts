@@ -1,0 +1,65 @@
+import { isUnchanged } from '../receiving/upstream-payment.ts';
+import { canFollow, type Dispute, type DisputeStatus, isFinal } from './model.ts';
+
+/** A dispute as another service shows it in a response or a webhook. Null: not shown. */
+export interface UpstreamDispute {
+  disputeId: string;
+  status: Dispute['status'] | null;
+  reason: Dispute['reason'] | null;
+  amountCents: Dispute['amountCents'] | null;
+  resource: Dispute['resource'];
+  evidence: Dispute['evidence'] | null;
+  evidenceDueAt: Date | null;
+  createdAt: Date | null;
+  closedAt: Date | null;
+}
+
+/**
+ * Merges what the service shows into what is known; null where nothing changes, or where the dispute is unknown and too little
+ * of it is shown. A status never goes back, and evidence never gets less.
+ */
+export function mergeUpstreamDispute(
+  known: Dispute | null,
+  claim: UpstreamDispute,
+): { payment: Dispute; changed: { from: Dispute['status'] | null } | null } | null {
+  const amountCents = known?.amountCents ?? claim.amountCents;
+  if (amountCents === null) return null;
+  const before =
+    known?.status === 'unknown'
+      ? (known.lastStatus ?? null)
+      : ((known?.status ?? null) as DisputeStatus | null);
+  const status = statusAfter(known, before, claim.status);
+  const isDecided = status === 'won' || status === 'lost' || status === 'forgiven';
+  const decidedAt = status === known?.status ? known.closedAt : null;
+  const dispute: Dispute = {
+    disputeId: claim.disputeId,
+    version: known?.version ?? 1,
+    status,
+    ...(status === 'unknown' && { lastStatus: before }),
+    reason: known && known.reason !== 'unknown' ? known.reason : (claim.reason ?? 'unknown'),
+    resource: known?.resource ?? claim.resource,
+    amountCents,
+    evidence:
+      claim.evidence && claim.evidence.length >= (known?.evidence.length ?? 0)
+        ? claim.evidence
+        : (known?.evidence ?? []),
+    evidenceDueAt: known?.evidenceDueAt ?? claim.evidenceDueAt,
+    createdAt: known?.createdAt ?? claim.createdAt,
+    // An older claim names an earlier decision.
+    closedAt: isDecided ? (decidedAt ?? (claim.status === status ? claim.closedAt : null)) : null,
+  };
+  if (!known) return { payment: dispute, changed: { from: null } };
+  if (isUnchanged(known, dispute)) return null;
+  return { payment: { ...dispute, version: known.version + 1 }, changed: { from: known.status } };
+}
+
+function statusAfter(
+  known: Dispute | null,
+  before: DisputeStatus | null,
+  claimed: UpstreamDispute['status'],
+): Dispute['status'] {
+  if (claimed === null) return known?.status ?? 'unknown';
+  if (before === null || claimed === before) return claimed;
+  if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
+  return canFollow(before, claimed) ? claimed : known!.status;
+}

@@ -1,0 +1,346 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import type { DisputedResource } from '../../server/src/disputes/model.ts';
+import { NotFoundError } from '../../server/src/kernel/errors.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
+import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
+import { expectBooksHold } from '../laws/books.ts';
+import { approved } from '../support/cards.ts';
+import { type Core, startCore, startTwoCores } from '../support/core.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { embedded } from '../support/port-fixture.ts';
+import { describePort } from './port.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+describeOnDatabase('disputes', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+  describePort(embedded(() => database));
+
+  test.each(['payment', 'card_payment'] as const)(
+    'What is disputed of a %s is refunded by nobody, and the rest is',
+    async (type) => {
+      const core = await startCore({ database });
+      await core.controls.credit(core.tenant, 100_000);
+      const resource = await sell(core, type);
+      const before = await find(core, resource);
+      const dispute = await claim(core, resource, 2_000);
+      expect(dispute).toMatchObject({ status: 'open', amountCents: 2_000, resource });
+      // The status stays, and of what is left a refund takes all where no amount is named.
+      expect(await find(core, resource)).toMatchObject({ status: 'paid', disputedCents: 2_000 });
+      for (const amountCents of [2_991, 4_990])
+        await expect(refund(core, resource, amountCents)).rejects.toMatchObject({
+          ...{ code: 'DISPUTE_STATE', message: expect.stringContaining('R$ 20,00 is disputed') },
+        });
+      await expect(refund(core, resource, 4_991)).rejects.toMatchObject({ code: 'VALIDATION' });
+      expect((await refund(core, resource)).refund).toMatchObject({ amountCents: 2_990 });
+      await core.work.settled();
+      await expect(refund(core, resource)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
+      expect(await find(core, resource)).toMatchObject({ status: 'paid', refundedCents: 2_990 });
+      expect(await claim(core, resource, 1)).toBeNull();
+      // Won, it can be refunded.
+      await core.controls.closeDispute(core.tenant, dispute!.disputeId, 'won');
+      expect((await refund(core, resource)).refund).toMatchObject({ amountCents: 2_000 });
+      await core.work.settled();
+      const after = await find(core, resource);
+      expect(after).toMatchObject({ status: 'refunded', disputedCents: 0, refundedCents: 4_990 });
+      if (type === 'payment') expect(after!.version).toBe(before!.version + 6);
+      expect(await claim(core, resource, 1)).toBeNull();
+      await expectBooksHold(database, core.tenant);
+      expect(core.faults).toEqual([]);
+    },
+  );
+
+  test('What is lost is never refunded, also once it is forgiven', async () => {
+    const core = await startCore({ database });
+    const resource = await sell(core, 'payment');
+    const { disputeId } = (await claim(core, resource, 10_000))!;
+    for (const outcome of ['lost', 'forgiven'] as const) {
+      await core.controls.closeDispute(core.tenant, disputeId, outcome);
+      await expect(refund(core, resource)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
+    }
+    expect(await find(core, resource)).toMatchObject({ status: 'paid', disputedCents: 4_990 });
+    expect((await core.balances()).dispute_hold).toBe(0);
+  });
+
+  test.each(['completed', 'failed'] as const)(
+    'A claim that comes while a refund is under way takes the rest, also where the refund is %s',
+    async (end) => {
+      const core = await startCore({ database });
+      const email = end === 'failed' ? 'devolve-falha@psa.example' : 'ana@example.com';
+      const resource = await sell(core, 'payment', email);
+      await refund(core, resource, 3_000);
+      expect(await claim(core, resource, 4_990)).toMatchObject({ amountCents: 1_990 });
+      await core.work.settled();
+      expect(await find(core, resource)).toMatchObject({
+        ...{ status: 'paid', refundingCents: 0, disputedCents: 1_990 },
+        refundedCents: end === 'completed' ? 3_000 : 0,
+      });
+      expect(await claim(core, resource, 4_990)).toEqual(
+        end === 'completed' ? null : expect.objectContaining({ amountCents: 3_000 }),
+      );
+      await expectBooksHold(database, core.tenant);
+    },
+  );
+
+  test.each(['payment', 'card_payment'] as const)(
+    'Of a claim and a refund of a %s at the same moment, at two instances, one has the money',
+    async (type) => {
+      const [one, two] = await startTwoCores();
+      const winners = new Set<string>();
+      for (let round = 0; round < 8; round += 1) {
+        const resource = await sell(one, type);
+        const claimed = () => claim(one, resource, 4_990).then((dispute) => dispute && 'claim');
+        const refunded = () =>
+          refund(two, resource, 4_990).then(
+            () => 'refund',
+            () => null,
+          );
+        const steps = round % 2 === 0 ? [claimed, refunded] : [refunded, claimed];
+        // Each comes first once; the others race.
+        const outcomes = await (round < 2 ? inTurn(steps) : Promise.all(steps.map((step) => step())));
+        const won = outcomes.filter((outcome) => outcome !== null);
+        expect(won).toHaveLength(1);
+        winners.add(won[0]!);
+        await one.work.settled();
+        const { refundedCents, refundingCents, disputedCents } = (await find(one, resource))!;
+        expect(refundedCents! + refundingCents! + disputedCents!).toBe(4_990);
+      }
+      expect(winners).toEqual(new Set(['claim', 'refund']));
+      await expectBooksHold(one.database, one.tenant);
+    },
+  );
+
+  test('A PIX is claimed up to 80 days after it was paid, and a card at any time', async () => {
+    const core = await startCore({ database, follows: false });
+    const [pix, late, byCard] = [
+      await sell(core, 'payment'),
+      await sell(core, 'payment'),
+      await sell(core, 'card_payment'),
+    ];
+    core.clock.advance(80 * DAY);
+    expect(await claim(core, pix, 1)).toMatchObject({ amountCents: 1 });
+    core.clock.advance(1);
+    expect(await claim(core, late, 1)).toBeNull();
+    core.clock.advance(400 * DAY);
+    expect(await claim(core, byCard, 1)).toMatchObject({ amountCents: 1 });
+  });
+
+  test('Nothing is claimed of what was not paid, is another account’s, or is in sandbox', async () => {
+    const [core, other] = [await startCore({ database }), await startCore({ database })];
+    const { payment } = await core.payments.create(core.tenant, { valueCents: 4990 });
+    const unpaid = { type: 'payment', id: payment.paymentId } as const;
+    expect(await claim(core, unpaid, 1)).toBeNull();
+    const foreign = await sell(other, 'payment');
+    for (const resource of [foreign, { type: 'card_payment', id: 'nothing' } as const])
+      await expect(claim(core, resource, 1)).rejects.toBeInstanceOf(NotFoundError);
+    const sandbox = { ...core.tenant, environment: 'sandbox' } as const;
+    await expect(core.controls.disputePayment(sandbox, unpaid, { amountCents: 1 })).rejects.toMatchObject({
+      code: 'NOT_IN_SANDBOX',
+    });
+    expect(await core.controls.listDisputes(core.tenant, { limit: 1 })).toEqual([]);
+  });
+
+  test('Evidence is submitted once under a key, ten times in all, and takes the dispute under review', async () => {
+    const core = await startCore({ database });
+    const id = await core.controls.openDispute(core.tenant, { amountCents: 300 });
+    const submit = (input: object) => core.disputes.submitEvidence(core.tenant, id, input);
+    const keyed = { text: 'Entregue', idempotencyKey: 'e-1' };
+    const answers = await Promise.all([1, 2, 3].map(() => submit(keyed)));
+    expect(answers.map(({ replayed }) => replayed).sort()).toEqual([false, true, true]);
+    await expect(submit({ ...keyed, text: 'Outro' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+    for (let count = 1; count < 10; count += 1)
+      await submit({ documents: [{ url: `https://loja.example/${count}.pdf` }] });
+    await expect(submit({ text: 'x' })).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
+    // The key still answers with the dispute as it stands.
+    expect(await submit(keyed)).toMatchObject({
+      replayed: true,
+      dispute: { status: 'under_review', version: 11 },
+    });
+    const dispute = (await core.disputes.find(core.tenant, id))!;
+    expect(dispute.evidence).toHaveLength(10);
+    expect(dispute.evidence[0]).toEqual({ text: 'Entregue', documents: [], submittedAt: core.clock.now() });
+    for (const wrong of ['', 'x', 'with \u0000', `dsp_${'0'.repeat(24)}`])
+      await expect(core.disputes.submitEvidence(core.tenant, wrong, { text: 'x' })).rejects.toBeInstanceOf(
+        NotFoundError,
+      );
+    const other = await startCore({ database });
+    await expect(other.disputes.submitEvidence(other.tenant, id, { text: 'x' })).rejects.toBeInstanceOf(
+      NotFoundError,
+    );
+  });
+
+  test('The end of the time takes a dispute under review by itself, once', async () => {
+    const core = await startCore({ database, follows: false });
+    const [silent, answered, decided] = await Promise.all(
+      [1, 2, 3].map(() => core.controls.openDispute(core.tenant, { amountCents: 300 })),
+    );
+    await core.disputes.submitEvidence(core.tenant, answered!, { text: 'x' });
+    await core.controls.closeDispute(core.tenant, decided!, 'won');
+    // What has nothing to wait for has no task left.
+    expect(await tasks(core)).toEqual([silent]);
+    await core.pass(5 * DAY - 1);
+    expect((await core.disputes.find(core.tenant, silent!))?.status).toBe('open');
+    await core.pass(1);
+    const ids = [silent!, answered!, decided!];
+    expect(
+      (await core.disputes.findMany(core.tenant, ids)).map((each) => [each!.status, each!.version]),
+    ).toEqual([
+      ['under_review', 2],
+      ['under_review', 2],
+      ['won', 2],
+    ]);
+    await expect(core.disputes.submitEvidence(core.tenant, silent!, { text: 'x' })).rejects.toMatchObject({
+      code: 'DISPUTE_STATE',
+    });
+    expect(await tasks(core)).toEqual([]);
+  });
+
+  test('The disputes of payments are listed with each, oldest first', async () => {
+    const core = await startCore({ database });
+    const [first, second, none] = [
+      await sell(core, 'payment'),
+      await sell(core, 'payment'),
+      await sell(core, 'payment'),
+    ];
+    const made = [await claim(core, first, 10), await claim(core, second, 20), await claim(core, first, 30)];
+    const ids = [second.id, none.id, first.id];
+    const found = await core.disputes.ofResources(core.tenant, 'payment', ids);
+    expect(found.map((each) => each!.map(({ disputeId }) => disputeId))).toEqual([
+      ...[[made[1]!.disputeId], [], [made[0]!.disputeId, made[2]!.disputeId]],
+    ]);
+    expect(await core.disputes.ofResources(core.tenant, 'card_payment', ids)).toEqual([[], [], []]);
+  });
+
+  // ── The payers of the simulation ─────────────────────────────────────────────────────────────
+
+  test.each([
+    ['contesta@psa.example', 'under_review', 4_990],
+    ['contesta-ganha@psa.example', 'won', 0],
+    ['contesta-perde@psa.example', 'lost', 4_990],
+  ] as const)(
+    '%s disputes a minute after it has paid, and is %s seven days later',
+    async (email, end, held) => {
+      expect(MAGIC_PAYERS[email]).toBeDefined();
+      const core = await startCore({ database, follows: false });
+      const resource = await sell(core, 'payment', email);
+      await core.pass(MINUTE - 1);
+      expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toEqual([]);
+      await core.pass(1);
+      const [dispute, ...others] = await core.controls.listDisputes(core.tenant, { limit: 9 });
+      expect([dispute, others]).toMatchObject([{ status: 'open', amountCents: 4_990, resource }, []]);
+      expect((await core.balances()).dispute_hold).toBe(4_990);
+      await core.pass(7 * DAY - 1);
+      expect(await core.disputes.find(core.tenant, dispute!.disputeId)).toMatchObject({
+        status: 'under_review',
+      });
+      await core.pass(1);
+      expect(await core.disputes.find(core.tenant, dispute!.disputeId)).toMatchObject({ status: end });
+      expect((await core.balances()).dispute_hold).toBe(held);
+      await core.pass(30 * DAY);
+      expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toHaveLength(1);
+      expect(core.faults).toEqual([]);
+    },
+  );
+
+  test('A claim that is announced twice, late, or behind its decision has one dispute', async () => {
+    const core = await startCore({ database, follows: false });
+    const resource = await sell(core, 'payment', 'contesta-perde@psa.example');
+    const key = `${txidOf(resource.id)} again`;
+    const receive = () =>
+      core.handlers['dispute.receive']!({ ...core.tenant, key, kind: 'dispute.receive' } as never);
+    await receive();
+    expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toEqual([]);
+    // Nothing ran for nine days.
+    core.clock.advance(9 * DAY);
+    await Promise.all([receive(), receive()]);
+    await receive();
+    expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toMatchObject([
+      { status: 'lost', amountCents: 4_990 },
+    ]);
+    await core.controls.closeDispute(
+      core.tenant,
+      (await core.controls.listDisputes(core.tenant, { limit: 1 }))[0]!.disputeId,
+      'forgiven',
+    );
+    await receive();
+    expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toMatchObject([
+      { status: 'forgiven' },
+    ]);
+  });
+
+  test('A PIX that is sent back is not disputed, and neither is one of the sandbox', async () => {
+    const core = await startCore({ database, follows: false });
+    const customer = { email: 'contesta@psa.example' };
+    const { payment } = await core.payments.create(core.tenant, { valueCents: 4990, customer });
+    await core.pix.pay({ txid: txidOf(payment.paymentId), amountCents: 4_991 });
+    const sandbox = { ...core.tenant, environment: 'sandbox' } as const;
+    const test = (await core.payments.create(sandbox, { valueCents: 4990, customer })).payment;
+    await core.pix.pay({ txid: txidOf(test.paymentId) });
+    await core.pass(DAY);
+    expect(await core.payments.find(sandbox, test.paymentId)).toMatchObject({ status: 'paid' });
+    expect(await core.disputes.count(core.tenant, {})).toBe(0);
+    expect(await core.disputes.count(sandbox, {})).toBe(0);
+  });
+
+  test('A claim whose credit has not been recorded yet is not lost', async () => {
+    const core = await startCore({ database, follows: false });
+    const customer = { email: 'contesta@psa.example' };
+    const { payment } = await core.payments.create(core.tenant, { valueCents: 4990, customer });
+    await core.pix.pay({ txid: txidOf(payment.paymentId) });
+    core.clock.advance(MINUTE);
+    const key = `${txidOf(payment.paymentId)} first`;
+    await core.handlers['dispute.receive']!({ ...core.tenant, key, kind: 'dispute.receive' } as never);
+    expect(await core.disputes.count(core.tenant, { status: ['open'] })).toBe(1);
+  });
+
+  async function tasks(core: Core): Promise<string[]> {
+    const rows = await database.sql
+      .selectFrom('task')
+      .select('key')
+      .where('account_id', '=', core.tenant.accountId)
+      .where('kind', '=', 'dispute.evidence_due')
+      .orderBy('key')
+      .execute();
+    return rows.map(({ key }) => key);
+  }
+});
+
+async function sell(
+  core: Core,
+  type: DisputedResource['type'],
+  email = 'ana@example.com',
+): Promise<DisputedResource> {
+  if (type === 'card_payment') {
+    const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
+    await core.cardPayments.pay(payment.orderCode, approved());
+    return { type, id: payment.orderCode };
+  }
+  const { payment } = await core.payments.create(core.tenant, { valueCents: 4990, customer: { email } });
+  await core.pix.pay({ txid: txidOf(payment.paymentId) });
+  await core.payments.receive(core.tenant, payment.paymentId);
+  return { type, id: payment.paymentId };
+}
+
+function find(core: Core, { type, id }: DisputedResource) {
+  return type === 'payment' ? core.payments.find(core.tenant, id) : core.cardPayments.find(core.tenant, id);
+}
+
+function claim(core: Core, resource: DisputedResource, amountCents: number) {
+  return core.controls.disputePayment(core.tenant, resource, { amountCents });
+}
+
+function refund(core: Core, resource: DisputedResource, amountCents?: number) {
+  return core.refunds.request(core.tenant, resource, { amountCents });
+}
+
+async function inTurn<Value>(steps: readonly (() => Promise<Value>)[]): Promise<Value[]> {
+  const done: Value[] = [];
+  for (const step of steps) done.push(await step());
+  return done;
+}

@@ -1,0 +1,158 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { createRemoteDisputes } from '../../server/src/disputes/remote/service.ts';
+import { openFreshDatabase } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
+
+const PATH = '/v1/disputes';
+const MINUTE = 60_000;
+const NOT_OFFERED = { code: 'NOT_OFFERED' };
+const CREATED = '2026-03-02T12:00:00.000Z';
+
+let database: Database;
+beforeAll(async () => {
+  database = await openFreshDatabase();
+});
+
+/** A service with disputes, and a facade in front. */
+async function start(kept: Record<string, unknown>[] = []) {
+  const script = createScriptedService();
+  const facade = await startFacade({ database, upstream: script.upstream });
+  const disputes = createRemoteDisputes(facade);
+  script.on('GET', `${PATH}/`, ({ path }) => {
+    const found = kept.find((each) => path === `${PATH}/${each.disputeId ?? each.id}`);
+    return found ? ok(found) : refused(404, 'Dispute not found');
+  });
+  script.on('GET', `${PATH}?`, ({ path }) => {
+    const { searchParams } = new URL(path, 'http://service');
+    const [limit, offset] = [Number(searchParams.get('limit')), Number(searchParams.get('offset'))];
+    return ok({ disputes: kept.slice(offset, offset + limit), total: kept.length, limit, offset });
+  });
+  return {
+    ...{ facade, disputes, script, kept, tenant: facade.tenant, clock: facade.clock },
+    merchant: disputes.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
+    async webhook(payload: object) {
+      const { observation } = disputes.readWebhook(payload)!;
+      return facade.committer.change({
+        tenant: facade.tenant,
+        read: observation.read,
+        decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
+      });
+    },
+    events: async () =>
+      (
+        await database.sql
+          .selectFrom('event')
+          .select(['kind', 'previous_status'])
+          .where('account_id', '=', facade.tenant.accountId)
+          .orderBy('version')
+          .execute()
+      ).map(({ kind, previous_status }) => [kind, previous_status]),
+  };
+}
+
+test('A dispute is read leniently: words that are not known, other names, documents that are no https address', async () => {
+  const odd = {
+    id: 'dsp_Outra-1',
+    ...{ status: 'Aguardando', reason: 'outro', amountCents: '4990', createdAt: CREATED },
+    orderCode: 'PSC-1',
+    evidence: [
+      {
+        text: 'x',
+        documents: [{ url: 'javascript:alert(1)' }, { url: 'https://a.example/b' }, 7],
+        submittedAt: 1,
+      },
+      'nothing',
+    ],
+  };
+  const { merchant, tenant } = await start([odd, { disputeId: 'dsp_2', status: 'OPEN', amountCents: 1 }]);
+  expect(await merchant.find(tenant, 'dsp_Outra-1')).toMatchObject({
+    ...{ status: 'unknown', lastStatus: null, reason: 'unknown', amountCents: 4990, evidenceDueAt: null },
+    resource: { type: 'card_payment', id: 'PSC-1' },
+    evidence: [
+      { text: 'x', documents: [{ url: 'https://a.example/b', description: null }], submittedAt: null },
+    ],
+  });
+  expect(await merchant.find(tenant, 'dsp_2')).toMatchObject({
+    status: 'open',
+    createdAt: null,
+    resource: null,
+  });
+});
+
+test('A status goes forward alone, by webhooks and answers in any order, and each change is announced once', async () => {
+  const row: Record<string, unknown> = {
+    disputeId: 'dsp_1',
+    status: 'open',
+    amountCents: 500,
+    createdAt: CREATED,
+  };
+  const { merchant, tenant, webhook, events, clock } = await start([row]);
+  await merchant.find(tenant, 'dsp_1');
+  const event = { event: 'dispute.closed', disputeId: 'dsp_1', status: 'lost', closedAt: CREATED };
+  await webhook(event);
+  await webhook(event);
+  await webhook({ ...event, event: 'dispute.updated', status: 'under_review', closedAt: null });
+  await webhook({ ...event, status: 'anulada' });
+  await webhook({ ...event, status: 'won' });
+  row.status = 'forgiven';
+  clock.advance(MINUTE);
+  expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'forgiven' });
+  await webhook(event);
+  expect(await events()).toEqual([
+    ['dispute.open', null],
+    ['dispute.lost', 'open'],
+    ['dispute.unknown', 'lost'],
+    ['dispute.forgiven', 'unknown'],
+  ]);
+});
+
+test('A list of several pages is read into the mirror, and answers from it where the service is down', async () => {
+  const kept = Array.from({ length: 230 }, (_, index) => ({
+    ...{ disputeId: `dsp_${230 - index}`, status: index % 2 === 0 ? 'open' : 'won', amountCents: 1 },
+    createdAt: CREATED,
+  }));
+  const { merchant, tenant, script } = await start(kept);
+  const { items, more } = await merchant.list(tenant, { end: 'first', limit: 3 });
+  expect(items.map(({ dispute: { disputeId } }) => disputeId)).toEqual(['dsp_230', 'dsp_229', 'dsp_228']);
+  expect(more).toBe(true);
+  expect(await merchant.count(tenant, { status: ['won'] })).toBe(115);
+  expect(script.requests.filter(({ path }) => path.startsWith(`${PATH}?`))).toHaveLength(3);
+  const last = await merchant.list(tenant, { end: 'last', limit: 2 });
+  expect(last.items.map(({ dispute: { disputeId } }) => disputeId)).toEqual(['dsp_2', 'dsp_1']);
+});
+
+test.each([404, 405, 501])(
+  'A service that answers %d has no disputes, and is asked again after ten minutes',
+  async (status) => {
+    const { merchant, tenant, script, clock } = await start();
+    script.on('GET', PATH, () => refused(status, 'Not here'));
+    for (let count = 0; count < 3; count += 1) {
+      await expect(merchant.list(tenant, { end: 'first', limit: 1 })).rejects.toMatchObject(NOT_OFFERED);
+      await expect(merchant.find(tenant, 'dsp_1')).rejects.toMatchObject(NOT_OFFERED);
+    }
+    const asked = script.requests.length;
+    expect(asked).toBeLessThanOrEqual(2);
+    clock.advance(10 * MINUTE);
+    await expect(merchant.list(tenant, { end: 'first', limit: 1 })).rejects.toMatchObject(NOT_OFFERED);
+    expect(script.requests.length).toBe(asked + 1);
+  },
+);
+
+test('Nothing is asked for a text that is no id, in sandbox, or for evidence; a known dispute is shown while the service is down', async () => {
+  const { merchant, tenant, script, clock } = await start([
+    { disputeId: 'dsp_1', status: 'open', amountCents: 5 },
+  ]);
+  const sandbox = { ...tenant, environment: 'sandbox' } as const;
+  for (const id of ['', '../wallet', 'dsp_a/b', `dsp_${'x'.repeat(65)}`])
+    expect(await merchant.find(tenant, id)).toBeNull();
+  expect(await merchant.find(sandbox, 'dsp_1')).toBeNull();
+  expect(await merchant.list(sandbox, { end: 'first', limit: 1 })).toEqual({ items: [], more: false });
+  await expect(merchant.submitEvidence(tenant, 'dsp_1', { text: 'x' })).rejects.toMatchObject(NOT_OFFERED);
+  expect(script.requests).toEqual([]);
+  await merchant.find(tenant, 'dsp_1');
+  script.on('GET', PATH, timeout);
+  clock.advance(MINUTE);
+  expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'open' });
+});

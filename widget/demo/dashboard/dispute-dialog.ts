@@ -1,0 +1,207 @@
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { formatBrl, formatFull } from '../shared/format.ts';
+import { postJson, type Refusal } from '../shared/post-json.ts';
+import type { Dispute } from './operations.ts';
+
+/** Whether the dashboard offers to submit evidence. */
+export function takesEvidence({ status, evidence, evidenceDueAt }: Dispute, now: Date): boolean {
+  const isUndecided = status === 'OPEN' || status === 'UNDER_REVIEW';
+  return (
+    isUndecided && evidence.length < 10 && evidenceDueAt !== null && Date.parse(evidenceDueAt) > now.getTime()
+  );
+}
+
+/**
+ * Shows a dispute with the evidence so far, and submits more by the merchant's server.
+ * @fires evidence-submitted - Its detail says in words what was submitted.
+ */
+export class DisputeDialog extends LitElement {
+  static override properties = {
+    dispute: { attribute: false },
+    takes: { state: true },
+    text: { state: true },
+    links: { state: true },
+    error: { state: true },
+    sending: { state: true },
+  };
+
+  /** Null while the dialog is closed. */
+  declare dispute: Dispute | null;
+  declare takes: boolean;
+  declare text: string;
+  declare links: string;
+  declare error: string;
+  declare sending: boolean;
+
+  /** Kept while it is unknown whether the server received it, so that a retry submits once. */
+  #submission: { content: string; idempotencyKey: string } | null = null;
+
+  constructor() {
+    super();
+    this.dispute = null;
+    this.takes = false;
+    this.text = '';
+    this.links = '';
+    this.error = '';
+    this.sending = false;
+  }
+
+  async open(dispute: Dispute, now: Date): Promise<void> {
+    if (this.sending) return;
+    if (this.dispute?.disputeId !== dispute.disputeId) {
+      this.text = '';
+      this.links = '';
+    }
+    this.dispute = dispute;
+    this.takes = takesEvidence(dispute, now);
+    this.error = '';
+    await this.updateComplete;
+    this.querySelector('dialog')?.showModal();
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override render(): TemplateResult {
+    const { dispute, takes, error, sending } = this;
+    return html`
+      <dialog aria-labelledby="dispute-dialog-title" @close=${this.#onClose}>
+        ${
+          dispute === null
+            ? nothing
+            : html`
+          <form novalidate method="dialog" @submit=${this.#submit}>
+            <h2 id="dispute-dialog-title">Disputa de ${formatBrl(dispute.amountCents)}</h2>
+            <code>${dispute.disputeId}</code>
+            ${this.#renderEvidence(dispute)}
+            ${takes ? this.#renderFields(dispute) : nothing}
+            <p class="form-error" role="alert">${error || nothing}</p>
+            <div class="dialog-buttons">
+              <button type="button" class="secondary" @click=${this.#close}>Voltar</button>
+              ${
+                takes
+                  ? html`<button type="submit" class="primary" aria-disabled=${sending ? 'true' : 'false'}>
+                      ${sending ? 'Enviando…' : 'Enviar provas'}
+                    </button>`
+                  : nothing
+              }
+            </div>
+          </form>`
+        }
+      </dialog>
+    `;
+  }
+
+  #renderEvidence({ evidence }: Dispute): TemplateResult {
+    if (evidence.length === 0) return html`<p>Nenhuma prova enviada ainda.</p>`;
+    return html`
+      <ol class="evidence">
+        ${evidence.map(
+          ({ text, documents, submittedAt }) => html`
+            <li>
+              ${text ? html`<p>${text}</p>` : nothing}
+              ${documents.map(
+                ({ url, description }) =>
+                  html`<a href=${url} target="_blank" rel="noreferrer noopener">${description ?? url}</a>`,
+              )}
+              ${submittedAt ? html`<small>${formatFull(new Date(submittedAt))}</small>` : nothing}
+            </li>
+          `,
+        )}
+      </ol>
+    `;
+  }
+
+  #renderFields({ evidenceDueAt }: Dispute): TemplateResult {
+    return html`
+      <div class="field">
+        <label for="evidence-text">O que aconteceu</label>
+        <textarea
+          id="evidence-text"
+          rows="4"
+          maxlength="4000"
+          .value=${this.text}
+          @input=${this.#onText}
+        ></textarea>
+      </div>
+      <div class="field">
+        <label for="evidence-links">Documentos</label>
+        <textarea
+          id="evidence-links"
+          rows="2"
+          inputmode="url"
+          spellcheck="false"
+          .value=${this.links}
+          aria-describedby="evidence-links-hint"
+          @input=${this.#onLinks}
+        ></textarea>
+        <small id="evidence-links-hint">Um endereço https público por linha; ninguém aqui os abre. O prazo acaba em ${formatFull(new Date(evidenceDueAt!))}.</small>
+      </div>
+    `;
+  }
+
+  #onText(event: Event): void {
+    this.text = (event.target as HTMLTextAreaElement).value;
+    this.error = '';
+  }
+
+  #onLinks(event: Event): void {
+    this.links = (event.target as HTMLTextAreaElement).value;
+    this.error = '';
+  }
+
+  #close(): void {
+    this.querySelector('dialog')?.close();
+  }
+
+  #onClose(): void {
+    this.dispute = null;
+  }
+
+  async #submit(event: Event): Promise<void> {
+    event.preventDefault();
+    const { dispute } = this;
+    if (!dispute || this.sending) return;
+    const text = this.text.trim();
+    const urls = this.links.split(/\s+/).filter((url) => url !== '');
+    if (text === '' && urls.length === 0) {
+      this.error = 'Escreva o que aconteceu, ou dê o endereço de um documento.';
+      return;
+    }
+    const { disputeId } = dispute;
+    const body = { disputeId, ...(text && { text }), documents: urls.map((url) => ({ url })) };
+    const content = JSON.stringify(body);
+    if (this.#submission?.content !== content)
+      this.#submission = { content, idempotencyKey: crypto.randomUUID() };
+    const { idempotencyKey } = this.#submission;
+    this.sending = true;
+    this.error = '';
+    const result = await postJson('/demo/dashboard/evidence', { ...body, idempotencyKey });
+    this.sending = false;
+    const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
+    if (!isUnknown) this.#submission = null;
+    if (!result.ok) {
+      this.error = errorOf(result.refusal);
+      return;
+    }
+    this.text = '';
+    this.links = '';
+    this.#close();
+    this.dispatchEvent(
+      new CustomEvent('evidence-submitted', { detail: 'Provas enviadas. Os bancos decidem.' }),
+    );
+  }
+}
+
+function errorOf({ status, code, error, fields }: Refusal): string {
+  if (code === 'VALIDATION' && fields.some(({ path }) => path.includes('documents')))
+    return 'Cada documento precisa de um endereço https público, como https://loja.example/nota.pdf; no máximo dez.';
+  if (code === 'DISPUTE_STATE')
+    return 'Esta disputa não aceita mais provas: foi decidida, ou o prazo acabou.';
+  if (status === 0 || status >= 500)
+    return 'Sem resposta do servidor. As provas podem ter chegado: tente de novo, elas não saem em dobro.';
+  return `O pedido não foi aceito: ${error}`;
+}
+
+customElements.define('dispute-dialog', DisputeDialog);
