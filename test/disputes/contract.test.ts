@@ -22,7 +22,7 @@ describeOnDatabase('disputes', (open) => {
   });
   describePort(embedded(() => database));
 
-  test.each(['payment', 'card_payment'] as const)(
+  test.each(['payment', 'card_payment', 'charge'] as const)(
     'What is disputed of a %s is refunded by nobody, and the rest is',
     async (type) => {
       const core = await startCore({ database });
@@ -49,7 +49,7 @@ describeOnDatabase('disputes', (open) => {
       await core.work.settled();
       const after = await find(core, resource);
       expect(after).toMatchObject({ status: 'refunded', disputedCents: 0, refundedCents: 4_990 });
-      if (type === 'payment') expect(after!.version).toBe(before!.version + 6);
+      if (type !== 'card_payment') expect(after!.version).toBe(before!.version + 6);
       expect(await claim(core, resource, 1)).toBeNull();
       await expectBooksHold(database, core.tenant);
       expect(core.faults).toEqual([]);
@@ -321,6 +321,12 @@ async function sell(
     await core.cardPayments.pay(payment.orderCode, approved());
     return { type, id: payment.orderCode };
   }
+  if (type === 'charge') {
+    const { charge } = await core.charges.create(core.tenant, { valueCents: 4990 });
+    await core.pix.pay({ txid: txidOf(charge.chargeId) });
+    await core.charges.receive(core.tenant, charge.chargeId);
+    return { type, id: charge.chargeId };
+  }
   const { payment } = await core.payments.create(core.tenant, { valueCents: 4990, customer: { email } });
   await core.pix.pay({ txid: txidOf(payment.paymentId) });
   await core.payments.receive(core.tenant, payment.paymentId);
@@ -328,6 +334,7 @@ async function sell(
 }
 
 function find(core: Core, { type, id }: DisputedResource) {
+  if (type === 'charge') return core.charges.find(core.tenant, id);
   return type === 'payment' ? core.payments.find(core.tenant, id) : core.cardPayments.find(core.tenant, id);
 }
 
