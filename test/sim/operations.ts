@@ -244,7 +244,7 @@ export function createOperations(
       },
     },
     disputePayment: {
-      weight: 3,
+      weight: 2,
       async act() {
         const orderCode = random.pick([null, ...orderCodes.slice(-8)]);
         const ofCard = orderCode === null ? null : ({ type: 'card_payment', id: orderCode } as const);
@@ -259,7 +259,7 @@ export function createOperations(
       },
     },
     submitEvidence: {
-      weight: 2,
+      weight: 1,
       async act() {
         if (disputeIds.length === 0) return;
         const id = random.pick(disputeIds.slice(-4));
