@@ -31,14 +31,24 @@ const RECEIVING = 'receiving/{upstream-payment,poll-interval}.ts';
 /** The decisions about whatever a PIX code pays: pure, as a model is. */
 const PIX = 'pix/{decisions,refunding,upstream-resource}.ts';
 
-const PURE = ['kernel/**', MODELS, RECEIVING, PIX, 'ledger/postings.ts'];
+/** The decisions about payments by LTC: pure too. */
+const LTC = 'ltc/{decisions,upstream-request}.ts';
+
+const PURE = ['kernel/**', MODELS, RECEIVING, PIX, LTC, 'ledger/postings.ts'];
 /** A service knows the types of the events, and a rail by its interface. */
 const SERVICE = [...PURE, 'commit/**', 'db/**', 'work/**', 'rails/*', 'events/event.ts'];
 const SUBSCRIPTIONS = 'events/{event,subscribe,subscription,credential}.ts';
 const GRAPHQL = ['kernel/**', 'http/**', MODELS, SUBSCRIPTIONS];
 /** The records of the payout methods, pure as kernel is: whatever stores, sends or logs a payout follows them. */
 const METHODS = 'payouts/methods/**';
-const OPS = ['kernel/**', METHODS, 'access/keys.ts', 'card-payments/tokens/model.ts', 'requests/model.ts'];
+const OPS = [
+  'kernel/**',
+  METHODS,
+  'access/keys.ts',
+  'card-payments/tokens/model.ts',
+  'ltc/model.ts',
+  'requests/model.ts',
+];
 
 /** @type {Row[]} */
 export const ARCHITECTURE = [
@@ -118,7 +128,7 @@ export const ARCHITECTURE = [
   },
   // A family reads its resources of any account for the payer's page, so its interface names the database.
   {
-    files: ['pix/collections.ts'],
+    files: ['{pix,ltc}/collections.ts'],
     own: [...RULES, '**/*store.ts'],
     others: ['kernel/**', 'commit/**', 'db/database.ts'],
   },
@@ -126,22 +136,28 @@ export const ARCHITECTURE = [
   {
     files: ['{payments,charges}/store.ts'],
     own: [...RULES, '**/*store.ts'],
-    others: ['kernel/**', 'db/**', 'receiving/model.ts', 'pix/{model,store,table-store}.ts'],
+    others: ['kernel/**', 'db/**', 'receiving/model.ts', 'pix/{model,store,table-store}.ts', 'ltc/model.ts'],
   },
   {
     files: ['{payments,charges}/collections.ts'],
     own: [...RULES, '**/*store.ts'],
-    others: ['kernel/**', 'commit/**', PIX, 'pix/{model,collections}.ts'],
+    others: ['kernel/**', 'commit/**', PIX, 'pix/{model,collections}.ts', 'ltc/{model,collections}.ts'],
   },
   {
     files: ['{payments,charges}/service.ts'],
     own: [...RULES, '**/*{store,collections}.ts'],
-    others: [...SERVICE, 'pix/{collections,service}.ts'],
+    others: [...SERVICE, 'pix/{collections,service}.ts', 'ltc/collections.ts'],
   },
   {
     files: ['{payments,charges}/wire.ts'],
     own: RULES,
-    others: ['kernel/**', 'receiving/{model,wire}.ts', 'pix/{model,wire}.ts'],
+    others: ['kernel/**', 'receiving/{model,wire}.ts', 'pix/{model,wire}.ts', 'ltc/{model,wire}.ts'],
+  },
+  // Addresses and amounts of LTC are those of payouts and wallets.
+  {
+    files: ['ltc/wire.ts'],
+    own: RULES,
+    others: ['kernel/**', METHODS, 'wallet/model.ts'],
   },
   // Each slice's wire says how its events read.
   {
@@ -207,7 +223,7 @@ export const ARCHITECTURE = [
     others: [
       ...OPS,
       ...['ops/**', 'db/**', 'config.ts', 'access/{administration,collections}.ts'],
-      ...['card-payments/tokens/service.ts', 'modes/doubts.ts'],
+      ...['card-payments/tokens/service.ts', 'ltc/service.ts', 'payments/collections.ts', 'modes/doubts.ts'],
       ...['commit/commit.ts', 'events/log-tailer.ts'],
     ],
   },

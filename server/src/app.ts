@@ -29,6 +29,7 @@ import { type Tenant, tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createStrangerLimits } from './limits/strangers.ts';
 import { createOpenSubscriptions } from './limits/subscriptions.ts';
+import { createLtcControls } from './ltc/service.ts';
 import { createDoubts } from './modes/doubts.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
@@ -40,6 +41,7 @@ import { createHealthRoutes } from './ops/health.ts';
 import { createMetrics, createMetricsRoutes } from './ops/metrics.ts';
 import { createFieldLog, createRequestLog } from './ops/request-log.ts';
 import { startTraces } from './ops/traces.ts';
+import { ltcPayments } from './payments/collections.ts';
 import type { Bank } from './rails/bank.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import { type ConcurrencyPool, createWorkQueue, type WorkQueue } from './work/queue.ts';
@@ -277,6 +279,7 @@ export async function createApp({
           administration: {
             ...createAdministration({ database, committer, clock }),
             ...createTokenAdministration({ database, committer, clock, credentials: tokens }),
+            ...createLtcControls({ database, committer, family: ltcPayments }),
             ...createDoubts({ database, committer, clock }),
           },
           log,

@@ -55,6 +55,7 @@ const settings = {
     .optional(),
   pixEnabled: z.boolean().optional(),
   pixFeeCents: fee.optional(),
+  ltcEnabled: z.boolean().optional(),
   payoutFeesCents: z
     .strictObject(byMethod(() => fee.optional()))
     .refine((fees) => Object.values(fees).some((each) => each !== undefined), 'must name a method')

@@ -19,6 +19,7 @@ export interface AccountSettings {
   pixEnabled: boolean;
   /** The part of each PIX payment that the service keeps. */
   pixFeeCents: Cents;
+  ltcEnabled: boolean;
   /** The part of each payout that the service keeps. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
   /** The fee that the account takes from each payout of its subaccounts. */
@@ -30,6 +31,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   cardReleaseDays: 14,
   pixEnabled: true,
   pixFeeCents: 0,
+  ltcEnabled: true,
   payoutFeesCents: byMethod((method) => methodOf(method).defaultFeeCents),
   subaccountMarkupCents: 50,
 };

@@ -66,6 +66,7 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
       card_release_days: account.cardReleaseDays,
       pix_enabled: account.pixEnabled,
       pix_fee_cents: account.pixFeeCents,
+      ltc_enabled: account.ltcEnabled,
       ...toFeeColumns(account.payoutFeesCents),
       subaccount_markup_cents: account.subaccountMarkupCents,
       created_at: createdAt,
@@ -86,6 +87,7 @@ function toAccount(row: Selectable<Tables['account']>): AccountRow {
     cardReleaseDays: row.card_release_days,
     pixEnabled: row.pix_enabled,
     pixFeeCents: row.pix_fee_cents,
+    ltcEnabled: row.ltc_enabled,
     payoutFeesCents: readFees(row),
     subaccountMarkupCents: row.subaccount_markup_cents,
   };
@@ -143,6 +145,7 @@ export async function updateAccount(
     cardReleaseDays,
     pixEnabled,
     pixFeeCents,
+    ltcEnabled,
     payoutFeesCents: fees = {},
     subaccountMarkupCents,
   }: {
@@ -151,6 +154,7 @@ export async function updateAccount(
     cardReleaseDays?: number | undefined;
     pixEnabled?: boolean | undefined;
     pixFeeCents?: number | undefined;
+    ltcEnabled?: boolean | undefined;
     payoutFeesCents?:
       | { [Method in keyof AccountSettings['payoutFeesCents']]?: number | undefined }
       | undefined;
@@ -166,6 +170,7 @@ export async function updateAccount(
       card_release_days: cardReleaseDays,
       pix_enabled: pixEnabled,
       pix_fee_cents: pixFeeCents,
+      ltc_enabled: ltcEnabled,
       ...toFeeColumns(fees),
       subaccount_markup_cents: subaccountMarkupCents,
     })

@@ -217,7 +217,7 @@ function startCopying() {
       await navigator.clipboard.writeText(code.value);
       label.textContent = button.dataset.copied ?? '';
       button.dataset.done = '';
-      note.textContent = 'Código copiado. Abra o app do banco e escolha PIX, Copia e Cola.';
+      note.textContent = button.dataset.copiedNote ?? '';
       timer = setTimeout(() => {
         label.textContent = text;
         delete button.dataset.done;

@@ -207,6 +207,16 @@ then nothing has changed.`,
     perform('tokens.list', () => ({})),
   );
 
+  const ltc = program.command('ltc');
+  define(
+    ltc,
+    'credit',
+    'credits LTC that came for a payment and do not pay it, once the merchant and the payer agree',
+    'ltc credit psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b',
+  )
+    .argument('<PAYMENT-ID>')
+    .action(perform('ltc.credit', (_, id) => ({ id })));
+
   define(
     program,
     'backup',
@@ -259,7 +269,8 @@ function addSettings(command: Command): Command {
       ),
     )
     .addOption(createSwitch('--pix', 'whether the account takes payments by PIX'))
-    .addOption(createAmount('--pix-fee', 'the fee of a payment by PIX'));
+    .addOption(createAmount('--pix-fee', 'the fee of a payment by PIX'))
+    .addOption(createSwitch('--ltc', 'whether the account takes payments by LTC'));
   for (const { option } of createPayoutFeeOptions()) command.addOption(option);
   return command.addOption(
     createAmount('--subaccount-markup', 'what the account keeps of each payout of its subaccounts'),
@@ -299,6 +310,7 @@ function toSettings(options: Options): object {
     cardReleaseDays: options.cardReleaseDays,
     pixEnabled: options.pix,
     pixFeeCents: options.pixFee,
+    ltcEnabled: options.ltc,
     payoutFeesCents: Object.keys(fees).length > 0 ? fees : undefined,
     subaccountMarkupCents: options.subaccountMarkup,
   };

@@ -59,6 +59,12 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     }
     case 'accounts.list':
       return formatAccounts((result as { accounts: Json<Account>[] }).accounts);
+    case 'ltc.credit': {
+      const { paymentId, litoshi } = result as { paymentId: string; litoshi: number };
+      return litoshi === 0
+        ? `Nothing of ${paymentId} waits to be credited.\n`
+        : `Credited ${litoshi} litoshi of ${paymentId}.\n`;
+    }
     case 'tokens.pause': {
       const { tokenId, pausedUntil } = (result as { token: Json<PausedToken> }).token;
       const until = pausedUntil === null ? 'until it is resumed' : `until ${formatInstant(pausedUntil)}`;
@@ -110,6 +116,7 @@ function formatAccounts(accounts: readonly Json<Account>[]): string {
     cards: ({ cardPaymentsEnabled }) => (cardPaymentsEnabled ? 'on' : 'off'),
     'release days': ({ cardReleaseDays }) => String(cardReleaseDays),
     pix: ({ pixEnabled, pixFeeCents }) => (pixEnabled ? formatReais(pixFeeCents) : 'off'),
+    'ltc payments': ({ ltcEnabled }) => (ltcEnabled ? 'on' : 'off'),
     ...feeColumns(),
     markup: ({ subaccountMarkupCents }) => formatReais(subaccountMarkupCents),
     created: ({ createdAt }) => formatInstant(createdAt),

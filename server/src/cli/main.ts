@@ -16,11 +16,13 @@ import { openDatabase } from '../db/open.ts';
 import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
+import { createLtcControls } from '../ltc/service.ts';
 import { createDoubts } from '../modes/doubts.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
 import { describeDatabaseError } from '../ops/database-errors.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
+import { ltcPayments } from '../payments/collections.ts';
 import { type ParsedCommand, parseCommand, UsageError } from './commands.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
 
@@ -144,6 +146,7 @@ async function performOnDatabase(config: Config, operation: OperationName, input
     const administration = {
       ...createAdministration(parts),
       ...createTokenAdministration({ ...parts, credentials: tokens }),
+      ...createLtcControls({ ...parts, family: ltcPayments }),
       ...createDoubts(parts),
     };
     const result = await findOperation(operation)!.perform(administration, input);

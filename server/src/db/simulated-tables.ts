@@ -10,6 +10,8 @@ export interface SimulatedTables {
   simulated_pix_code: SimulatedPixCodeTable;
   simulated_pix_credit: SimulatedPixCreditTable;
   simulated_pix_return: SimulatedPixReturnTable;
+  simulated_ltc_address: SimulatedLtcAddressTable;
+  simulated_ltc_output: SimulatedLtcOutputTable;
   simulated_clock: SimulatedClockTable;
 }
 
@@ -70,6 +72,21 @@ interface SimulatedPixReturnTable {
   amount_cents: number;
   return_end_to_end_id: string;
   status: 'completed' | 'failed';
+}
+
+interface SimulatedLtcAddressTable extends TenantTable {
+  id: string;
+  address: string;
+  revision: Generated<number>;
+}
+
+interface SimulatedLtcOutputTable {
+  txid: string;
+  vout: number;
+  id: string;
+  litoshi: number;
+  seen_at: Date;
+  confirmations: number;
 }
 
 interface SimulatedClockTable {

@@ -26,6 +26,7 @@ export interface Tables extends SimulatedTables {
   refund: RefundTable;
   payment: PaymentTable;
   charge: ChargeTable;
+  ltc_output: LtcOutputTable;
   pix_credit: PixCreditTable;
   pix_paid_order: PixPaidOrderTable;
   pix_checkout_use: PixCheckoutUseTable;
@@ -58,6 +59,7 @@ interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
   subaccount_markup_cents: Generated<number>;
   pix_enabled: Generated<boolean>;
   pix_fee_cents: Generated<number>;
+  ltc_enabled: Generated<boolean>;
 }
 
 interface ApiKeyTable extends TenantTable {
@@ -205,7 +207,7 @@ interface PaymentTable extends TenantTable {
   payment_id: string;
   version: number;
   status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
-  method: 'pix';
+  method: 'pix' | 'ltc';
   amount_cents: number;
   fee_cents: number;
   description: string | null;
@@ -230,6 +232,12 @@ interface PaymentTable extends TenantTable {
   refund_count: number;
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
+  ltc_address: string | null;
+  ltc_litoshi: number | null;
+  ltc_received_litoshi: number | null;
+  ltc_confirmations: number | null;
+  ltc_required_confirmations: number | null;
+  ltc_revision: number | null;
 }
 
 interface ChargeTable extends TenantTable {
@@ -267,6 +275,17 @@ interface ChargeTable extends TenantTable {
   refund_parts: Json<
     { refundId: string; parts: { subaccountId: string; assignedCents: number; takenCents: number }[] }[]
   >;
+}
+
+interface LtcOutputTable extends TenantTable {
+  payment_id: string;
+  txid: string;
+  vout: number;
+  litoshi: number;
+  seen_at: Date;
+  confirmations: number;
+  state: 'seen' | 'gone' | 'unmatched' | 'credited';
+  postings: number;
 }
 
 interface PixCreditTable extends TenantTable {

@@ -31,6 +31,8 @@ const ACCOUNTS = {
   dispute_hold: { unit: 'cents', sign: 1 },
   dispute_claims: { unit: 'cents', sign: -1 },
   merchant_ltc: { unit: 'litoshi', sign: 1 },
+  /** Confirmed for payments by LTC that they do not pay: less than the amount, or for an order that is paid. */
+  ltc_unmatched: { unit: 'litoshi', sign: 1 },
   ltc_in_transit: { unit: 'litoshi', sign: 1 },
   ltc_paid_out: { unit: 'litoshi', sign: 1 },
   ltc_received: { unit: 'litoshi', sign: -1 },

@@ -36,7 +36,11 @@ import { type Clock, DAY_MS, type ShiftableClock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
-import { disputablePayments, pixPayments, refundablePayments } from '../payments/collections.ts';
+import { createLtcCharging } from '../ltc/charging.ts';
+import type { LtcTask } from '../ltc/model.ts';
+import { createLtcPage } from '../ltc/page/view.ts';
+import { createLtcControls } from '../ltc/service.ts';
+import { disputablePayments, ltcPayments, pixPayments, refundablePayments } from '../payments/collections.ts';
 import { createPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
@@ -44,7 +48,7 @@ import { createPayoutSending } from '../payouts/sending.ts';
 import { createPayoutService } from '../payouts/service.ts';
 import { createPixCharging } from '../pix/charging.ts';
 import { type PixFamily, pixOrderPayments } from '../pix/collections.ts';
-import type { PixTask, StoredPixResource } from '../pix/model.ts';
+import type { HostedPixCheckout, PixTask, StoredPixResource } from '../pix/model.ts';
 import { createPixPageRoutes } from '../pix/page/routes.ts';
 import { products } from '../products/collections.ts';
 import { createProductRoutes } from '../products/routes.ts';
@@ -53,6 +57,7 @@ import type { Bank } from '../rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer.ts';
 import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
+import { createSimulatedLitecoin } from '../rails/simulated/litecoin.ts';
 import { createSimulatedPix, type SimulatedClaims } from '../rails/simulated/pix.ts';
 import { createRefundRoutes } from '../refunds/routes.ts';
 import { createRefundSending } from '../refunds/sending.ts';
@@ -134,6 +139,9 @@ export async function createEmbeddedRuntime({
     meter: metrics,
   });
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit, claims: SIMULATED_CLAIMS });
+  const litecoin = createSimulatedLitecoin({ database, clock, notify: notifyOfOutputs });
+  const simulatedBank = createSimulatedBank({ database, clock });
+  const bank = injectedBank ?? simulatedBank;
   const sources = {
     card_payment: refundableCardPayments,
     payment: refundablePayments(beneficiaries),
@@ -157,10 +165,19 @@ export async function createEmbeddedRuntime({
     otherMethods: [cardOrderPayments],
     meter: metrics,
   });
+  const ltcCharging = createLtcCharging({
+    ...{ database, committer, onFault },
+    rail: litecoin,
+    family: ltcPayments,
+    methods: [pixOrderPayments, cardOrderPayments],
+    meter: metrics,
+  });
   const payments = createPaymentService({
-    ...{ database, committer, accounts, products, privateAddresses },
+    ...{ database, committer, accounts, products, privateAddresses, onFault },
     otherMethods: [cardOrderPayments],
     register: pixCharging.of(pixPayments).register,
+    registerLtc: ltcCharging.register,
+    quotes: bank,
   });
   const charges = createChargeService({
     ...{ database, committer, accounts, beneficiaries },
@@ -176,8 +193,6 @@ export async function createEmbeddedRuntime({
     mint: createTokenMint({ database, clock }),
     prepare: prepareToken,
   });
-  const simulatedBank = createSimulatedBank({ database, clock });
-  const bank = injectedBank ?? simulatedBank;
   const payouts = createPayoutService({ database, committer, accounts, bank, onFault });
   const subaccountSending = createSubaccountSending({
     database,
@@ -222,11 +237,12 @@ export async function createEmbeddedRuntime({
     webhooks,
   };
   const hostedPayments = { ...cardPayments, ...charging, refund: refunds.refund };
-  const hostedPixPayments = {
-    ...payments,
-    ...pixCharging.of(pixPayments),
-    open: pixCharging.open,
+  /** Opens the page of a payment, also of one by LTC, whose network is asked here. */
+  const openHosted: HostedPixCheckout['open'] = async (id, options) => {
+    if (options?.asksBank) await ltcCharging.refreshHosted(id);
+    return pixCharging.open(id, options);
   };
+  const hostedPixPayments = { ...payments, ...pixCharging.of(pixPayments), open: openHosted };
   const controls = {
     ...createWalletControls({ committer }),
     ...createDisputeControls({ database, committer, sources: DISPUTE_SOURCES, meter: metrics }),
@@ -240,6 +256,7 @@ export async function createEmbeddedRuntime({
       ...charging.tasks,
       ...createPayoutSending({ database, committer, bank }).tasks,
       ...pixCharging.tasks,
+      ...ltcCharging.tasks,
       ...createRefundSending({
         ...{ database, committer, sources },
         rails: { card_payment: acquirer, payment: pix, charge: pix },
@@ -272,9 +289,10 @@ export async function createEmbeddedRuntime({
         checkoutAssetsRoute(),
         ...createPixPageRoutes({
           ...{ clock, publicUrl, addressOf },
-          checkout: pixCharging,
+          checkout: { open: openHosted },
           isTest: true,
           limits: strangers,
+          others: [createLtcPage({ isTest: true })],
         }),
         ...createCheckoutRoutes({
           ...{ clock, publicUrl, addressOf },
@@ -310,7 +328,7 @@ export async function createEmbeddedRuntime({
                 payments,
                 charges,
                 codes: pixCharging,
-                pix,
+                ...{ pix, litecoin, ltc: ltcCharging },
                 wallet: controls,
                 testPayments: sandbox,
               }),
@@ -331,6 +349,8 @@ export async function createEmbeddedRuntime({
       payments: hostedPixPayments,
       charges: { ...charges, ...pixCharging.of(pixCharges) },
       pix,
+      litecoin,
+      ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
       controls,
       subaccounts,
     },
@@ -346,6 +366,16 @@ export function notifyOfCredit(
 ): Promise<void> {
   const kind: PixTask = 'pix.receive';
   return scheduleTasks(sql, tenant, [{ kind, key: `${txid} ${endToEndId}`, at }]);
+}
+
+/** Schedules the receipt of a report. The task names the revision too: one that comes later does not postpone it. */
+export function notifyOfOutputs(
+  sql: Sql,
+  tenant: Tenant,
+  { id, revision, at }: { id: string; revision: number; at: Date },
+): Promise<void> {
+  const kind: LtcTask = 'ltc.receive';
+  return scheduleTasks(sql, tenant, [{ kind, key: `${id} ${revision}`, at }]);
 }
 
 /** The refund of a card payment that is returned by itself. */

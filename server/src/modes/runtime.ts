@@ -12,10 +12,12 @@ import type { ClientAddress } from '../http/client-address.ts';
 import type { Route } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { StrangerLimits } from '../limits/strangers.ts';
+import type { LtcControls, LtcReceiver } from '../ltc/model.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
 import type { PaymentService, StoredPayment } from '../payments/model.ts';
 import type { HostedPixCheckout, PixReceiver } from '../pix/model.ts';
+import type { SimulatedLitecoin } from '../rails/simulated/litecoin.ts';
 import type { SimulatedPix } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
@@ -34,7 +36,14 @@ export interface RuntimeDependencies {
   publicUrl: string;
   metrics: Pick<
     Metrics,
-    'onWebhook' | 'onCard' | 'onTokenPaused' | 'onPixCode' | 'onPixCredit' | 'onDispute'
+    | 'onWebhook'
+    | 'onCard'
+    | 'onTokenPaused'
+    | 'onPixCode'
+    | 'onPixCredit'
+    | 'onDispute'
+    | 'onLtcAddress'
+    | 'onLtcOutput'
   >;
   onFault: (fault: unknown) => void;
 }
@@ -75,6 +84,9 @@ export interface EmbeddedServices {
   readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
   /** The simulated bank of PIX payments. */
   readonly pix: SimulatedPix;
+  /** The simulated Litecoin network. */
+  readonly litecoin: SimulatedLitecoin;
+  readonly ltc: LtcReceiver<StoredPayment> & LtcControls;
   /** Operations that no client has, for the simulator. */
   readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;

@@ -87,6 +87,10 @@ export interface Metrics {
   onPixCredit(outcome: string): void;
   /** Counts a dispute that was opened or decided, by its new status. */
   onDispute(change: string): void;
+  /** Counts the answer of the network to a request for an LTC address. */
+  onLtcAddress(outcome: 'ready' | 'pending'): void;
+  /** Counts an output of LTC that was confirmed: credited, or unmatched; and one that a reorganisation has taken back. */
+  onLtcOutput(outcome: 'credited' | 'unmatched' | 'reorganised'): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
   watch(watched: {
     info: { mode: string; engine: string };
@@ -253,6 +257,19 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
+  const ltcAddresses = new Counter({
+    name: 'psa_ltc_addresses_total',
+    help: 'Answers of the network to requests for LTC addresses: ready; pending: asked again later',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const ltcOutputs = new Counter({
+    name: 'psa_ltc_outputs_total',
+    help: 'Outputs of LTC that were confirmed: credited, or unmatched; reorganised: taken back before they paid',
+    labelNames: ['outcome'],
+    registers,
+  });
+
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();
   function onLeaveOf(transport: Transport, topic: string): (wasSlow: boolean) => void {
@@ -307,6 +324,8 @@ export function createMetrics(clock: Clock): Metrics {
     onPixCode: (outcome) => pixCodes.inc({ outcome }),
     onPixCredit: (outcome) => pixCredits.inc({ outcome }),
     onDispute: (change) => disputes.inc({ change }),
+    onLtcAddress: (outcome) => ltcAddresses.inc({ outcome }),
+    onLtcOutput: (outcome) => ltcOutputs.inc({ outcome }),
     onTokenPaused: () => tokenPauses.inc(),
     watch({ info, connections, backlog }) {
       new Gauge({

@@ -14,6 +14,7 @@ import {
   type TokenAdministration,
 } from '../card-payments/tokens/model.ts';
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
+import { creditLtcInput, type LtcAdministration } from '../ltc/model.ts';
 import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 
 /** The operations of the psa command, in its own process or in a running server. */
@@ -26,7 +27,7 @@ interface Operation {
 }
 
 /** The services that the operations call. */
-export type Managed = Administration & TokenAdministration & Doubts;
+export type Managed = Administration & TokenAdministration & LtcAdministration & Doubts;
 
 const OPERATIONS = {
   'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),
@@ -43,6 +44,7 @@ const OPERATIONS = {
   'doubts.settle': operation(settleDoubtInput, (administration, input) => administration.settleDoubt(input)),
   'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
   'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
+  'ltc.credit': operation(creditLtcInput, (administration, input) => administration.creditLtc(input)),
   'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
 };
 

@@ -1,5 +1,13 @@
 import type { Collection } from '../commit/commit.ts';
-import { type Beneficiaries, disputableOf, type PixFamily, refundableOf } from '../pix/collections.ts';
+import { UnavailableError } from '../kernel/errors.ts';
+import type { LtcFamily } from '../ltc/collections.ts';
+import {
+  type Beneficiaries,
+  closedOrders,
+  disputableOf,
+  type PixFamily,
+  refundableOf,
+} from '../pix/collections.ts';
 import { pixDecisions } from '../pix/decisions.ts';
 import { pixRefunds } from '../pix/refunding.ts';
 import { paymentRules } from './decisions.ts';
@@ -43,15 +51,42 @@ export const pixPayments: PixFamily<StoredPayment> = {
   }),
 };
 
+/** Payments, as the outputs of a chain pay them. */
+export const ltcPayments: LtcFamily<StoredPayment> = {
+  records: payments,
+  selectHosted: paymentTable.selectHosted,
+  orderOf: pixPayments.orderOf,
+  closedOrders: (payment, paidAt) => closedOrders(pixPayments.orderOf(payment), payment.paymentId, paidAt),
+  eventOf: pixPayments.eventOf,
+};
+
 /** Payments, as refunds take from them and end. */
 export function refundablePayments(beneficiaries: Beneficiaries) {
+  const refunds = pixRefunds(paymentRules);
   return refundableOf(pixPayments, {
     title: 'Payment',
     beneficiaries,
     detailsOf: ({ metadata, callbackUrl }) => ({ metadata, callbackUrl }),
-    refunds: pixRefunds(paymentRules),
+    refunds: {
+      ...refunds,
+      decideRefundBegin(payment, request, state) {
+        if (payment.method === 'ltc')
+          throw new UnavailableError(
+            'NOT_REFUNDABLE',
+            'LTC cannot be sent back: it has no address of its payer',
+          );
+        return refunds.decideRefundBegin(payment, request, state);
+      },
+    },
   });
 }
 
+const disputes = disputableOf(pixPayments, { title: 'Payment' });
+
 /** Payments, as disputes take from them. */
-export const disputablePayments = disputableOf(pixPayments, { title: 'Payment' });
+export const disputablePayments: ReturnType<typeof disputableOf<StoredPayment>> = {
+  ...disputes,
+  // No bank claims LTC back: none has sent it.
+  begin: (state, id, claim) =>
+    state.get(payments, id)?.method === 'ltc' ? null : disputes.begin(state, id, claim),
+};

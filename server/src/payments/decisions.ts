@@ -9,8 +9,9 @@ import { NotFoundError, UpstreamError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
+import { decideNew as decideNewLtc, type LtcChange, newRequest } from '../ltc/decisions.ts';
 import { newMembers, type PixChange, type PixRules, pixDecisions } from '../pix/decisions.ts';
-import type { AccountSettings } from '../pix/model.ts';
+import type { AccountSettings as PixSettings } from '../pix/model.ts';
 import type { CreatePaymentInput, StoredPayment } from './model.ts';
 
 export const paymentRules: PixRules<StoredPayment> = {
@@ -42,37 +43,67 @@ export function saleOf(
   return { amountCents: product.priceCents, description: description ?? product.name };
 }
 
-/** A new payment, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
+/** The members of a request that a new payment takes over. */
+type PaymentDetails = Pick<
+  CreateCardPaymentInput,
+  'callbackUrl' | 'customer' | 'metadata' | 'externalId' | 'successUrl' | 'cancelUrl'
+> & { productId?: string | null | undefined };
+
+interface Creation {
+  paymentId: string;
+  checkoutAttempt: string | null;
+  environment: Environment;
+  account: PixSettings;
+  balances: Balances;
+  now: Date;
+}
+
+/** A new payment by PIX, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
 export function decideCreate(
-  input: Pick<
-    CreateCardPaymentInput,
-    'callbackUrl' | 'customer' | 'metadata' | 'externalId' | 'successUrl' | 'cancelUrl'
-  > & { productId?: string | null | undefined },
-  { amountCents, description }: Sale,
-  {
-    paymentId,
-    checkoutAttempt,
-    environment,
-    account,
-    balances,
-    now,
-  }: {
-    paymentId: string;
-    checkoutAttempt: string | null;
-    environment: Environment;
-    account: AccountSettings;
-    balances: Balances;
-    now: Date;
-  },
+  input: PaymentDetails,
+  sale: Sale,
+  creation: Creation,
 ): PixChange<StoredPayment> {
-  const payment: StoredPayment = {
+  const { environment, balances } = creation;
+  return decideNew(newPayment(input, sale, creation, creation.account.pixFeeCents), {
+    environment,
+    balances,
+  });
+}
+
+/**
+ * A new payment by LTC, before the network is asked for its address. `litoshi` is the quote of the amount, which is held until the
+ * payment expires. @throws UnavailableError (LIMIT_REACHED)
+ */
+export function decideCreateLtc(
+  input: PaymentDetails,
+  sale: Sale,
+  creation: Omit<Creation, 'account'> & { litoshi: number },
+): LtcChange<StoredPayment> {
+  // All that comes is the merchant's: a fee in reais would touch a balance that LTC does not.
+  const payment = newPayment(input, sale, creation, 0);
+  const { amountCents } = sale;
+  return decideNewLtc(
+    { ...payment, method: 'ltc', ltc: newRequest({ amountCents, litoshi: creation.litoshi }) },
+    creation.balances,
+  );
+}
+
+function newPayment(
+  input: PaymentDetails,
+  { amountCents, description }: Sale,
+  { paymentId, checkoutAttempt, environment, now }: Omit<Creation, 'account'>,
+  feeCents: Cents,
+): StoredPayment {
+  return {
     paymentId,
     ...newMembers({
-      ...{ amountCents, feeCents: account.pixFeeCents, environment },
+      ...{ amountCents, feeCents, environment },
       createdAt: now,
       expiresAt: plusMs(now, CHECKOUT_SESSION_MS),
     }),
     method: 'pix',
+    ltc: null,
     description,
     callbackUrl: input.callbackUrl ?? null,
     customer: customerOf(input.customer),
@@ -83,5 +114,4 @@ export function decideCreate(
     cancelUrl: input.cancelUrl ?? null,
     checkoutAttempt,
   };
-  return decideNew(payment, { environment, balances });
 }

@@ -1,5 +1,4 @@
-import { pixResourceFromJson } from '../pix/model.ts';
-import type { Payment } from './model.ts';
+import { type Payment, paymentFromJson } from './model.ts';
 
 declare module '../events/event.ts' {
   interface EventTypes {
@@ -12,4 +11,4 @@ declare module '../events/event.ts' {
   }
 }
 
-export const paymentSnapshots = { payment: pixResourceFromJson<Payment> };
+export const paymentSnapshots = { payment: paymentFromJson };

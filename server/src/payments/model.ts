@@ -12,17 +12,19 @@ import { UnavailableError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
+import type { LtcRequest, StoredLtcRequest } from '../ltc/model.ts';
 import {
-  type AccountSettings,
   assertPixEnabled,
   notConfigured,
   type PixReads,
   type PixResource,
+  type AccountSettings as PixSettings,
   pixAmount,
+  pixResourceFromJson,
   type StoredPixResource,
 } from '../pix/model.ts';
 import { productIdText } from '../products/model.ts';
-import type { PaymentStatus } from '../receiving/model.ts';
+import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
 
 /** The methods of a payment of this family. */
 export const PAYMENT_METHODS = ['pix', 'ltc'] as const;
@@ -48,11 +50,13 @@ export const paymentIdText = z
   .refine(isPaymentId, 'must be psa_ and 32 hex digits, in lower case')
   .meta({ description: 'psa_ and 32 hex digits', examples: ['psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b'] });
 
-/** A payment by PIX (the document's section 2.5), as far as it is known. */
+/** A payment by PIX or LTC (the document's section 2.5), as far as it is known. */
 export interface Payment extends PixResource {
   /** `psa_` and 32 hex digits. */
   paymentId: string;
   method: PaymentMethod | 'unknown';
+  /** Null unless the method is LTC. Such a payment has no code. */
+  ltc: LtcRequest | null;
   callbackUrl: string | null;
   customer: Customer | null;
   /** The merchant's order. Of its payments one is kept. */
@@ -65,7 +69,8 @@ export interface Payment extends PixResource {
 /** A payment of the embedded service. */
 export interface StoredPayment extends Payment, StoredPixResource {
   status: PaymentStatus;
-  method: 'pix';
+  method: PaymentMethod;
+  ltc: StoredLtcRequest | null;
   feeCents: Cents;
   createdAt: Date;
   /** The checkout attempt. If two of its payments are paid, the second is returned. */
@@ -74,6 +79,16 @@ export interface StoredPayment extends Payment, StoredPixResource {
   refundingCents: Cents;
   disputedCents: Cents;
   returnedCredits: StoredPixResource['returnedCredits'];
+}
+
+/** The amount that a refund may still take: LTC has no address to which it could be sent back. */
+export function refundableCentsOf(payment: Payment): Cents | null {
+  return payment.method === 'ltc' ? 0 : refundableCents(payment);
+}
+
+/** Reads a snapshot back from JSON. Those of earlier versions are of PIX, and have no `ltc`. */
+export function paymentFromJson(json: unknown): Payment {
+  return { ...pixResourceFromJson<Payment>(json), ltc: (json as Partial<Payment>).ltc ?? null };
 }
 
 /** The instant of the creation, derived from the expiry where the service does not show it. */
@@ -110,10 +125,10 @@ export interface PaymentFilter {
   createdBefore?: Date | undefined;
 }
 
-/** The port of PIX payments. The embedded service knows every payment completely. */
+/** The port of payments. The embedded service knows every payment completely. */
 export interface PaymentService<P extends Payment = Payment> extends PixReads<P, PaymentFilter> {
   /**
-   * Creates a payment and gets its code from the bank. With an idempotency key, the same key and input give the same
+   * Creates a payment and gets its code from the bank, or its address from the network. With an idempotency key, the same key and input give the same
    * payment, `replayed`.
    * @throws ValidationError, NotFoundError (the product), UnavailableError (PAYMENTS_NOT_CONFIGURED, NOT_IN_SANDBOX,
    *   LIMIT_REACHED; in front of another service NOT_OFFERED), IdempotencyError, UpstreamError (the bank gave no code:
@@ -135,16 +150,22 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
 
 // ── Availability ────────────────────────────────────────────────────────────────────────────────
 
+/** The settings of an account that payments use. */
+export interface AccountSettings extends PixSettings {
+  ltcEnabled: boolean;
+}
+
 /** @throws UnavailableError where the account takes no payments by the method, or is asked with a test key */
 export function assertMethodAvailable(
   method: PaymentMethod,
   environment: Environment,
   settings: AccountSettings,
 ): void {
-  if (method === 'ltc') {
-    if (environment === 'sandbox')
-      throw new UnavailableError('NOT_IN_SANDBOX', 'LTC payments are not available in sandbox');
-    throw notConfigured('LTC');
+  if (method === 'pix') {
+    assertPixEnabled(settings);
+    return;
   }
-  assertPixEnabled(settings);
+  if (environment === 'sandbox')
+    throw new UnavailableError('NOT_IN_SANDBOX', 'LTC payments are not available in sandbox');
+  if (!settings.ltcEnabled) throw notConfigured('LTC');
 }

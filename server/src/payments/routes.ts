@@ -8,7 +8,7 @@ import { paymentToWire, paymentWire } from './wire.ts';
 
 const TAG = 'Payments';
 
-/** PIX payments in the REST interface (the document's 2.5 and 4.5). */
+/** Payments in the REST interface (the document's 2.5 and 4.5). */
 export function createPaymentRoutes({
   payments,
   refunds,
@@ -31,7 +31,7 @@ export function createPaymentRoutes({
       operationId: 'createPayment',
       summary: 'Create a PIX payment',
       description:
-        'Show the payer `pixCopyPaste`, as text and as a QR code, or send it to `checkoutUrl`. Where the bank gives no code the answer is 502: repeat the request with its idempotencyKey.',
+        'Show the payer `pixCopyPaste`, as text and as a QR code, or by LTC `ltcAddress` and `ltcAmount`, or send it to `checkoutUrl`. Where the bank gives no code, or the network no address, the answer is 502: repeat the request with its idempotencyKey.',
       tag: TAG,
       section: '4.5',
       body: createPaymentInput,
@@ -45,8 +45,8 @@ export function createPaymentRoutes({
       errors: {
         403: 'LTC with a test key: there are no LTC payments in sandbox',
         404: 'No such product of this account in this environment',
-        409: 'PIX is not configured for the account, or the idempotency key was used with another input',
-        502: 'The bank gave no code',
+        409: 'PIX or LTC is not configured for the account, or the idempotency key was used with another input',
+        502: 'The bank gave no code, or the network no address',
       },
       async handle({ caller, body }) {
         const { payment, replayed } = await payments.create(caller.tenant, body);

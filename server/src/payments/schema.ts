@@ -21,6 +21,8 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { qrCode } from '../kernel/qr-code.ts';
+import { type LtcRequest, ltcUri } from '../ltc/model.ts';
 import {
   FIRST_DESCRIPTION,
   knownFilter,
@@ -29,20 +31,59 @@ import {
   listedPix,
   PaymentStatusEnum,
   pixFields,
+  QrCode,
 } from '../pix/fields-schema.ts';
-import { type CreatePaymentInput, createPaymentInput, type Payment, type PaymentMethod } from './model.ts';
+import { ltcText } from '../wallet/model.ts';
+import {
+  type CreatePaymentInput,
+  createPaymentInput,
+  type Payment,
+  type PaymentMethod,
+  refundableCentsOf,
+} from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 const PaymentMethodEnum = builder.enumType('PaymentMethod', {
   values: {
     PIX: { value: 'pix', description: 'Paid in the payer’s bank, by the code or its QR code.' },
-    LTC: { value: 'ltc', description: 'Litecoin. No account takes it yet.' },
+    LTC: { value: 'ltc', description: 'Litecoin, with a live key alone.' },
     UNKNOWN: {
       value: 'unknown',
       description: 'A value that this server does not know yet. Never accepted as input.',
     },
   } as const,
+});
+
+const LtcRequestRef = builder.objectRef<LtcRequest & { address: string }>('LtcRequest').implement({
+  description: 'The address and the amount that pay a payment by LTC, and what has come. Outputs add up.',
+  fields: (t) => ({
+    address: t.exposeString('address', { description: 'Of this payment alone.' }),
+    amountLtc: t.field({
+      type: 'Decimal',
+      description: 'As quoted at the creation, and held until expiresAt.',
+      resolve: ({ litoshi }) => ltcText(litoshi),
+    }),
+    receivedLtc: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Seen on the chain so far, confirmed or not; null where the service does not tell.',
+      resolve: ({ receivedLitoshi }) => (receivedLitoshi === null ? null : ltcText(receivedLitoshi)),
+    }),
+    confirmations: t.exposeInt('confirmations', {
+      description: 'Of the amount, at most those required: 0 until all of it has been seen.',
+    }),
+    requiredConfirmations: t.exposeInt('requiredConfirmations', {
+      nullable: true,
+      description: '2, from R$ 1.000,00 on 6; null where the service does not tell.',
+    }),
+    uri: t.string({ description: 'litecoin:… with the amount.', resolve: (ltc) => ltcUri(ltc)! }),
+    qr: t.field({
+      type: QrCode,
+      description: 'The URI as a QR code.',
+      resolve: (ltc) => qrCode(ltcUri(ltc)!)!,
+    }),
+  }),
 });
 
 export const PaymentRef = builder.objectRef<Payment>('Payment');
@@ -52,7 +93,7 @@ builder.node(PaymentRef, {
   loadOne: (paymentId, context) =>
     mayReadPayment(callerOf(context), paymentId) ? context.loaders.payment.load(paymentId) : null,
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'paymentId' in value,
-  description: 'A payment by PIX.',
+  description: 'A payment by PIX or LTC.',
   fields: (t) => ({
     ...pixFields(t, {
       idOf: ({ paymentId }) => paymentId,
@@ -64,10 +105,25 @@ builder.node(PaymentRef, {
         'psa_ and 32 hex digits, in front of another service psa_ and what that gives; also the secret part of checkoutUrl.',
     }),
     method: t.field({ type: PaymentMethodEnum, resolve: ({ method }) => method }),
+    ltc: t.field({
+      type: LtcRequestRef,
+      nullable: true,
+      description:
+        'Null unless LTC, and until the network has given the address, which paymentUpdates tells.',
+      resolve: ({ ltc }) => (ltc?.address == null ? null : { ...ltc, address: ltc.address }),
+    }),
+    refundableCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'What a refund may still take: the amount without refunds under way or done; 0 of LTC, and of a payment that is not PAID. Null where the service does not tell.',
+      resolve: refundableCentsOf,
+    }),
     netAmountCents: t.field({
       type: 'Cents',
       nullable: true,
-      description: 'What gets into the balance; null where the service does not tell.',
+      description:
+        'What gets into the balance; LTC get into cryptoBalanceLtc. Null where the service does not tell.',
       resolve: ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents),
     }),
     customer: t.field({
@@ -199,7 +255,7 @@ builder.mutationFields((t) => ({
   createPayment: t.field({
     type: PaymentSuccess,
     description:
-      'By PIX. Show the payer the code, or send it to checkoutUrl. Where the bank gives no code: UpstreamError; repeat it with the same idempotencyKey.',
+      'By PIX, or by LTC with a live key alone. Show the payer the code or the address, or send it to checkoutUrl. Where the bank gives no code, or the network no address: UpstreamError; repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: CreatePaymentInputRef, required: true }) },
     errors: {
       union: { name: 'CreatePaymentResult' },

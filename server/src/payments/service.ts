@@ -16,15 +16,22 @@ import type { OrderPayments } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { writesOfLtc } from '../ltc/collections.ts';
+import type { LtcChange } from '../ltc/decisions.ts';
+import { noQuote } from '../ltc/model.ts';
 import { pixOrderPayments, writesOf } from '../pix/collections.ts';
-import type { AccountSettings, RegisterCode } from '../pix/model.ts';
+import type { PixChange } from '../pix/decisions.ts';
+import type { RegisterCode } from '../pix/model.ts';
 import { createPixCreation, createPixReads } from '../pix/service.ts';
+import type { Bank } from '../rails/bank.ts';
 import { closesOrder } from '../receiving/model.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
-import { checkoutUses, payments, pixPayments } from './collections.ts';
-import { decideCreate, saleOf } from './decisions.ts';
+import { checkoutUses, ltcPayments, payments, pixPayments } from './collections.ts';
+import { decideCreate, decideCreateLtc, saleOf } from './decisions.ts';
 import {
+  type AccountSettings,
   assertMethodAvailable,
+  type CreatePaymentInput,
   newPaymentId,
   type PaymentFilter,
   type PaymentMethod,
@@ -47,7 +54,10 @@ export function createPaymentService({
   products,
   otherMethods,
   register,
+  registerLtc,
+  quotes,
   privateAddresses,
+  onFault,
 }: {
   database: Database;
   committer: Committer;
@@ -56,8 +66,13 @@ export function createPaymentService({
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
   register: RegisterCode<StoredPayment>;
+  /** Gets the address of a payment by LTC. */
+  registerLtc: RegisterCode<StoredPayment>;
+  quotes: Pick<Bank, 'quoteLitoshi'>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
+  /** Receives the error of a bank that gave no quote. */
+  onFault: (fault: unknown) => void;
 }): PaymentService<StoredPayment> {
   const methods = [pixOrderPayments, ...otherMethods];
   const reads = createPixReads<StoredPayment, PaymentMethod, PaymentFilter>({
@@ -65,10 +80,35 @@ export function createPaymentService({
     ...{ idName: 'paymentId', idForm: 'psa_ and 32 hex digits, in lower case' },
     filterOf: ({ method, ...filter }) => ({ ...filter, kind: method }),
   });
-  const { create, withCode } = createPixCreation({
-    ...{ committer, family: pixPayments, register },
+  const { create, withCode } = createPixCreation<
+    StoredPayment,
+    PixChange<StoredPayment> | LtcChange<StoredPayment>
+  >({
+    ...{ committer, family: pixPayments },
     operation: 'createPayment',
+    register: (tenant, payment) => (payment.ltc ? registerLtc : register)(tenant, payment),
+    hasCode: ({ ltc, brCode }) => (ltc ? ltc.address : brCode) !== null,
+    toWrites: (change) =>
+      'outputs' in change ? writesOfLtc(ltcPayments, change, []) : writesOf(pixPayments, change),
   });
+
+  /** Quotes the amount before the decision, which cannot wait; null without a quote, when a key can still be replayed. */
+  async function quote(
+    tenant: Tenant,
+    { valueCents, productId }: CreatePaymentInput,
+  ): Promise<{ amountCents: number; litoshi: number } | null> {
+    if (tenant.environment === 'sandbox') return null;
+    const [sold] = productId == null ? [] : await products.load(database.sql, tenant, [productId]);
+    const amountCents = valueCents ?? sold?.product?.priceCents;
+    if (amountCents == null) return null;
+    return quotes.quoteLitoshi(amountCents).then(
+      (litoshi) => ({ amountCents, litoshi }),
+      (fault: unknown) => {
+        onFault(fault);
+        return null;
+      },
+    );
+  }
 
   return {
     ...reads,
@@ -79,6 +119,8 @@ export function createPaymentService({
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input;
       const { environment } = tenant;
+      // A payment by PIX waits for nothing here.
+      const quoted = input.method === 'ltc' ? await quote(tenant, input) : null;
       const { resource, replayed: isReplay } = await create(tenant, {
         ...{ idempotencyKey, input, newId: newPaymentId },
         read: (reader) =>
@@ -90,11 +132,15 @@ export function createPaymentService({
           assertMethodAvailable(input.method, environment, state.need(accounts, tenant.accountId)),
         decide(state, paymentId) {
           const product = productId == null ? null : (state.get(products, productId)?.product ?? null);
-          return decideCreate(input, saleOf(input, product), {
+          const sale = saleOf(input, product);
+          const creation = {
             ...{ paymentId, environment, checkoutAttempt: null },
             account: state.need(accounts, tenant.accountId),
             ...{ balances: state.balances, now: state.now },
-          });
+          };
+          if (input.method === 'pix') return decideCreate(input, sale, creation);
+          if (quoted?.amountCents !== sale.amountCents) throw noQuote();
+          return decideCreateLtc(input, sale, { ...creation, litoshi: quoted.litoshi });
         },
       });
       return { payment: resource, replayed: isReplay };

@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { StoredLtcRequest } from '../ltc/model.ts';
 import { pixColumnsOf, pixMembersOf } from '../pix/store.ts';
 import { pixTable } from '../pix/table-store.ts';
 import { isPaymentId, PAYMENT_METHODS, type PaymentMethod, type StoredPayment } from './model.ts';
@@ -10,6 +11,7 @@ export const paymentTable = pixTable<StoredPayment, Selectable<Tables['payment']
   ...{ table: 'payment', id: 'payment_id', isId: isPaymentId, kind: 'method', kinds: PAYMENT_METHODS },
   toResource: toPayment,
   toRow,
+  changing: ['ltc_address', 'ltc_received_litoshi', 'ltc_confirmations', 'ltc_revision'],
 });
 
 // ── The last payment of a single-use token ───────────────────────────────────────────────────────
@@ -43,6 +45,7 @@ function toPayment(row: Selectable<Tables['payment']>): StoredPayment {
     paymentId: row.payment_id,
     ...pixMembersOf(row),
     method: row.method,
+    ltc: toLtcRequest(row),
     callbackUrl: row.callback_url,
     customer: row.customer,
     externalId: row.external_id,
@@ -53,11 +56,29 @@ function toPayment(row: Selectable<Tables['payment']>): StoredPayment {
   };
 }
 
+function toLtcRequest(row: Selectable<Tables['payment']>): StoredLtcRequest | null {
+  if (row.ltc_litoshi === null) return null;
+  return {
+    address: row.ltc_address,
+    litoshi: row.ltc_litoshi,
+    receivedLitoshi: row.ltc_received_litoshi!,
+    confirmations: row.ltc_confirmations!,
+    requiredConfirmations: row.ltc_required_confirmations!,
+    revision: row.ltc_revision!,
+  };
+}
+
 function toRow(tenant: Tenant, payment: StoredPayment) {
   return {
     payment_id: payment.paymentId,
     ...pixColumnsOf(tenant, payment),
     method: payment.method,
+    ltc_address: payment.ltc?.address ?? null,
+    ltc_litoshi: payment.ltc?.litoshi ?? null,
+    ltc_received_litoshi: payment.ltc?.receivedLitoshi ?? null,
+    ltc_confirmations: payment.ltc?.confirmations ?? null,
+    ltc_required_confirmations: payment.ltc?.requiredConfirmations ?? null,
+    ltc_revision: payment.ltc?.revision ?? null,
     callback_url: payment.callbackUrl,
     customer: payment.customer === null ? raw<string>`null` : JSON.stringify(payment.customer),
     external_id: payment.externalId,

@@ -1,3 +1,4 @@
+import { mergeUpstreamLtc, type UpstreamLtcRequest } from '../ltc/upstream-request.ts';
 import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
 import type { MergedPayment } from '../receiving/upstream-payment.ts';
 import type { Payment, PaymentMethod } from './model.ts';
@@ -7,6 +8,7 @@ export interface UpstreamPayment extends UpstreamPixResource {
   paymentId: string;
   method?: PaymentMethod | 'unknown' | null;
   productId?: string | null;
+  ltc?: UpstreamLtcRequest | null;
 }
 
 /** Merges what the service shows into what is known, by `mergeUpstreamPix`. */
@@ -22,6 +24,8 @@ export function mergeUpstreamPayment(
       // By PIX, unless the service shows another method: so the document calls the event of a payment.
       method: claim.method ?? known?.method ?? 'pix',
       productId: known?.productId ?? claim.productId ?? null,
+      ltc: mergeUpstreamLtc(known?.ltc ?? null, claim.ltc ?? null),
     }),
+    announcedOf: ({ ltc }) => ({ ltc }),
   });
 }

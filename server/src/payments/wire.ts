@@ -3,9 +3,16 @@ import { type JsonRecord, readRecords, readText, readWord } from '../kernel/leni
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { ltcToWire, ltcWireShape, readLtcMembers } from '../ltc/wire.ts';
 import { pixToWire, pixWebhook, pixWireShape, readPixMembers, type ShownRefund } from '../pix/wire.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
-import { isAnyPaymentId, PAYMENT_METHODS, type Payment, type StoredPayment } from './model.ts';
+import {
+  isAnyPaymentId,
+  PAYMENT_METHODS,
+  type Payment,
+  refundableCentsOf,
+  type StoredPayment,
+} from './model.ts';
 import type { UpstreamPayment } from './upstream-payment.ts';
 
 // ── A payment in the REST interface (the document's 2.5) ────────────────────────────────────────
@@ -17,6 +24,8 @@ export const paymentWire = z
       .meta({ description: 'psa_ and 32 hex digits', examples: ['psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b'] }),
     method: answeredWord(PAYMENT_METHODS),
     ...pixWireShape('30 minutes after creation'),
+    ...ltcWireShape,
+    txid: z.string().nullable().meta({ description: 'The bank’s identifier of the code; null of LTC' }),
     customer: z
       .object({ name: z.string(), email: z.string(), externalId: z.string(), taxId: z.string() })
       .partial()
@@ -40,6 +49,10 @@ export function paymentToWire(
 ): z.output<typeof paymentWire> {
   return {
     ...pixToWire(payment, { id: payment.paymentId, refunds, publicUrl }),
+    ...ltcToWire(payment.ltc),
+    // An address is no code: the bank knows nothing of it.
+    ...(payment.method === 'ltc' && { txid: null }),
+    refundableCents: refundableCentsOf(payment)!,
     customer: withMaskedTaxId(payment.customer),
   };
 }
@@ -105,6 +118,7 @@ function ownMembersOf(record: Identified) {
   return {
     paymentId: paymentIdOf(record)!,
     ...readPixMembers(record),
+    ltc: readLtcMembers(record),
     method: methodOf(record.method),
     productId: readText(record.productId),
   };

@@ -71,6 +71,15 @@ function namesOf({ checkoutAttempt, externalId }: Pick<Order, 'checkoutAttempt' 
   ];
 }
 
+/** The records by which the other payments of an order see that this one has closed it. */
+export function closedOrders(
+  order: Pick<Order, 'checkoutAttempt' | 'externalId'>,
+  resourceId: string,
+  paidAt: Date,
+): Change[] {
+  return namesOf(order).map((name) => put(paidOrders, { order: name, resourceId, paidAt }));
+}
+
 /** The payments of an order by PIX, as the slices of other methods see them. */
 export const pixOrderPayments: OrderPayments = {
   read: (reader, order) => Promise.all(namesOf(order).map((name) => reader.load(paidOrders, name))),
@@ -95,9 +104,7 @@ export function writesOf<R extends StoredPixResource>(
     records: [
       put(family.records, resource),
       ...(credit ? [put(credits, credit)] : []),
-      ...(hasBeenPaid
-        ? namesOf(family.orderOf(resource)).map((order) => put(paidOrders, { order, resourceId: id, paidAt }))
-        : []),
+      ...(hasBeenPaid ? closedOrders(family.orderOf(resource), id, paidAt) : []),
     ],
     transactions,
     events: announced

@@ -42,7 +42,7 @@ const ReturnCauseEnum = builder.enumType('ReturnCause', {
   } as const,
 });
 
-const QrCode = builder.objectRef<{ path: string; size: number }>('QrCode').implement({
+export const QrCode = builder.objectRef<{ path: string; size: number }>('QrCode').implement({
   description:
     'Modules of a QR code as one SVG path: `<path d>` in a viewBox of -4 -4 size+8 size+8 (the quiet zone is in it). Dark on white, also on a dark page.',
   fields: (t) => ({

@@ -73,21 +73,30 @@ export function createPixReads<R extends StoredPixResource, Kind extends string,
 }
 
 /** Creates a resource of one family by its input, once for each idempotency key, and gets its code from the bank. */
-export function createPixCreation<R extends StoredPixResource>({
+export function createPixCreation<
+  R extends StoredPixResource,
+  C extends { readonly resource: R } = PixChange<R>,
+>({
   committer,
   family,
   operation,
   register,
+  hasCode = ({ brCode }) => brCode !== null,
+  toWrites = (change) => writesOf(family, change as unknown as PixChange<R>),
 }: {
   committer: Committer;
   family: PixFamily<R>;
   /** The operation of the idempotency keys. */
   operation: string;
   register: RegisterCode<R>;
+  /** Whether a resource can be shown to its payer: where it is not paid by a code alone. */
+  hasCode?: (resource: R) => boolean;
+  /** Translates a decision into writes: where it is not one about a code alone. */
+  toWrites?: (change: C) => ReturnType<typeof writesOf>;
 }) {
   /** Gets the code of a resource that has none, whether it is new or was made by an earlier request. */
   async function withCode(tenant: Tenant, resource: R): Promise<R> {
-    return resource.status === 'pending' && resource.brCode === null ? register(tenant, resource) : resource;
+    return resource.status === 'pending' && !hasCode(resource) ? register(tenant, resource) : resource;
   }
 
   return {
@@ -111,7 +120,7 @@ export function createPixCreation<R extends StoredPixResource>({
         read: (reader: Reader) => Promise<unknown>;
         /** Refuses what is refused of a repeated request too. */
         assertPossible: (state: State) => void;
-        decide: (state: State, id: string) => PixChange<R>;
+        decide: (state: State, id: string) => C;
       },
     ): Promise<{ resource: R; replayed: boolean }> {
       const inputHash = hashInput(input);
@@ -134,7 +143,7 @@ export function createPixCreation<R extends StoredPixResource>({
           if (before !== null)
             return { outcome: { resource: state.need(family.records, before), replayed: true } };
           const change = decide(state, id);
-          const writes = writesOf(family, change);
+          const writes = toWrites(change);
           if (idempotencyKey != null)
             writes.records.push(remember({ operation, key: idempotencyKey, inputHash, resourceId: id }));
           return { outcome: { resource: change.resource, replayed: false }, writes };
@@ -142,7 +151,7 @@ export function createPixCreation<R extends StoredPixResource>({
       });
       const resource = await withCode(tenant, created.resource);
       // A replay shows what became of it; only a first request, or a code that is still missing, is an error.
-      const isMissing = resource.brCode === null && (resource.status === 'pending' || !created.replayed);
+      const isMissing = !hasCode(resource) && (resource.status === 'pending' || !created.replayed);
       if (isMissing) throw noCode(family.name, family.idOf(resource), resource);
       return { resource, replayed: created.replayed };
     },

@@ -4,10 +4,12 @@ import { type DisputeControls, isUndecided, type StoredDispute } from '../disput
 import { parseBrCode } from '../kernel/br-code.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { LtcReceiver } from '../ltc/model.ts';
 import { isPaymentId, type PaymentService, type StoredPayment } from '../payments/model.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
 import { type Payer, type PixCodeReceiver, type StoredPixResource, txidOf } from '../pix/model.ts';
 import type { BookedTransfer, SimulatedBank } from '../rails/simulated/bank.ts';
+import type { SimulatedLitecoin } from '../rails/simulated/litecoin.ts';
 import { type SimulatedPix, txidOfCode } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
@@ -33,6 +35,8 @@ export function createControls({
   charges,
   codes,
   pix,
+  litecoin,
+  ltc,
   wallet,
   testPayments,
 }: {
@@ -44,6 +48,8 @@ export function createControls({
   charges: ChargeService<StoredCharge>;
   codes: PixCodeReceiver;
   pix: SimulatedPix;
+  litecoin: SimulatedLitecoin;
+  ltc: LtcReceiver<StoredPayment>;
   wallet: WalletControls & DisputeControls;
   testPayments: TestPaymentControls;
 }): Controls {
@@ -67,6 +73,11 @@ export function createControls({
     const payment = isChargeId(id) ? await charges.find(tenant, id) : await payments.find(tenant, id);
     if (!payment) throw new NotFoundError('Payment not found');
     return payment;
+  }
+
+  async function outputsOf(id: string) {
+    const { outputs } = await litecoin.reportOf(id);
+    return outputs.map(({ txid, litoshi, confirmations }) => ({ txid, litoshi, confirmations }));
   }
 
   return {
@@ -129,7 +140,10 @@ export function createControls({
 
     async pixPayments(tenant) {
       const newest = { end: 'first', limit: MAX_PIX_LINES } as const;
-      const lists = await Promise.all([payments.list(tenant, newest), charges.list(tenant, newest)]);
+      const lists = await Promise.all([
+        payments.list(tenant, { ...newest, method: ['pix'] }),
+        charges.list(tenant, newest),
+      ]);
       const lines = [
         ...lists[0].items.map(({ resource }) => ({ ...resource, id: resource.paymentId })),
         ...lists[1].items.map(({ resource }) => ({ ...resource, id: resource.chargeId, customer: null })),
@@ -152,6 +166,48 @@ export function createControls({
       if (!paid) throw new NotFoundError('Nobody waits for money by this code');
       const returned = paid.returnedCredits.find((credit) => credit.endToEndId === endToEndId);
       return { id: paid.id, endToEndId, amountCents, at, cause: returned?.cause ?? null };
+    },
+    async ltcPayments(tenant) {
+      const { items } = await payments.list(tenant, { end: 'first', limit: MAX_PIX_LINES, method: ['ltc'] });
+      return Promise.all(
+        items.map(async ({ resource: { paymentId, ltc: request, ...payment } }) => {
+          const { status, amountCents, description, createdAt, expiresAt, paidAt, paidLate } = payment;
+          const { address, litoshi, receivedLitoshi, confirmations, requiredConfirmations } = request!;
+          return {
+            id: paymentId,
+            ...{ status, amountCents, description, createdAt, expiresAt, paidAt, paidLate },
+            ...{ address, litoshi, receivedLitoshi, confirmations, requiredConfirmations },
+            outputs: await outputsOf(paymentId),
+          };
+        }),
+      );
+    },
+    async changeLtc(address, { litoshi, txid, confirmations = 0, blocks, reorganise }) {
+      const found = await litecoin.find(address);
+      const payment = found && (await payments.find(found.tenant, found.id));
+      if (!payment) throw new NotFoundError('Nobody waits for LTC at this address');
+      const { id, tenant } = found;
+      if (blocks !== undefined || reorganise !== undefined) {
+        const isDone =
+          reorganise === undefined
+            ? await litecoin.mine(address, blocks!)
+            : await litecoin.reorganise(address, reorganise);
+        if (!isDone) return null;
+      } else {
+        const request = payment.ltc!;
+        const missing = request.litoshi - request.receivedLitoshi;
+        const sent = await litecoin.send(address, {
+          ...{ txid, confirmations },
+          litoshi: litoshi ?? (missing > 0 ? missing : request.litoshi),
+        });
+        if (!sent)
+          throw new ValidationError([{ path: 'txid', message: 'is a transaction to another address' }]);
+      }
+      const { status, ltc: seen } = (await ltc.receive(tenant, id))!;
+      return {
+        ...{ id, status, receivedLitoshi: seen!.receivedLitoshi, confirmations: seen!.confirmations },
+        outputs: await outputsOf(id),
+      };
     },
     async setPixReturns(tenant, id, returns) {
       await paymentOf(tenant, id);

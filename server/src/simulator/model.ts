@@ -74,6 +74,34 @@ export interface PixPaymentLine {
   refusesReturns: boolean;
 }
 
+/** A payment by LTC in the eyes of its payer's wallet and of the miners. */
+export interface LtcPaymentLine {
+  id: string;
+  status: PaymentStatus;
+  amountCents: Cents;
+  description: string | null;
+  /** Null where the network has not given it. */
+  address: string | null;
+  litoshi: number;
+  receivedLitoshi: number;
+  confirmations: number;
+  requiredConfirmations: number;
+  createdAt: Date;
+  expiresAt: Date;
+  paidAt: Date | null;
+  paidLate: boolean;
+  outputs: readonly { txid: string; litoshi: number; confirmations: number }[];
+}
+
+/** The outputs at an address after a control, and the payment behind it. */
+export interface LtcAtAddress {
+  id: string;
+  status: PaymentStatus;
+  receivedLitoshi: number;
+  confirmations: number;
+  outputs: readonly { txid: string; litoshi: number; confirmations: number }[];
+}
+
 /** A PIX that the payer's bank has sent. */
 export interface PaidPix {
   /** The payment whose code was paid. */
@@ -101,6 +129,7 @@ export interface SimulatorState {
   disputes: DisputeLine[];
   testPayments: PendingTestPayment[];
   pixPayments: PixPaymentLine[];
+  ltcPayments: LtcPaymentLine[];
 }
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
@@ -146,6 +175,13 @@ export interface Controls {
    * @throws ValidationError (no code, another bank's, or an end-to-end id of another payment), NotFoundError
    */
   payPix(tenant: Tenant, order: PixOrderInput): Promise<PaidPix | null>;
+  /** Lists the newest payments by LTC. */
+  ltcPayments(tenant: Tenant): Promise<LtcPaymentLine[]>;
+  /**
+   * Sends LTC to an address of any account, mines blocks over its outputs, or takes an output out of the chain. Null where
+   * there is nothing to mine or to take. @throws NotFoundError, ValidationError (an output of another address)
+   */
+  changeLtc(address: string, change: LtcChangeInput): Promise<LtcAtAddress | null>;
   /** Has the bank refuse or accept each later return of a payment's money. @throws NotFoundError */
   setPixReturns(tenant: Tenant, id: string, returns: PixReturns): Promise<boolean>;
 }
@@ -231,6 +267,31 @@ export const pixReturnsInput = selector.extend({
   id: pixIdText,
   returns: z.enum(PIX_RETURNS, `must be one of ${PIX_RETURNS.join(', ')}`),
 });
+const txidText = z
+  .string('must be a transaction’s id')
+  .regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits, in lower case');
+export const ltcInput = selector
+  .extend({
+    litoshi: wholeNumber('litoshi', MAX_LITOSHI).optional(),
+    confirmations: z
+      .number('must be a whole number of blocks')
+      .int('must be a whole number of blocks')
+      .min(0, 'must not be negative')
+      .max(1_000, 'must be at most 1000')
+      .optional(),
+    txid: txidText.optional(),
+    blocks: wholeNumber('blocks', 1_000).optional(),
+    reorganise: txidText.optional(),
+  })
+  .refine(
+    ({ litoshi, confirmations, txid, blocks, reorganise }) =>
+      Number(blocks !== undefined) +
+        Number(reorganise !== undefined) +
+        Number((litoshi ?? confirmations ?? txid) !== undefined) <=
+      1,
+    { path: ['blocks'], message: 'must stand alone, as reorganise must' },
+  );
+export type LtcChangeInput = Omit<z.output<typeof ltcInput>, 'account' | 'environment'>;
 export const clockInput = z
   .object({
     seconds: wholeNumber('seconds', 400 * DAY_SECONDS).optional(),

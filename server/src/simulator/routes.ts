@@ -14,6 +14,7 @@ import {
   creditInput,
   delayInput,
   denyInput,
+  ltcInput,
   openDisputeInput,
   payPixInput,
   pixReturnsInput,
@@ -56,17 +57,27 @@ export function createSimulatorRoutes({
 
   async function stateOf(selector: TenantSelector): Promise<SimulatorState> {
     const tenant = await tenantOf(selector);
-    const [known, nextDue, balances, transfers, cardPayments, disputes, testPayments, pixPayments] =
-      await Promise.all([
-        accounts(),
-        nextDueAt(),
-        wallet.read(tenant),
-        controls.transfers(tenant),
-        controls.refundable(tenant),
-        controls.disputes(tenant),
-        controls.testPayments(tenant),
-        controls.pixPayments(tenant),
-      ]);
+    const [
+      known,
+      nextDue,
+      balances,
+      transfers,
+      cardPayments,
+      disputes,
+      testPayments,
+      pixPayments,
+      ltcPayments,
+    ] = await Promise.all([
+      accounts(),
+      nextDueAt(),
+      wallet.read(tenant),
+      controls.transfers(tenant),
+      controls.refundable(tenant),
+      controls.disputes(tenant),
+      controls.testPayments(tenant),
+      controls.pixPayments(tenant),
+      controls.ltcPayments(tenant),
+    ]);
     return {
       clock: { now: clock.now(), offsetMs: clock.offsetMs(), nextDueAt: nextDue },
       accounts: known,
@@ -77,6 +88,7 @@ export function createSimulatorRoutes({
       disputes,
       testPayments,
       pixPayments,
+      ltcPayments,
     };
   }
 
@@ -153,6 +165,11 @@ export function createSimulatorRoutes({
         'The bank does not know this payment yet',
       ),
     ),
+    action(/^\/simulator\/ltc\/(?<address>[^/]+)$/, ltcInput, async (input, { params }) => {
+      const seen = await controls.changeLtc(params.address!, input);
+      if (!seen) throw new HttpError(409, 'The chain has no such output at this address');
+      return { status: 201, body: seen };
+    }),
     action(/^\/simulator\/clock$/, clockInput, async ({ seconds, to }) => {
       const next = to === 'next' ? await nextDueAt() : null;
       if (to === 'next' && next === null) throw new HttpError(409, 'Nothing waits for an instant');

@@ -168,7 +168,7 @@ export class DashboardApp extends LitElement {
           ? html`<live-table
               id="pix-payments"
               class="card"
-              heading="Pagamentos por PIX"
+              heading="Pagamentos por PIX e LTC"
               .columns=${PAYMENT_COLUMNS}
               .rows=${pixPayments.newestFirst().map((payment) =>
                 pixPaymentRow(payment, {
@@ -178,7 +178,7 @@ export class DashboardApp extends LitElement {
                 }),
               )}
               .filters=${filterOptions(PAYMENT_LABELS)}
-              .emptyText=${'Nenhum pagamento por PIX ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.'}
+              .emptyText=${'Nenhum pagamento por PIX ou LTC ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.'}
               ?hasMore=${pixPayments.hasMore}
               ?loading=${loading}
               @load-more=${() => this.#data.loadMore(pixPayments)}

@@ -18,10 +18,12 @@ export function movementsOf({
       ...movement(paidAt, amountCents),
       ...movement(refundedAt, -amountCents),
     ]),
-    ...pixPayments.flatMap((payment) => [
-      ...movement(payment.paidAt, payment.amountCents),
-      ...refundsOf(payment),
-    ]),
+    // LTC are no reais: the chart has neither their payments nor their balance.
+    ...pixPayments.flatMap((payment) =>
+      'method' in payment && payment.method === 'LTC'
+        ? []
+        : [...movement(payment.paidAt, payment.amountCents), ...refundsOf(payment)],
+    ),
     ...payouts
       .filter(({ status }) => status === 'COMPLETED')
       .flatMap(({ processedAt, amountCents }) => movement(processedAt, -amountCents)),

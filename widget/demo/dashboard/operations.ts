@@ -88,8 +88,11 @@ export interface PaidByPix {
   version: number;
 }
 
+/** A payment by PIX or LTC. */
 export interface PixPayment extends PaidByPix {
   paymentId: string;
+  method: 'PIX' | 'LTC' | 'UNKNOWN';
+  ltc: { amountLtc: string; confirmations: number; requiredConfirmations: number | null } | null;
   customer: { name: string | null; email: string | null } | null;
 }
 
@@ -169,7 +172,8 @@ const CARD_PAYMENT =
   'orderCode status amountCents description customer{name} createdAt paidAt refundedAt canceledAt refundedCents refundableCents failureReason version' as const;
 const PAID_BY_PIX =
   'status amountCents description createdAt paidAt paidLate refundedAt refundedCents refundableCents failureReason returnedCredits{amountCents cause returnedAt} refunds{refundId status amountCents failureReason completedAt} version' as const;
-const PIX_PAYMENT = `paymentId customer{name email} ${PAID_BY_PIX}` as const;
+const PIX_PAYMENT =
+  `paymentId method ltc{amountLtc confirmations requiredConfirmations} customer{name email} ${PAID_BY_PIX}` as const;
 const CHARGE = `chargeId splits{subaccountId amountCents refundedCents} ${PAID_BY_PIX}` as const;
 const DISPUTE =
   `disputeId status reason amountCents blockedCents evidence{text documents{url description}submittedAt}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description}...on Charge{chargeId description}}` as const;

@@ -97,8 +97,15 @@ export function pixPaymentRow(
   payment: PixPayment,
   options: { now: Date; disputedCents: number; open: OpenPayment },
 ): TableRow {
-  const { paymentId, customer } = payment;
-  const payer = customer?.name ?? customer?.email ?? '';
+  const { paymentId, method, ltc, customer, status } = payment;
+  const byLtc = ltc && [
+    `${ltc.amountLtc} LTC`,
+    status === 'PENDING' && ltc.confirmations > 0 ? `${ltc.confirmations} confirmações` : '',
+  ];
+  const payer = [method === 'LTC' ? (byLtc ?? ['LTC']) : ['PIX'], customer?.name ?? customer?.email ?? '']
+    .flat()
+    .filter(Boolean)
+    .join(', ');
   return rowOfPix(payment, { ...options, method: 'pix', id: paymentId, detail: payer });
 }
 

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatRelative, parseCents } from '../shared/format.ts';
 import { causeText, returnTexts } from '../shared/pix.ts';
+import { renderLtcWallet } from './ltc-wallet.ts';
 import type { Page } from './page.ts';
 import { PAYERS } from './payers.ts';
 import type { PaidPix, PixPayment, Snapshot } from './snapshot.ts';
@@ -25,7 +26,7 @@ const ERRORS = {
 };
 
 /** The bank of the payer: it pays any code of this server, also where a payer should not. */
-export function renderPixBank({ pixPayments }: Snapshot, page: Page): TemplateResult {
+export function renderPixBank({ pixPayments, ltcPayments }: Snapshot, page: Page): TemplateResult {
   return html`
     <section class="card pix-bank" aria-labelledby="pix-title">
       <h2 id="pix-title">Banco do pagador</h2>
@@ -38,6 +39,7 @@ export function renderPixBank({ pixPayments }: Snapshot, page: Page): TemplateRe
             </p>`
           : html`<ul class="rows stacked">${pixPayments.map((payment) => renderPayment(payment, page))}</ul>`
       }
+      ${renderLtcWallet(ltcPayments, page)}
       <details class="payers">
         <summary>Pagadores que agem sozinhos</summary>
         <p class="note">Pelo <code>email</code> do <code>customer</code> do pagamento, no sandbox também:</p>

@@ -53,6 +53,11 @@ export const ROUTES: { route: string; body: string; effect: string }[] = [
     effect: 'O banco recusa devolver o dinheiro de um pagamento; com accepted, volta a devolver.',
   },
   {
+    route: 'POST /simulator/ltc/{address}',
+    body: '{ "litoshi": 8149068, "confirmations": 0 }, { "blocks": 2 } ou { "reorganise": "<txid>" }',
+    effect: 'Envia LTC para um endereço, minera blocos sobre o que chegou, ou tira uma saída da rede.',
+  },
+  {
     route: 'POST /simulator/clock',
     body: '{ "seconds": 3600 } ou { "to": "next" }',
     effect: 'Adianta o relógio do servidor.',

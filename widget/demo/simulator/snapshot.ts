@@ -36,6 +36,29 @@ export interface Snapshot {
   }[];
   testPayments: { id: string; valueCents: number; createdAt: string }[];
   pixPayments: PixPayment[];
+  ltcPayments: LtcPayment[];
+}
+export interface LtcPayment {
+  id: string;
+  status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
+  amountCents: number;
+  description: string | null;
+  address: string | null;
+  litoshi: number;
+  receivedLitoshi: number;
+  confirmations: number;
+  requiredConfirmations: number;
+  createdAt: string;
+  expiresAt: string;
+  paidAt: string | null;
+  paidLate: boolean;
+  outputs: { txid: string; litoshi: number; confirmations: number }[];
+}
+/** The answer to `POST /simulator/ltc/{address}`. */
+export interface LtcAtAddress {
+  status: LtcPayment['status'];
+  receivedLitoshi: number;
+  confirmations: number;
 }
 export interface PixPayment {
   id: string;

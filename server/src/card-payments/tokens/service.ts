@@ -5,8 +5,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { IdempotencyError, NotFoundError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { assertMethodAvailable } from '../../payments/model.ts';
-import type { AccountSettings as PixSettings } from '../../pix/model.ts';
+import { assertPixEnabled, type AccountSettings as PixSettings } from '../../pix/model.ts';
 import { assertFound, type ProductService } from '../../products/model.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
 import { methodsOf } from '../checkout/model.ts';
@@ -100,7 +99,7 @@ export function createCheckoutTokenService({
       const grant = grantOf(input);
       const methods = methodsOf(grant);
       if (methods.includes('card')) assertCardsAvailable(tenant.environment, account!);
-      if (methods.includes('pix')) assertMethodAvailable('pix', tenant.environment, account!);
+      if (methods.includes('pix')) assertPixEnabled(account!);
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input.amount;
       if (productId != null) assertFound(await products.find(tenant, productId));

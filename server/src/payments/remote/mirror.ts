@@ -1,7 +1,7 @@
-import { isFinal, pixResourceFromJson } from '../../pix/model.ts';
+import { isFinal } from '../../pix/model.ts';
 import { confirmsStatus } from '../../receiving/upstream-payment.ts';
 import { observationsOf, type PaymentFamily } from '../../upstream/payment-mirror.ts';
-import { type Payment, paymentBeganAt } from '../model.ts';
+import { type Payment, paymentBeganAt, paymentFromJson } from '../model.ts';
 import { mergeUpstreamPayment, type UpstreamPayment } from '../upstream-payment.ts';
 
 export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
@@ -10,7 +10,7 @@ export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
   merge: mergeUpstreamPayment,
   confirmsStatus,
   isFinal,
-  fromJson: pixResourceFromJson<Payment>,
+  fromJson: paymentFromJson,
   listedBy: (payment) => ({ parent: payment.method, createdAt: paymentBeganAt(payment) }),
   eventOf: (payment, from) => ({
     kind: `payment.${payment.status}`,

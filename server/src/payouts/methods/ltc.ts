@@ -30,17 +30,28 @@ export function parseLtcAddress(text: string): string | null {
   return isBase58Check(text, VERSIONS) ? text : null;
 }
 
-/** Whether a text is a segwit address: of version 0, a hash in bech32, or of version 1 (taproot), a key in bech32m. */
-function isSegwit(text: string): boolean {
-  return isWitness(bech32, text, 0, [20, 32]) || isWitness(bech32m, text, 1, [32]);
+/** Whether a text is an address of a test network, where LTC are worth nothing. */
+export function isTestLtcAddress(text: string): boolean {
+  return ['tltc', 'rltc'].some((prefix) => isSegwit(text, prefix));
 }
 
-function isWitness(coder: typeof bech32, text: string, version: number, lengths: readonly number[]): boolean {
+/** Whether a text is a segwit address: of version 0, a hash in bech32, or of version 1 (taproot), a key in bech32m. */
+function isSegwit(text: string, prefix = 'ltc'): boolean {
+  return isWitness(bech32, text, prefix, 0, [20, 32]) || isWitness(bech32m, text, prefix, 1, [32]);
+}
+
+function isWitness(
+  coder: typeof bech32,
+  text: string,
+  expected: string,
+  version: number,
+  lengths: readonly number[],
+): boolean {
   return (
     tryDecode(() => {
       const { prefix, words } = coder.decode(text as `${string}1${string}`, 90);
       const bytes = coder.fromWords(words.slice(1));
-      return prefix === 'ltc' && words[0] === version && lengths.includes(bytes.length);
+      return prefix === expected && words[0] === version && lengths.includes(bytes.length);
     }) ?? false
   );
 }

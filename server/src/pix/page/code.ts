@@ -2,18 +2,16 @@ import { money } from '../../checkout-page/format.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import { type Site, testNote } from '../../checkout-page/layout.ts';
-import { qrCode } from '../../kernel/qr-code.ts';
+import { drawQr } from '../../checkout-page/qr.ts';
 import { cancelUrlOf, type Order } from './order.ts';
-
-/** The modules of light around the code, by which a reader finds it. */
-const QUIET = 4;
 
 /**
  * The code as text and as a QR code. On a phone, whose payer cannot scan its screen, the button comes first and the QR code is
  * folded up. The style sheet shows one of the two places of the QR code, so that no script has to.
  */
 export function pixCode(site: Site, order: Order, brCode: string, returned: Html | null): Html {
-  const qr = drawQr(order, brCode);
+  const label = `QR code do PIX de ${money(order.payment.amountCents)} para ${order.merchantName}`;
+  const qr = drawQr(brCode, label);
   const back = cancelUrlOf(order.payment);
   return html`
     ${site.isTest && testNote('Este código não é de um banco de verdade.')}
@@ -27,7 +25,7 @@ export function pixCode(site: Site, order: Order, brCode: string, returned: Html
       <div class="pix-copy">
         <label for="pix-code">PIX Copia e Cola</label>
         <textarea id="pix-code" class="pix-text" rows="4" readonly spellcheck="false" autocomplete="off" aria-describedby="pix-hint" data-pix-code>${brCode}</textarea>
-        <button class="button button-pay" type="button" data-copy data-copied="Copiado" hidden>${ICONS.copy}<span data-label>Copiar código</span></button>
+        <button class="button button-pay" type="button" data-copy data-copied="Copiado" data-copied-note="Código copiado. Abra o app do banco e escolha PIX, Copia e Cola." hidden>${ICONS.copy}<span data-label>Copiar código</span></button>
         <p class="pix-hint" id="pix-hint">Cole o código no app do banco, em PIX Copia e Cola. Confira o valor e quem recebe antes de confirmar.</p>
         <p class="pix-note" role="status" data-copy-note></p>
       </div>
@@ -38,15 +36,4 @@ export function pixCode(site: Site, order: Order, brCode: string, returned: Html
       <p class="pix-live">${ICONS.refresh}<span data-live hidden>Esta página se atualiza sozinha.</span><noscript><a href="${order.path}">Já paguei: atualizar a página</a></noscript></p>
       ${back && html`<a class="cancel" href="${back}" rel="noreferrer">${ICONS.back}Voltar para a loja</a>`}
     </div>`;
-}
-
-/** Draws a code black on white, in every theme: attributes alone, which no policy forbids. Null for a text that is too long. */
-function drawQr({ payment, merchantName }: Order, brCode: string): ((name: string) => Html) | null {
-  const code = qrCode(brCode);
-  if (!code) return null;
-  const side = code.size + 2 * QUIET;
-  const box = `${-QUIET} ${-QUIET} ${side} ${side}`;
-  const label = `QR code do PIX de ${money(payment.amountCents)} para ${merchantName}`;
-  return (name) =>
-    html`<svg class="qr ${name}" viewBox="${box}" width="${side * 4}" height="${side * 4}" role="img" aria-label="${label}" shape-rendering="crispEdges"><rect x="${-QUIET}" y="${-QUIET}" width="${side}" height="${side}" fill="#fff"/><path fill="#000" d="${code.path}"/></svg>`;
 }

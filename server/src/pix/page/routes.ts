@@ -1,4 +1,5 @@
 import { secondsLeft } from '../../checkout-page/format.ts';
+import type { Site } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
 import type { PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
@@ -8,6 +9,12 @@ import type { HostedPixCheckout } from '../model.ts';
 import { type Order, successUrlOf } from './order.ts';
 import { pageState } from './state.ts';
 import { paymentPage } from './view.ts';
+
+/** The page of payments that another method pays, under ids of the same form. */
+export interface OtherPage {
+  /** Returns the state and the page of a payment; null where it is none of the method's. */
+  show(site: Site, order: Order, now: Date): { state: string; page: string } | null;
+}
 
 /**
  * The hosted page of whatever a PIX code pays. It works without a script; the script copies the code, and shows a change at once. These
@@ -24,6 +31,7 @@ export function createPixPageRoutes({
   isTest,
   addressOf,
   limits,
+  others = [],
 }: {
   checkout: HostedPixCheckout;
   clock: Clock;
@@ -31,6 +39,7 @@ export function createPixPageRoutes({
   isTest: boolean;
   addressOf: ClientAddress;
   limits: PageLimits;
+  others?: readonly OtherPage[];
 }): Route[] {
   const pages = createCheckoutPages({ publicUrl, isTest, addressOf, limits });
   const { site } = pages;
@@ -49,25 +58,33 @@ export function createPixPageRoutes({
     });
   }
 
-  const stateOf = ({ payment, paidElsewhere }: Order) => pageState(payment, paidElsewhere, clock.now());
+  function shown(order: Order): { state: string; page: () => string } {
+    const now = clock.now();
+    for (const other of others) {
+      const found = other.show(site, order, now);
+      if (found) return { state: found.state, page: () => found.page };
+    }
+    const state = pageState(order.payment, order.paidElsewhere, now);
+    return { state, page: () => paymentPage(site, order, state) };
+  }
 
   async function show(exchange: RequestContext): Promise<void> {
     const { response, url } = exchange;
     const order = await open(exchange, { asksBank: true });
     const { payment } = order;
-    const state = stateOf(order);
+    const { state, page } = shown(order);
     if (state === 'paid' && url.searchParams.has('seguir')) {
       const next = successUrlOf(payment);
       if (next !== null) return redirect(response, next);
     }
-    sendPage(response, 200, paymentPage(site, order, state), payment);
+    sendPage(response, 200, page(), payment);
   }
 
   async function status(exchange: RequestContext): Promise<object> {
     // The bank is asked when the payer comes back to the page, and not each time that the page looks.
     const order = await open(exchange, { asksBank: exchange.url.searchParams.has('voltou') });
     const { payment, secondsLeft } = order;
-    return { status: payment.status, version: payment.version, state: stateOf(order), secondsLeft };
+    return { status: payment.status, version: payment.version, state: shown(order).state, secondsLeft };
   }
 
   return [

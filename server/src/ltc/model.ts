@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { UpstreamError } from '../kernel/errors.ts';
+import type { Cents } from '../kernel/money.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { PaymentStatus } from '../receiving/model.ts';
+import { ltcText } from '../wallet/model.ts';
+
+// What a payment by LTC waits for, and what has come for it.
+
+/** The request that a payer answers by sending LTC, as far as it is known. */
+export interface LtcRequest {
+  /** Null until the network has given it. */
+  address: string | null;
+  /** The amount in litoshi, as it was quoted at the creation. */
+  litoshi: number;
+  /** Seen on the chain so far, confirmed or not. Null where the service does not tell. */
+  receivedLitoshi: number | null;
+  /** The confirmations of the amount, at most those required: 0 until all of it has been seen. */
+  confirmations: number;
+  /** Null where the service does not tell. */
+  requiredConfirmations: number | null;
+}
+
+/** A request of the embedded service. */
+export interface StoredLtcRequest extends LtcRequest {
+  receivedLitoshi: number;
+  requiredConfirmations: number;
+  /** The newest report of the network that was recorded. */
+  revision: number;
+}
+
+/** The members of a payment that the decisions about LTC read and change. */
+export interface StoredLtcResource {
+  paymentId: string;
+  version: number;
+  status: PaymentStatus;
+  amountCents: Cents;
+  createdAt: Date;
+  expiresAt: Date;
+  paidAt: Date | null;
+  paidLate: boolean;
+  failureReason: string | null;
+  /** Null of a payment by another method. */
+  ltc: StoredLtcRequest | null;
+}
+
+/** The confirmations that an amount needs, and those that one from `LARGE_CENTS` on needs. */
+const CONFIRMATIONS = 2;
+const LARGE_CONFIRMATIONS = 6;
+const LARGE_CENTS = 100_000;
+
+export function confirmationsFor(amountCents: Cents): number {
+  return amountCents >= LARGE_CENTS ? LARGE_CONFIRMATIONS : CONFIRMATIONS;
+}
+
+/** The amount of a request in LTC, as decimal text. */
+export function ltcAmount({ litoshi }: Pick<LtcRequest, 'litoshi'>): string {
+  return ltcText(litoshi);
+}
+
+/** The URI that opens a wallet with the address and the amount; null until there is an address. */
+export function ltcUri({ address, litoshi }: Pick<LtcRequest, 'address' | 'litoshi'>): string | null {
+  return address === null ? null : `litecoin:${address}?amount=${ltcAmount({ litoshi })}`;
+}
+
+/** The answer to a creation that got no quote. */
+export function noQuote(): UpstreamError {
+  return new UpstreamError('No quote for LTC can be had at this moment; nothing was created', {
+    retryable: true,
+    moneyMayHaveMoved: false,
+  });
+}
+
+/** The kinds of tasks that payments by LTC have. */
+export type LtcTask = 'ltc.address' | 'ltc.expire' | 'ltc.receive';
+
+/** The side of the service that the network calls. */
+export interface LtcReceiver<R> {
+  /**
+   * Records what the network reports for a payment: its outputs, and their confirmations. Called at least once for each change;
+   * a repeated call changes nothing. Null where there is no such payment.
+   */
+  receive(tenant: Tenant, id: string): Promise<R | null>;
+}
+
+/** The input of the operator's command. */
+export const creditLtcInput = z.strictObject({ id: z.string().min(1, 'must be a payment’s id').max(100) });
+
+/** The operator's command on payments of any account. */
+export interface LtcAdministration {
+  /** Credits what has come for a payment and does not pay it. @throws NotFoundError */
+  creditLtc(input: z.output<typeof creditLtcInput>): Promise<{ paymentId: string; litoshi: number }>;
+}
+
+/** The side of the operator. */
+export interface LtcControls {
+  /**
+   * Credits the litoshi that came for a payment and do not pay it. Returns their number; 0 where there are none left.
+   * @throws NotFoundError
+   */
+  creditUnmatched(tenant: Tenant, id: string): Promise<number>;
+}
