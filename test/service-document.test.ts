@@ -553,8 +553,8 @@ describe('the numbers in the service document', () => {
       ]);
       return change(Number(value));
     });
-    const { cardPaymentsEnabled, pixEnabled, ...expected } = DEFAULT_SETTINGS;
-    expect({ cardPaymentsEnabled, pixEnabled }).toEqual({ cardPaymentsEnabled: true, pixEnabled: true });
+    const { cardPaymentsEnabled, pixEnabled, ltcEnabled, ...expected } = DEFAULT_SETTINGS;
+    expect([cardPaymentsEnabled, pixEnabled, ltcEnabled]).toEqual([true, true, true]);
     const fees = Object.assign({}, ...settings.map(({ payoutFeesCents }) => payoutFeesCents));
     expect(Object.assign({}, ...settings, { payoutFeesCents: fees })).toEqual(expected);
   });

@@ -319,6 +319,7 @@ describe('what is asked about keys and accounts', () => {
         subaccountMarkupCents: 100_000,
         pixEnabled: false,
         pixFeeCents: 100_000,
+        ltcEnabled: false,
       },
     ],
     [null, createAccountInput, { name: 'Padaria', cardReleaseDays: 365 }],
@@ -334,6 +335,7 @@ describe('what is asked about keys and accounts', () => {
     [['pixFeeCents'], createAccountInput, { name: 'Padaria', pixFeeCents: 100_001 }],
     [['pixFeeCents'], createAccountInput, { name: 'Padaria', pixFeeCents: 0.5 }],
     [['pixEnabled'], createAccountInput, { name: 'Padaria', pixEnabled: 'no' }],
+    [['ltcEnabled'], createAccountInput, { name: 'Padaria', ltcEnabled: 1 }],
     [['payoutFeesCents.pix'], createAccountInput, { name: 'Padaria', payoutFeesCents: { pix: 100_001 } }],
     [['payoutFeesCents'], createAccountInput, { name: 'Padaria', payoutFeesCents: {} }],
     [['payoutFeesCents'], createAccountInput, { name: 'Padaria', payoutFeesCents: { pix: undefined } }],
@@ -359,6 +361,7 @@ describe('what is asked about keys and accounts', () => {
       subaccountMarkupCents: 5,
       pixEnabled: false,
       pixFeeCents: 6,
+      ltcEnabled: false,
     };
     expect(createAccountInput.parse(settings)).toEqual(settings);
     expect(updateAccountInput.parse({ id: 'acc_1', ...settings })).toEqual({ id: 'acc_1', ...settings });
@@ -373,6 +376,7 @@ describe('what is asked about keys and accounts', () => {
       cardReleaseDays: 14,
       pixEnabled: true,
       pixFeeCents: 0,
+      ltcEnabled: true,
       payoutFeesCents: expect.objectContaining({ pix: 100, pix_turbo: 200, ltc: 500, usd: 500 }),
       subaccountMarkupCents: 50,
     });

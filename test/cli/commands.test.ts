@@ -25,6 +25,8 @@ describe('the parser of psa', () => {
     ['doubts settle int_1 --made SAQ-1', 'doubts.settle', { id: 'int_1', made: 'SAQ-1' }],
     ['doubts settle int_1 --not-made', 'doubts.settle', { id: 'int_1', made: null }],
     ['tokens pause tok_1', 'tokens.pause', { token: 'tok_1' }],
+    ['ltc credit psa_1', 'ltc.credit', { id: 'psa_1' }],
+    ['accounts set acc_1 --ltc off', 'accounts.set', { id: 'acc_1', ltcEnabled: false }],
     ['tokens pause ps_checkout_x --minutes 60', 'tokens.pause', { token: 'ps_checkout_x', minutes: 60 }],
     ['tokens resume tok_1', 'tokens.resume', { token: 'tok_1' }],
     ['tokens list', 'tokens.list', {}],
@@ -45,14 +47,14 @@ describe('the parser of psa', () => {
   });
 
   test.each<[string, string]>([
-    ['key', 'There is no command "key"; there are keys, accounts, doubts, tokens, backup, restore'],
+    ['key', 'There is no command "key"; there are keys, accounts, doubts, tokens, ltc, backup, restore'],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, tokens, backup, restore',
+      'There is no command "constructor"; there are keys, accounts, doubts, tokens, ltc, backup, restore',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, tokens, backup, restore',
+      'A command is missing before --json; there are keys, accounts, doubts, tokens, ltc, backup, restore',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
@@ -75,6 +77,7 @@ describe('the parser of psa', () => {
     ['keys list --permission a', "Unknown option '--permission'"],
     ['keys revoke', "Missing required argument 'KEY-ID'"],
     ['keys revoke key_1 key_2', 'Unexpected argument "key_2"'],
+    ['ltc credit', "Missing required argument 'PAYMENT-ID'"],
     ['tokens pause', "Missing required argument 'TOKEN'"],
     ['tokens pause tok_1 --minutes 1h', '--minutes must be a whole number of minutes, such as 60'],
     ['restore', "Missing required argument 'FILE'"],

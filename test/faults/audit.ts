@@ -2,6 +2,7 @@ import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts'
 import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
+import { rulesOfLtc } from './ltc-rules.ts';
 
 /** The books at one moment, and every rule that they break, in words. */
 export interface Audit {
@@ -153,6 +154,7 @@ export function lawsOfTheBooks(instant: string): Record<string, string> {
     ...rules(instant),
     ...rulesOfPix(instant),
     ...rulesOfDisputes(),
+    ...rulesOfLtc(),
     ...rulesOfPayouts(instant),
     ...rulesOfSubaccounts(),
     ...rulesOfTotals(),
@@ -314,7 +316,7 @@ function rules(instant: string): Record<string, string> {
 const PIX_RESOURCES = `
   select 'payment' as family, account_id, environment, payment_id as id, status, amount_cents, fee_cents, 0 as shares,
     br_code, paid_at, end_to_end_id, refunded_cents, refunding_cents, refund_count
-  from payment
+  from payment where method = 'pix'
   union all
   select 'charge', account_id, environment, charge_id, status, amount_cents, fee_cents, (
       select coalesce(sum((split ->> 'amountCents')::bigint), 0)::bigint from jsonb_array_elements(splits) split
@@ -408,6 +410,7 @@ export function rulesOfPix(instant: string): Record<string, string> {
         from payment left join (
           select distinct resource_id as payment_id from event where kind = 'payment.expired'
         ) expired using (payment_id)
+        where method = 'pix'
       ) p cross join lateral (values
         ('created', is_test, 'pix_received', -amount_cents), ('created', is_test, 'merchant_pending', amount_cents),
         ('ended', is_test and had_ended, 'merchant_pending', -amount_cents),

@@ -25,6 +25,8 @@ async function everything(): Promise<Scraped> {
   metrics.onTokenPaused();
   metrics.onPixCode('registered');
   metrics.onPixCredit('accepted');
+  metrics.onLtcAddress('ready');
+  metrics.onLtcOutput('credited');
   metrics.watch({
     info: { mode: 'embedded', engine: 'pglite' },
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),

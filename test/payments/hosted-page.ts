@@ -28,6 +28,7 @@ export function aPixPayment(changes: Partial<StoredPayment> = {}): StoredPayment
     version: 2,
     status: 'pending',
     method: 'pix',
+    ltc: null,
     amountCents: 4990,
     feeCents: 120,
     description: 'Assinatura mensal, plano Essencial',

@@ -202,7 +202,6 @@ describe('a payment over GraphQL', () => {
       { valueCents: null, productId: '0'.repeat(24) },
       { __typename: 'NotFoundError' },
     ],
-    ['LTC', { method: 'LTC' }, { __typename: 'UnavailableError', code: 'PAYMENTS_NOT_CONFIGURED' }],
     ['a word that is none', { method: 'UNKNOWN' }, { fields: [{ path: 'input.method' }] }],
   ])('A payment with %s is refused, and none is made', async (_, input, expected) => {
     const { client } = await merchant();

@@ -63,6 +63,8 @@ describe('creating a payment by PIX', () => {
       expiresAt: new Date(now + 30 * MINUTE).toISOString(),
       ...{ paidAt: null, paidLate: false, endToEndId: null, failureReason: null },
       ...{ refundedAt: null, refundedCents: 0, refundableCents: 0, refunds: [], returnedCredits: [] },
+      ...{ ltcAddress: null, ltcAmount: null, ltcReceived: null },
+      ...{ confirmations: null, requiredConfirmations: null },
     });
     expect(parseBrCode(body.pixCopyPaste)).toMatchObject({ amountCents: 14990 });
     expect(await shop.get(`/payments/${body.paymentId}`)).toMatchObject({ status: 200, body });
@@ -207,7 +209,12 @@ describe('creating a payment by PIX', () => {
 
   test.each<[string, object, number, string]>([
     ['pixEnabled off', { settings: { pixEnabled: false } }, 409, 'PIX are not configured for this account'],
-    ['LTC', { method: 'ltc' }, 409, 'LTC are not configured for this account'],
+    [
+      'ltcEnabled off',
+      { method: 'ltc', settings: { ltcEnabled: false } },
+      409,
+      'LTC are not configured for this account',
+    ],
     ['LTC with a test key', { method: 'ltc', environment: 'sandbox' }, 403, 'LTC payments are not available'],
   ])('A creation over REST is refused for %s, and makes nothing', async (_, given, status, error) => {
     const { settings, environment, ...body } = given as {

@@ -18,6 +18,7 @@ const TABLES = [
   'task',
   'card_payment',
   'payment',
+  'ltc_output',
   'charge',
   'pix_credit',
   'pix_paid_order',
@@ -66,6 +67,8 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
     `create view sim.simulated_refund as select * from sim.refunds where ${OF_ACCOUNTS}`,
     `create view sim.simulated_pix_credit as select * from sim.pix_credits where ${OF_ACCOUNTS}`,
     `create view sim.simulated_pix_return as select * from sim.pix_returns where ${OF_ACCOUNTS}`,
+    // No history has a payment by LTC: what rules of the audit read of them is empty.
+    'create view sim.simulated_ltc_output as select * from public.simulated_ltc_output where false',
     `create view sim.simulated_charge as select * from sim.charges where ${OF_ACCOUNTS}`,
   ];
   for (const statement of statements) await raw.raw(statement).execute(sql);

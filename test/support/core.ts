@@ -18,6 +18,7 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
+import type { LtcControls, LtcReceiver } from '../../server/src/ltc/model.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
 import type { PaymentService, StoredPayment } from '../../server/src/payments/model.ts';
 import type { OwnPayout, PayoutService } from '../../server/src/payouts/model.ts';
@@ -25,9 +26,11 @@ import type { HostedPixCheckout, PixReceiver } from '../../server/src/pix/model.
 import type { ProductService, StoredProduct } from '../../server/src/products/model.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
+import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
+import type { SimulatedLitecoin } from '../../server/src/rails/simulated/litecoin.ts';
 import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import type { RefundControls, RefundService } from '../../server/src/refunds/model.ts';
 import type {
@@ -64,6 +67,9 @@ export interface Core {
   readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
   /** The simulated bank of PIX payments, without the faults of `CoreOptions.pix`. */
   readonly pix: SimulatedPix;
+  /** The simulated Litecoin network, without the faults of `CoreOptions.litecoin`. */
+  readonly litecoin: SimulatedLitecoin;
+  readonly ltc: LtcReceiver<StoredPayment> & LtcControls;
   /** The simulated bank itself, without the faults of `CoreOptions.bank`. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<OwnPayout>;
@@ -98,6 +104,8 @@ export interface CoreOptions {
   bank?: (simulated: Bank) => Bank;
   /** Puts faults between the server and the bank of PIX payments. */
   pix?: (simulated: PixRail) => PixRail;
+  /** Puts faults between the server and the Litecoin network. */
+  litecoin?: (simulated: LitecoinRail) => LitecoinRail;
   /** Puts faults between the server and the receivers of webhooks. */
   send?: (real: Send) => Send;
   /** Whether this instance notifies the others of its commits; `false` loses the NOTIFY. */
@@ -115,6 +123,7 @@ export async function startCore({
   acquirer: wrap = (simulated) => simulated,
   bank: wrapBank = (simulated) => simulated,
   pix: wrapPix,
+  litecoin: wrapLitecoin,
   send: wrapSend = (real) => real,
   announces = true,
   follows = true,
@@ -152,6 +161,7 @@ export async function startCore({
     acquirer,
     bank: wrapBank(bank),
     wrapPix,
+    wrapLitecoin,
     send: wrapSend(createSender({ clock, privateAddresses: true })),
     privateAddresses: true,
     onFault: onError,

@@ -11,6 +11,7 @@ const OWED: readonly LedgerAccountName[] = [
 ];
 const LITOSHI: readonly LedgerAccountName[] = [
   'merchant_ltc',
+  'ltc_unmatched',
   'ltc_in_transit',
   'ltc_paid_out',
   'ltc_received',

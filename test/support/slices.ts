@@ -15,14 +15,17 @@ import { createClaimReceiving } from '../../server/src/disputes/claim-service.ts
 import { createDisputeControls, createDisputeService } from '../../server/src/disputes/service.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
+import { createLtcCharging } from '../../server/src/ltc/charging.ts';
+import { createLtcControls } from '../../server/src/ltc/service.ts';
 import {
   DISPUTE_SOURCES,
   notifyOfCredit,
+  notifyOfOutputs,
   PIX_FAMILIES,
   returnOfCardPayment,
   SIMULATED_CLAIMS,
 } from '../../server/src/modes/embedded.ts';
-import { pixPayments, refundablePayments } from '../../server/src/payments/collections.ts';
+import { ltcPayments, pixPayments, refundablePayments } from '../../server/src/payments/collections.ts';
 import { createPaymentService } from '../../server/src/payments/service.ts';
 import { createPayoutSending } from '../../server/src/payouts/sending.ts';
 import { createPayoutService } from '../../server/src/payouts/service.ts';
@@ -32,7 +35,9 @@ import { products as productRecords } from '../../server/src/products/collection
 import { createProductService } from '../../server/src/products/service.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
+import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
+import { createSimulatedLitecoin } from '../../server/src/rails/simulated/litecoin.ts';
 import { createSimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import { createRefundSending } from '../../server/src/refunds/sending.ts';
 import { createRefundService } from '../../server/src/refunds/service.ts';
@@ -57,6 +62,7 @@ export function wireSlices({
   acquirer,
   bank,
   wrapPix = (simulated) => simulated,
+  wrapLitecoin = (simulated) => simulated,
   send,
   privateAddresses,
   onFault,
@@ -68,6 +74,8 @@ export function wireSlices({
   bank: Bank;
   /** Puts faults between the server and the bank of PIX payments. */
   wrapPix?: ((simulated: PixRail) => PixRail) | undefined;
+  /** Puts faults between the server and the Litecoin network. */
+  wrapLitecoin?: ((simulated: LitecoinRail) => LitecoinRail) | undefined;
   send: Send;
   /** Whether a webhook's URL may be an address of this machine. */
   privateAddresses: boolean;
@@ -86,6 +94,7 @@ export function wireSlices({
   };
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit, claims: SIMULATED_CLAIMS });
   const rail = wrapPix(pix);
+  const litecoin = createSimulatedLitecoin({ database, clock, notify: notifyOfOutputs });
   const refunds = createRefundService({ database, committer, sources });
   const disputes = createDisputeService({ database, committer });
   const charging = createCharging({
@@ -99,9 +108,18 @@ export function wireSlices({
     otherMethods: [cardOrderPayments],
     meter: { onPixCode: () => undefined, onPixCredit: () => undefined },
   });
+  const ltcCharging = createLtcCharging({
+    ...{ database, committer, onFault },
+    rail: wrapLitecoin(litecoin),
+    family: ltcPayments,
+    methods: [pixOrderPayments, cardOrderPayments],
+    meter: { onLtcAddress: () => undefined, onLtcOutput: () => undefined },
+  });
   const payments = {
     ...createPaymentService({
-      ...{ database, committer, accounts, privateAddresses },
+      ...{ database, committer, accounts, privateAddresses, onFault },
+      registerLtc: ltcCharging.register,
+      quotes: bank,
       products: productRecords,
       otherMethods: [cardOrderPayments],
       register: pixCharging.of(pixPayments).register,
@@ -142,6 +160,8 @@ export function wireSlices({
     payments,
     charges,
     pix,
+    litecoin,
+    ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
     payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
     subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
     access: createAccessService({ database, committer, clock }),
@@ -165,6 +185,7 @@ export function wireSlices({
     handlers: {
       ...charging.tasks,
       ...pixCharging.tasks,
+      ...ltcCharging.tasks,
       ...createRefundSending({
         ...{ database, committer, sources },
         rails: { card_payment: acquirer, payment: rail, charge: rail },
