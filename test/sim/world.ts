@@ -161,18 +161,21 @@ export async function openWorld({
         (select number from card_payment where starts_with(kind, 'card_payment.') and order_code = key),
         (select number from refund where starts_with(kind, 'refund.') and refund_id = key),
         (select number from payment where starts_with(kind, 'pix.') and payment_id in (key, 'psa_' || split_part(key, ' ', 1))),
-        (select number from charge where starts_with(kind, 'pix.')
-          and charge_id in (key, 'psc_' || split_part(key, ' ', 1), 'psplit_' || split_part(key, ' ', 1))),
         (select number from payment join pix_credit c using (payment_id)
           where kind = 'pix.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
-        (select number from charge join pix_credit c on c.payment_id = charge_id
-          where kind = 'pix.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
+        (select number from dispute where starts_with(kind, 'dispute.') and id = key),
         (select number from payout where starts_with(kind, 'payout.') and withdrawal_id = key),
         (select number from subaccount_payout where starts_with(kind, 'subaccount_payout.') and id = key),
         (select number from webhook_delivery where starts_with(kind, 'webhook.') and webhook_id = key)
-      ) as number
+      ) as number, coalesce(
+        (select number from charge where starts_with(task.kind, 'pix.')
+          and charge_id in (key, 'psc_' || split_part(key, ' ', 1), 'psplit_' || split_part(key, ' ', 1))),
+        (select number from charge join pix_credit c on c.payment_id = charge_id
+          where task.kind = 'pix.return' and c.account_id = ${accountId} and c.end_to_end_id = key)
+      ) as number_of_charge
       from task where account_id = ${accountId} and due_at <= ${clock.now()}
-      order by kind, number, key
+      -- The numbers of two tables have no order between them: other accounts draw from both.
+      order by kind, number, number_of_charge, key
     `.execute(real.sql);
     return rows;
   }
