@@ -42,12 +42,8 @@ const GRAPHQL = ['kernel/**', 'http/**', MODELS, SUBSCRIPTIONS];
 /** The records of the payout methods, pure as kernel is: whatever stores, sends or logs a payout follows them. */
 const METHODS = 'payouts/methods/**';
 const OPS = [
-  'kernel/**',
-  METHODS,
-  'access/keys.ts',
-  'card-payments/tokens/model.ts',
-  'ltc/model.ts',
-  'requests/model.ts',
+  ...['kernel/**', METHODS, 'access/keys.ts', 'card-payments/tokens/model.ts', 'ltc/model.ts'],
+  ...['requests/model.ts', 'store/model.ts'],
 ];
 
 /** @type {Row[]} */
@@ -224,6 +220,7 @@ export const ARCHITECTURE = [
       ...OPS,
       ...['ops/**', 'db/**', 'config.ts', 'access/{administration,collections}.ts'],
       ...['card-payments/tokens/service.ts', 'ltc/service.ts', 'payments/collections.ts', 'modes/doubts.ts'],
+      ...['store/service.ts'],
       ...['commit/commit.ts', 'events/log-tailer.ts'],
     ],
   },

@@ -93,6 +93,8 @@ const FILES = [
   'payments/wire.ts',
   'payments/remote/service.ts',
   'requests/model.ts',
+  'store/model.ts',
+  'store/service.ts',
   'receiving/model.ts',
   'receiving/wire.ts',
   'receiving/upstream-payment.ts',

@@ -2,9 +2,11 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdministration } from '../server/src/access/administration.ts';
 import type { Permission } from '../server/src/access/model.ts';
+import { firstTenant } from '../server/src/access/service.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
 import { txidOf } from '../server/src/pix/model.ts';
+import { replaceStoreProducts } from '../server/src/store/store.ts';
 import { addAccount, addKey } from './support/accounts.ts';
 import { advanceClock } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
@@ -470,6 +472,73 @@ describe('2.5 other resources', () => {
     await app.controls.closeDispute(await liveTenant(), dispute!.disputeId, 'won');
   });
 });
+
+describe('2.5 the catalogue', () => {
+  rows('2.5', ['delivery'], async () => {
+    const { body: product } = await live.post('/products', { name: 'Curso', priceCents: 4990 });
+    const { body } = await live.post('/deliveries', {
+      productId: product.id,
+      content: { codes: ['AAAA-1'] },
+    });
+    expect(body).toEqual({
+      ...{
+        deliveryId: expect.stringMatching(OBJECT_ID),
+        productId: product.id,
+        kind: 'codes',
+        content: null,
+      },
+      ...{ deliveredCount: 0, remainingCount: 1, createdAt: expect.stringMatching(ISO) },
+    });
+  });
+  rows('4.5', ['POST /v1/deliveries', 'GET /v1/deliveries'], async () => {
+    const { body: product } = await live.post('/products', { name: 'Curso', priceCents: 4990 });
+    const content = { text: 'Obrigada!' };
+    const made = await live.post('/deliveries', { productId: product.id, content });
+    expect([made.status, made.body.content]).toEqual([201, 'Obrigada!']);
+    const { body } = await live.get(`/deliveries?productId=${product.id}`);
+    expect(body).toEqual({ deliveries: [made.body], total: 1, limit: 50, offset: 0 });
+  });
+  rows('2.5', ['store product'], async () => {
+    await importStore();
+    const { body } = await live.get('/store/products?limit=1');
+    expect(body.products).toEqual([
+      {
+        ...{ id: '7', name: 'Caneca', description: 'Azul', price: '1.234,56' },
+        ...{ imageUrl: 'https://loja.example/7.jpg', available: true },
+      },
+    ]);
+  });
+  rows('2.1', ['store price'], async () => {
+    await importStore();
+    const query = '{ storeProducts { nodes { price priceCents } } }';
+    expect((await app.live.request(query)).storeProducts.nodes).toEqual([
+      { price: '1.234,56', priceCents: 123_456 },
+      { price: null, priceCents: null },
+    ]);
+  });
+  rows('4.5', ['GET /v1/store/products'], async () => {
+    await importStore();
+    expect((await live.get('/store/products?offset=1')).body).toMatchObject({
+      ...{ products: [{ id: '8', price: null }], total: 2, limit: 50, offset: 1 },
+    });
+    expect((await sandbox.get('/store/products')).body).toMatchObject({ products: [], total: 0 });
+  });
+});
+
+/** The store has no operation that writes it. */
+async function importStore(): Promise<void> {
+  const { accountId } = await firstTenant(app.database.sql);
+  await replaceStoreProducts(app.database.sql, { accountId, environment: 'live' }, [
+    {
+      ...{ storeProductId: '7', name: 'Caneca', description: 'Azul', price: '1.234,56' },
+      ...{ imageUrl: 'https://loja.example/7.jpg', available: true },
+    },
+    {
+      ...{ storeProductId: '8', name: 'Prato', description: null, price: null },
+      ...{ imageUrl: null, available: null },
+    },
+  ]);
+}
 
 // ── 3. States and transitions ───────────────────────────────────────────────────────────────────
 

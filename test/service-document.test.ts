@@ -21,6 +21,9 @@ import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src
 import { createChargeRoutes } from '../server/src/charges/routes.ts';
 import { chargeWebhook } from '../server/src/charges/wire.ts';
 import { readConfig } from '../server/src/config.ts';
+import { MAX_CODES, MAX_DELIVERIES, MAX_STOCK } from '../server/src/deliveries/model.ts';
+import { createDeliveryRoutes } from '../server/src/deliveries/routes.ts';
+import { deliveryWebhook } from '../server/src/deliveries/wire.ts';
 import {
   CLAIM_DAYS,
   type Dispute,
@@ -59,6 +62,8 @@ import { MAX_REFUNDS } from '../server/src/receiving/model.ts';
 import { createRefundRoutes } from '../server/src/refunds/routes.ts';
 import { refundWebhook } from '../server/src/refunds/wire.ts';
 import { createSandboxRoutes } from '../server/src/sandbox/routes.ts';
+import { MAX_STORE_PRODUCTS } from '../server/src/store/model.ts';
+import { createStoreRoutes } from '../server/src/store/routes.ts';
 import { guidanceOf, type SubaccountPayout } from '../server/src/subaccounts/model.ts';
 import { referenceKind } from '../server/src/subaccounts/names.ts';
 import { createSubaccountRoutes } from '../server/src/subaccounts/routes.ts';
@@ -141,11 +146,16 @@ const operations: RestOperation[] = [
   ...createCardPaymentRoutes({ cardPayments: unused, publicUrl: 'http://localhost' }),
   ...createChargeRoutes({ charges: unused, refunds: unused, publicUrl: 'http://localhost' }),
   ...createDisputeRoutes({ disputes: unused }),
-  ...createPaymentRoutes({ payments: unused, refunds: unused, publicUrl: 'http://localhost' }),
+  ...createDeliveryRoutes({ deliveries: unused }),
+  ...createPaymentRoutes({
+    ...{ payments: unused, refunds: unused, deliveries: unused },
+    publicUrl: 'http://localhost',
+  }),
   ...createPayoutRoutes({ payouts: unused }),
   ...createProductRoutes({ products: unused }),
   ...createRefundRoutes({ refunds: unused }),
   ...createSandboxRoutes({ sandbox: unused }),
+  ...createStoreRoutes({ store: unused }),
   ...createSubaccountRoutes({ subaccounts: unused }),
   ...createWalletRoutes({ wallet: unused }),
 ];
@@ -314,6 +324,8 @@ describe('the fields in the service document', () => {
       subaccount: fieldsOf('Subaccount'),
       'statement entry': fieldsOf('StatementEntry'),
       product: fieldsOf('Product'),
+      delivery: fieldsOf('Delivery'),
+      'store product': fieldsOf('StoreProduct'),
       payment: fieldsOf('Payment'),
       charge: fieldsOf('Charge'),
       payout: fieldsOf('Payout'),
@@ -374,6 +386,8 @@ describe('the fields in the service document', () => {
       ...{ disputeId: 'dsp_0', version: 1, status: 'open', amountCents: 1, reason: 'fraud' },
       ...{ resource: null, evidence: [], evidenceDueAt: now, createdAt: now, closedAt: null },
     };
+    const resource = { type: 'payment', id: 'psa_0' } as const;
+    const delivered = { deliveryId: '0', productId: '0', resource, callbackUrl: null };
     const sent: { event: string }[] = [
       cardPaymentWebhook({ ...created, status: 'expired', canceledAt: now })!,
       cardPaymentWebhook({ ...created, status: 'failed', failureReason: 'no' })!,
@@ -388,6 +402,8 @@ describe('the fields in the service document', () => {
       disputeWebhook({ ...dispute, status: 'open' }, null)!,
       disputeWebhook({ ...dispute, status: 'under_review' }, 'open')!,
       disputeWebhook({ ...dispute, status: 'won', closedAt: now }, 'open')!,
+      deliveryWebhook('delivery.delivered', delivered, 'live'),
+      deliveryWebhook('delivery.out_of_stock', delivered, 'live'),
     ];
     expect(sent.map(({ event }) => event)).toEqual([...OPTIONAL_WEBHOOK_EVENTS]);
     const rows = rowsIn('6.4', 'optional event');
@@ -501,6 +517,10 @@ describe('the numbers in the service document', () => {
       'turbo payouts among them': methodOf('pix_turbo').hourly?.most,
       'active API keys': MAX_ACTIVE_KEYS,
       products: MAX_PRODUCTS,
+      deliveries: MAX_DELIVERIES,
+      'codes in stock': MAX_STOCK,
+      codes: MAX_CODES,
+      'products of the store': MAX_STORE_PRODUCTS,
       'page of a list, smallest': minimum,
       'page of a list, largest': maximum,
       'page of a list, where left out': initial,

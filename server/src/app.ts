@@ -1,4 +1,4 @@
-import { createAdministration } from './access/administration.ts';
+import { createAdministration, findManagedAccount } from './access/administration.ts';
 import { tokens } from './access/collections.ts';
 import { createRecentCallers, type RecentCallers } from './access/recent-callers.ts';
 import { createTokenAdministration } from './card-payments/tokens/service.ts';
@@ -43,6 +43,7 @@ import { createFieldLog, createRequestLog } from './ops/request-log.ts';
 import { startTraces } from './ops/traces.ts';
 import { ltcPayments } from './payments/collections.ts';
 import type { Bank } from './rails/bank.ts';
+import { createStoreAdministration, createStoreService } from './store/service.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import { type ConcurrencyPool, createWorkQueue, type WorkQueue } from './work/queue.ts';
 import { nextDue, selectBacklog } from './work/store.ts';
@@ -193,6 +194,9 @@ export async function createApp({
           announcer.announce(tenant, last.version);
           if (!isFew) tailer.wake(tenant, appended);
         }
+        for (const event of appended.events)
+          if (event.resource === 'delivery')
+            metrics.onContent(event.kind === 'delivery.delivered' ? 'delivered' : 'out_of_stock');
         for (const task of tasks) work?.wake(task.at);
       },
     });
@@ -281,6 +285,10 @@ export async function createApp({
             ...createTokenAdministration({ database, committer, clock, credentials: tokens }),
             ...createLtcControls({ database, committer, family: ltcPayments }),
             ...createDoubts({ database, committer, clock }),
+            ...createStoreAdministration({
+              store: createStoreService({ database, committer }),
+              findAccount: (id) => findManagedAccount(database.sql, id),
+            }),
           },
           log,
         }),

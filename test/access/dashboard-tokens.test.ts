@@ -30,12 +30,17 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
   charge: { scope: 'payments', query: '{ charge(chargeId: $chargeId) { status } }' },
   charges: { scope: 'payments', query: '{ charges { totalCount nodes { status } } }' },
+  dispute: { scope: 'disputes', query: '{ dispute(disputeId: $disputeId) { status } }' },
+  disputes: { scope: 'disputes', query: '{ disputes { totalCount nodes { status } } }' },
   payment: { scope: 'payments', query: '{ payment(paymentId: $paymentId) { status } }' },
   payments: { scope: 'payments', query: '{ payments { totalCount nodes { status } } }' },
   refund: { scope: REFUND_SCOPES, query: '{ refund(refundId: $refundId) { status } }' },
   refunds: { scope: REFUND_SCOPES, query: '{ refunds { totalCount nodes { status } } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
+  deliveries: { scope: 'products', query: '{ deliveries { totalCount nodes { kind } } }' },
+  storeProduct: { scope: 'products', query: '{ storeProduct(storeProductId: "1") { name } }' },
+  storeProducts: { scope: 'products', query: '{ storeProducts { totalCount nodes { name } } }' },
   payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
   payouts: { scope: 'payouts', query: '{ payouts { totalCount nodes { status } } }' },
   unresolvedRequests: { scope: 'payouts', query: '{ unresolvedRequests { requestId } }' },
@@ -74,6 +79,14 @@ const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
     scope: 'payments',
     query: '{ allChargeUpdates(after: $before) { charge { status } } }',
   },
+  disputeUpdates: {
+    scope: 'disputes',
+    query: '{ disputeUpdates(disputeId: $disputeId) { dispute { status } } }',
+  },
+  allDisputeUpdates: {
+    scope: 'disputes',
+    query: '{ allDisputeUpdates(after: $before) { dispute { status } } }',
+  },
   allRefundUpdates: {
     scope: REFUND_SCOPES,
     query: '{ allRefundUpdates(after: $before) { refund { status } } }',
@@ -109,6 +122,8 @@ const MUTATIONS: Record<string, string> = {
   createProduct: '(input: { name: "x", priceCents: 500 })',
   createTestPayment: '(input: { valueCents: 500 })',
   deleteProduct: '(productId: $productId)',
+  createDelivery: '(input: { productId: $productId, content: { text: "x" } })',
+  deleteDelivery: `(deliveryId: "${'0'.repeat(24)}")`,
   revokeToken: '(token: $token)',
   pauseToken: '(token: $token)',
   resumeToken: '(token: $token)',
@@ -118,6 +133,7 @@ const MUTATIONS: Record<string, string> = {
   refundCardPayment: '(input: { orderCode: $orderCode })',
   refundPayment: '(input: { paymentId: $paymentId })',
   refundCharge: '(input: { chargeId: $chargeId })',
+  submitDisputeEvidence: '(input: { disputeId: $disputeId, text: "x" })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
   requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
   requestSubaccountPayout:
@@ -133,6 +149,7 @@ const SCOPES: readonly DashboardScope[] = [
   'subaccounts',
   'card_payments',
   'payments',
+  'disputes',
   'products',
   'webhooks',
 ];
@@ -193,6 +210,7 @@ beforeAll(async () => {
   await app.charges.receive(tenant, chargeId);
   const refundCharge = `mutation { refundCharge(input: { chargeId: "${chargeId}", amountCents: 10 }) { __typename } }`;
   expect(await app.live.request(refundCharge)).toEqual({ refundCharge: { __typename: 'RefundSuccess' } });
+  const disputeId = await app.controls.openDispute(tenant, { amountCents: 100 });
   const reference = requestSubaccountPayout.subaccountPayout.payoutId;
   given = {
     before,
@@ -200,6 +218,7 @@ beforeAll(async () => {
     orderCode,
     paymentId,
     chargeId,
+    disputeId,
     product,
     productId,
     refundId,
@@ -426,6 +445,8 @@ async function everything() {
     'token',
     'test_payment',
     'subaccount',
+    'dispute',
+    'delivery',
   ] as const;
   return Promise.all(
     tables.map((table) =>

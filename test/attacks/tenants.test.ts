@@ -4,6 +4,8 @@ import type { Database } from '../../server/src/db/database.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
+import type { StoreProduct } from '../../server/src/store/model.ts';
+import { replaceStoreProducts } from '../../server/src/store/store.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
@@ -39,6 +41,8 @@ const KINDS = [
     'paymentId',
     'chargeId',
     'productId',
+    'deliveryId',
+    'storeProductId',
     'refundId',
     'disputeId',
     'webhookId',
@@ -55,6 +59,8 @@ const KINDS = [
     'charges',
     'payouts',
     'products',
+    'deliveries',
+    'storeProducts',
     'refunds',
     'disputes',
   ],
@@ -118,6 +124,12 @@ const PLACES: Record<string, Attack> = {
   'Query.payouts(before)': withOwn('payouts', 'before', () => ({ last: 2 })),
   'Query.product(productId)': each('productId', 'productId'),
   'Query.products(after)': each('products', 'after'),
+  'Query.deliveries(after)': each('deliveries', 'after'),
+  'Query.deliveries(before)': withOwn('deliveries', 'before', () => ({ last: 2 })),
+  'Query.deliveries(productId)': each('productId', 'productId'),
+  'Query.storeProduct(storeProductId)': each('storeProductId', 'storeProductId'),
+  'Query.storeProducts(after)': each('storeProducts', 'after'),
+  'Query.storeProducts(before)': withOwn('storeProducts', 'before', () => ({ last: 2 })),
   'Query.refund(refundId)': each('refundId', 'refundId'),
   'Query.refunds(after)': each('refunds', 'after'),
   'Query.refunds(before)': withOwn('refunds', 'before', () => ({ last: 2 })),
@@ -143,6 +155,9 @@ const PLACES: Record<string, Attack> = {
     other.productId.map((productId) => ({ input: { amount: { productId } } })),
   'Mutation.createPayment(input.productId)': (other) =>
     other.productId.map((productId) => ({ input: { productId } })),
+  'Mutation.createDelivery(input.productId)': (other) =>
+    other.productId.map((productId) => ({ input: { productId, content: { text: 'Obrigada!' } } })),
+  'Mutation.deleteDelivery(deliveryId)': each('deliveryId', 'deliveryId'),
   'Mutation.deleteProduct(productId)': each('productId', 'productId'),
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
   'Mutation.refundCardPayment(input.orderCode)': (other) =>
@@ -223,6 +238,7 @@ const NOT_OFFERED: ReadonlySet<string> = new Set([
 ]);
 
 const DESTINATION = 'maria@example.com';
+const HEX_OF_NONE = '0'.repeat(24);
 const SUBACCOUNT_PAYOUT = { amountCents: 500, pixKey: DESTINATION };
 const PAYOUT = { method: 'PIX', amountCents: 500, destination: DESTINATION };
 
@@ -260,6 +276,14 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       ...externalId.map((id) => ({ input: { amount: { fixedCents: 4990 }, externalId: id } })),
     ],
   },
+  createDelivery: {
+    names: ['input.idempotencyKey'],
+    values: ({ key }, { productId }) =>
+      key.map((idempotencyKey) => ({
+        input: { productId: productId[0], content: { codes: [idempotencyKey] }, idempotencyKey },
+      })),
+  },
+  deleteDelivery: { values: (_, { deliveryId }) => [{ deliveryId: deliveryId[1] ?? HEX_OF_NONE }] },
   createDashboardToken: { values: () => [{ input: { scopes: ['WALLET'] } }] },
   createProduct: { values: () => [{ input: { name: 'Caneca', priceCents: 4990 } }] },
   createSubaccount: {
@@ -334,7 +358,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
 const STARTED_BY: Record<string, string> = { startCheckout: 'checkout', startPixCheckout: 'pixCheckout' };
 
 /** Texts that are stored as given and lead nowhere. */
-const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text/;
+const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
 
 /** The same for `/v1`: of each path and method that names something. */
 const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body?: object }[]> = {
@@ -358,6 +382,12 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
   'GET /v1/disputes/{id} (id)': ({ disputeId }) => disputeId.map((id) => ({ path: `/disputes/${id}` })),
   'POST /v1/disputes/{id}/evidence (id)': ({ disputeId }) =>
     disputeId.map((id) => ({ path: `/disputes/${id}/evidence`, body: { text: 'x' } })),
+  'POST /v1/deliveries (productId)': ({ productId }) =>
+    productId.map((id) => ({ path: '/deliveries', body: { productId: id, content: { text: 'Oi' } } })),
+  'GET /v1/deliveries (productId)': ({ productId }) =>
+    productId.map((id) => ({ path: `/deliveries?productId=${id}` })),
+  'DELETE /v1/deliveries/{id} (id)': ({ deliveryId }) =>
+    deliveryId.map((id) => ({ path: `/deliveries/${id}` })),
   'GET /v1/products/{id} (id)': ({ productId }) => productId.map((id) => ({ path: `/products/${id}` })),
   'DELETE /v1/card-payments/{orderCode} (orderCode)': ({ orderCode }) =>
     orderCode.map((code) => ({ path: `/card-payments/${code}` })),
@@ -411,6 +441,11 @@ const REST_CHANGES: Record<string, RestChange> = {
       path: `/charges/${chargeId[0]}/refunds`,
       body: { amountCents: 10, idempotencyKey: `${each}-charge` },
     })),
+  'POST /v1/deliveries (idempotencyKey)': ({ key }, { productId }) =>
+    key.map((each) => ({
+      path: '/deliveries',
+      body: { productId: productId[0], content: { codes: [each] }, idempotencyKey: `${each}-rest` },
+    })),
   'POST /v1/payments (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/payments', body: { valueCents: 4990, externalId: id } })),
   'POST /v1/payments/{id}/refunds (idempotencyKey)': ({ key }, { paymentId }) =>
@@ -449,7 +484,7 @@ const REST_HEADER_CHANGES: Record<string, RestChange> = Object.fromEntries(
         }),
     ]),
 );
-const REST_FREE = /customer\.|\(text|description|metadata|reason|\(name|walletAddress|pixKey|Url\)/;
+const REST_FREE = /customer\.|\(text|description|metadata|reason|\(name|walletAddress|pixKey|content\.|Url\)/;
 
 // ── Two accounts with both environments, and everything in each ─────────────────────────────────
 
@@ -462,6 +497,12 @@ afterAll(() => receiver.shut());
 const SCOPES = ['WALLET', 'PAYOUTS', 'SUBACCOUNTS', 'CARD_PAYMENTS', 'PAYMENTS', 'PRODUCTS', 'WEBHOOKS'];
 const MINUTE = 60_000;
 
+/** A store of two products. */
+function storeOf(name: string): StoreProduct[] {
+  const rest = { description: null, price: '49,90', imageUrl: null, available: true };
+  return [1, 2].map((nth) => ({ storeProductId: `produto-${nth}-${name}`, name: 'Caneca', ...rest }));
+}
+
 /** Makes two of everything that a key can make, with names of its own. */
 async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled: () => Promise<void>) {
   const isLive = tenant.environment === 'live';
@@ -469,16 +510,22 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
   const externalId = [`cliente-1-${name}`, `cliente-2-${name}`];
   const before: string = (await client.request('{ updatesCursor }')).updatesCursor;
   for (const [index, idempotencyKey] of key.entries()) {
-    const { createSubaccount } = await client.request(
+    const { createSubaccount, createProduct } = await client.request(
       `mutation ($externalId: String!, $payout: RequestPayoutInput!) {
         createSubaccount(input: { name: "Ana", externalId: $externalId }) {
           ... on SubaccountSuccess { subaccount { subaccountId } } }
-        createProduct(input: { name: "Caneca", priceCents: 4990 }) { __typename }
+        createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } }
         requestPayout(input: $payout) { __typename }
       }`,
       { externalId: externalId[index], payout: { ...PAYOUT, idempotencyKey } },
     );
     const { subaccountId } = createSubaccount.subaccount;
+    await client.request(
+      'mutation ($input: CreateDeliveryInput!) { createDelivery(input: $input) { __typename } }',
+      {
+        input: { ...createProduct.product, content: { text: 'Obrigada!' }, idempotencyKey },
+      },
+    );
     await client.request(
       `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!, $charge: CreateChargeInput!) {
         transferToSubaccount(input: $transfer) { __typename }
@@ -537,6 +584,8 @@ async function idsOf(
   const disputes = await offered('disputes(first: 10) { edges { cursor node { id disputeId } } }');
   const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId } } }');
   const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
+  const deliveries = await offered('deliveries(first: 10) { edges { cursor node { id deliveryId } } }');
+  const store = await offered('storeProducts(first: 10) { edges { cursor node { id storeProductId } } }');
   const tokens: Record<string, string> = {};
   const paymentId = payments.map(({ node }) => String(node.paymentId));
   const attemptId = [`tentativa-2026-03-02-${filled.key[0]}`];
@@ -597,6 +646,8 @@ async function idsOf(
       payout.payoutId,
     ]),
     productId: nodes('products').map(({ productId }) => productId!),
+    deliveryId: deliveries.map(({ node }) => String(node.deliveryId)),
+    storeProductId: store.map(({ node }) => String(node.storeProductId)),
     paymentId,
     chargeId: charges.map(({ node }) => String(node.chargeId)),
     refundId: refunds.map(({ node }) => String(node.refundId)),
@@ -617,6 +668,7 @@ async function idsOf(
         charges[0]?.node,
         disputes[0]?.node,
       )
+      .concat(deliveries[0]?.node, store[0]?.node)
       .flatMap((node) => (node ? [node.id] : [])),
     token,
     key: filled.key,
@@ -628,6 +680,8 @@ async function idsOf(
     charges: first(charges),
     payouts: first(edges('payouts')),
     products: first(edges('products')),
+    deliveries: first(deliveries),
+    storeProducts: first(store),
     refunds: first(refunds),
     disputes: first(disputes),
     subaccounts: first(edges('subaccounts')),
@@ -750,7 +804,8 @@ function without(ids: Ids, text: string): string {
 /** The answer without generated ids and instants, and without sums that each new resource changes. */
 function blurred(text: string): string {
   const [status, headers, body] = text.split('\n') as [string, string, string];
-  const named = /(id|code|token|url|refId|cursor|version|copyPaste|At|balance\w*|\w*balanceCents|\w*Cents)$/i;
+  const named =
+    /(id|code|token|url|refId|cursor|version|copyPaste|At|balance\w*|\w*balanceCents|\w*Cents|remainingCount)$/i;
   const blur = (value: unknown, name: string): unknown => {
     // Each submission adds to it.
     if (name === 'evidence') return '*';
@@ -846,6 +901,7 @@ async function sideOf(
   else
     await client.request('mutation { createTestPayment(input: { valueCents: 100000000 }) { __typename } }');
   await settled();
+  await replaceStoreProducts(app.database.sql, service.tenant, storeOf(name));
   const filled = await fill(client, tenant, name, settled);
   if (tenant.environment === 'live')
     for (const amountCents of [10, 20]) await app.controls.openDispute(service.tenant, { amountCents });

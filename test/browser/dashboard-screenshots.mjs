@@ -28,6 +28,8 @@ const LOOKS = /** @type {const} */ ([
   { name: '390-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
   { name: '390-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ]);
+/** The payment of a product with content. */
+let bought = '';
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
@@ -104,6 +106,10 @@ async function drawAll(suffix, look) {
     await draw('dashboard-offline');
     await visitor.context.setOffline(false);
     await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
+
+    await page.goto(`${app.url}/checkout/${bought}`);
+    await page.getByText('O que você comprou').waitFor();
+    await draw('page-delivered');
 
     await page.goto(`${app.url}/simulator/`);
     await page.getByRole('button', { name: 'Adiar 10 min' }).first().waitFor();
@@ -187,8 +193,37 @@ async function liveADay(app, clock, receiver) {
       input: { paymentId, amountCents },
     });
 
+  const sellContent = async () => {
+    const { createProduct } = await live.request(
+      'mutation{createProduct(input:{name:"Curso de tecelagem",priceCents:14900}){...on ProductSuccess{product{productId}}}}',
+    );
+    const { productId } = createProduct.product;
+    for (const content of [
+      { text: 'Obrigada pela compra!\nA primeira aula é na terça, às 19h.' },
+      { link: 'https://loja.example/cursos/tecelagem' },
+      { codes: ['TECE-7Q2M-91XK', 'TECE-8W4N-22PL', 'TECE-1B6V-47RT'] },
+    ])
+      await live.request('mutation($input:CreateDeliveryInput!){createDelivery(input:$input){__typename}}', {
+        input: { productId, content },
+      });
+    const { createPayment } = await live.request(
+      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on PaymentSuccess{payment{paymentId}}}}',
+      { input: { productId } },
+    );
+    bought = createPayment.payment.paymentId;
+    await payByPix(bought);
+  };
+
   await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
     url: `http://127.0.0.1:${port}/webhooks`,
+  });
+  await sellContent();
+  await post('/simulator/store', {
+    products: [
+      { id: 'caneca', name: 'Caneca de cerâmica', price: '49,90', available: true },
+      { id: 'rede', name: 'Rede Varanda', price: 'R$ 1.234,56', available: true },
+      { id: 'curso', name: 'Curso de jardinagem', price: 'sob consulta', available: false },
+    ],
   });
   await post('/simulator/credit', { amountCents: 520_000 });
   await post('/simulator/credit', { litoshi: 75_000_000 });

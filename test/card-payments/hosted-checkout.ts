@@ -13,6 +13,7 @@ import { createHttpServer } from '../../server/src/http/server.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { NotFoundError } from '../../server/src/kernel/errors.ts';
 import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
+import type { DeliveredContent } from '../../server/src/receiving/model.ts';
 
 export const NOW = new Date('2026-03-10T15:00:00.000Z');
 
@@ -28,6 +29,7 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     customer: null,
     metadata: null,
     externalId: null,
+    productId: null,
     successUrl: null,
     cancelUrl: 'https://loja.example/carrinho',
     checkoutAttempt: null,
@@ -63,6 +65,7 @@ export async function servePage({
   payment = aPayment(),
   merchantName = 'Café do Largo',
   paidElsewhere = false,
+  delivered = [],
   answer = approve,
   testCards = TEST_CARDS,
   publicUrl = 'https://pay.example',
@@ -71,12 +74,20 @@ export async function servePage({
   payment?: StoredCardPayment;
   merchantName?: string;
   paidElsewhere?: boolean;
+  delivered?: readonly DeliveredContent[];
   answer?: Answer;
   testCards?: typeof TEST_CARDS | null;
   publicUrl?: string;
   limits?: PageLimits;
 } = {}) {
-  const state = { payment, answer, charged: [] as CardDetails[], faults: [] as unknown[], now: NOW };
+  const state = {
+    payment,
+    delivered,
+    answer,
+    charged: [] as CardDetails[],
+    faults: [] as unknown[],
+    now: NOW,
+  };
   const clock: Clock = {
     now: () => state.now,
     ms: () => state.now.getTime(),
@@ -85,7 +96,7 @@ export async function servePage({
   const checkout: HostedCheckout = {
     async open(orderCode) {
       return orderCode === state.payment.orderCode
-        ? { payment: state.payment, merchantName, paidElsewhere }
+        ? { payment: state.payment, merchantName, paidElsewhere, delivered: state.delivered }
         : null;
     },
     cardRefusal: (number) =>

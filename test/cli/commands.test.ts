@@ -47,14 +47,17 @@ describe('the parser of psa', () => {
   });
 
   test.each<[string, string]>([
-    ['key', 'There is no command "key"; there are keys, accounts, doubts, tokens, ltc, backup, restore'],
+    [
+      'key',
+      'There is no command "key"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore',
+    ],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, tokens, ltc, backup, restore',
+      'There is no command "constructor"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, tokens, ltc, backup, restore',
+      'A command is missing before --json; there are keys, accounts, doubts, store, tokens, ltc, backup, restore',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
@@ -80,6 +83,10 @@ describe('the parser of psa', () => {
     ['ltc credit', "Missing required argument 'PAYMENT-ID'"],
     ['tokens pause', "Missing required argument 'TOKEN'"],
     ['tokens pause tok_1 --minutes 1h', '--minutes must be a whole number of minutes, such as 60'],
+    ['store', 'A command is missing; there are store import'],
+    ['store import --live', "Missing required argument 'FILE'"],
+    ['store import loja.json', 'Give --live or --sandbox: each of the two has a store of its own'],
+    ['store import loja.json --live --sandbox', "Option '--live' cannot be used with option '--sandbox'"],
     ['restore', "Missing required argument 'FILE'"],
     ['restore one.gz two.gz', 'Unexpected argument "two.gz"'],
     ['backup one.gz two.gz', 'Unexpected argument "two.gz"'],
@@ -144,6 +151,16 @@ describe('the parser of psa', () => {
       ['backup --all', 'backup'],
     ] as const)
       expect(() => parseCommand(words(typed))).toThrow(expect.objectContaining({ command }));
+  });
+
+  test('store import names a file and an environment, and an account where it is given', () => {
+    const command = { kind: 'operation', operation: 'store.import', json: false, file: 'loja.json' };
+    expect(parseCommand(words('store import loja.json --live'))).toEqual({
+      ...{ ...command, input: { environment: 'live' } },
+    });
+    expect(parseCommand(words('store import loja.json --sandbox --account acc_1'))).toEqual({
+      ...{ ...command, input: { environment: 'sandbox', accountId: 'acc_1' } },
+    });
   });
 
   test('backup and restore name a file, which a backup may leave out', () => {

@@ -283,6 +283,52 @@ describe('on a data folder that a running server uses', () => {
     );
   });
 
+  test('A store of 5,000 products is imported through the socket, and a mistake changes nothing', async () => {
+    const { dataDir: PSA_DATA_DIR, app } = await runningServer();
+    const file = join(temporaryFolder(), 'loja.json');
+    const many = Array.from({ length: 5_000 }, (_, index) => ({
+      ...{ id: String(index), name: `Produto ${index}`, description: 'x'.repeat(500), price: '1.234,56' },
+      ...{ imageUrl: 'https://loja.example/foto.jpg', available: true },
+    }));
+    writeFileSync(file, JSON.stringify(many));
+    const [account] = (await answer({ PSA_DATA_DIR }, 'accounts', 'list')).accounts;
+    const imported = await answer(
+      { PSA_DATA_DIR },
+      'store',
+      'import',
+      file,
+      '--sandbox',
+      '--account',
+      account.id,
+    );
+    expect(imported).toEqual({ accountId: account.id, environment: 'sandbox', count: 5_000 });
+    const { secret } = await answer({ PSA_DATA_DIR }, 'keys', 'create', '--sandbox', '--account', account.id);
+    const total = async () =>
+      (await createClient(`${app.url}/graphql`, secret).request('{ storeProducts { totalCount } }'))
+        .storeProducts;
+    expect(await total()).toEqual({ totalCount: 5_000 });
+    const refused: [unknown, string][] = [
+      ['{', `${file} is not JSON`],
+      [{ produtos: [] }, 'the file must be a list of products. Nothing has changed'],
+      [[{ id: '1' }], 'row 1, name: is required. Nothing has changed'],
+    ];
+    for (const [content, message] of refused) {
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+      expect(await psa({ PSA_DATA_DIR }, 'store', 'import', file, '--sandbox')).toMatchObject({
+        ...{ code: 1, stdout: '', stderr: expect.stringContaining(message) },
+      });
+    }
+    const missing = await psa({ PSA_DATA_DIR }, 'store', 'import', 'nenhum.json', '--live');
+    expect(missing).toMatchObject({ code: 1, stderr: 'nenhum.json cannot be read (ENOENT)\n' });
+    expect(await total()).toEqual({ totalCount: 5_000 });
+    await answer(
+      { PSA_DATA_DIR },
+      'keys',
+      'revoke',
+      (await answer({ PSA_DATA_DIR }, 'keys', 'list')).keys.at(-1).id,
+    );
+  });
+
   test('The command finds the server also where the folder’s path is too long for a socket', async () => {
     const PSA_DATA_DIR = join(temporaryFolder(), 'a'.repeat(120));
     const app = await startServerWithoutFiles(PSA_DATA_DIR);

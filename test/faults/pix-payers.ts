@@ -17,6 +17,8 @@ interface Sale {
   refunded: number;
   /** Sends everything twice at once, as an impatient client does. */
   readonly twice: boolean;
+  /** The product that it is the payment of, once that has its content. */
+  productId: string | null;
   paymentId: string | null;
   status: PaymentStatus | null;
   version: number;
@@ -32,6 +34,8 @@ interface Payer {
   leadsTo: readonly PaymentStatus[];
   /** Credits in all that are sent back in the end. */
   returned: number;
+  /** The codes in stock of the product that it pays for; left out where it pays for none. */
+  codes?: number;
 }
 
 const ANA = 'ana@cliente.example';
@@ -43,6 +47,8 @@ export const PAYERS: readonly Payer[] = [
   { email: null, pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
   { email: null, pays: 2, refunds: [100, null], leadsTo: ['refunded'], returned: 1 },
   { email: ANA, pays: 0, refunds: [], leadsTo: ['expired'], returned: 0 },
+  { email: ANA, pays: 1, refunds: [], leadsTo: ['paid'], returned: 0, codes: 2 },
+  { email: ANA, pays: 2, refunds: [null], leadsTo: ['refunded'], returned: 1, codes: 1 },
   { email: 'paga@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 0 },
   { email: 'paga-duas@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 1 },
   { email: 'paga-outro@psa.example', pays: 0, refunds: [], leadsTo: ['expired'], returned: 1 },
@@ -67,6 +73,12 @@ const CHARGE = `mutation ($input: CreateChargeInput!) {
 }`;
 const REFUND_CHARGE = `mutation ($input: RefundChargeInput!) {
   refundCharge(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+}`;
+const PRODUCT = `mutation ($input: CreateProductInput!) {
+  createProduct(input: $input) { ... on ProductSuccess { product { productId } } }
+}`;
+const DELIVERY = `mutation ($input: CreateDeliveryInput!) {
+  createDelivery(input: $input) { ... on DeliverySuccess { replayed } }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
   refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
@@ -94,6 +106,7 @@ export function createPixPayers(random: Random) {
       refunds: payer.refunds,
       refunded: 0,
       twice: random.below(4) === 0,
+      productId: null,
       paymentId: null,
       status: null,
       version: 0,
@@ -107,9 +120,18 @@ export function createPixPayers(random: Random) {
 
   const step = async (sale: Sale, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
     const { key, valueCents, payer, twice } = sale;
+    if (payer.codes !== undefined && sale.productId === null) {
+      const { createProduct } = await api.request(PRODUCT, { input: { name: key, priceCents: valueCents } });
+      const { productId } = createProduct.product;
+      const codes = Array.from({ length: payer.codes }, (_, nth) => `${productId} ${nth}`);
+      const input = { productId, content: { codes }, idempotencyKey: `entrega:${productId}` };
+      await repeated(twice, () => api.request(DELIVERY, { input }));
+      sale.productId = productId;
+      return;
+    }
     if (sale.paymentId === null) {
       const created = await repeated(twice, async () => {
-        const answer = await create(api, { key, valueCents, email: payer.email });
+        const answer = await create(api, { key, valueCents, email: payer.email, productId: sale.productId });
         // What has no code yet, or was refused one, is named as well.
         const paymentId: string | undefined = answer.id ?? answer.lookupReference;
         if (!paymentId) throw new Error(`refused: ${JSON.stringify(answer)}`);
@@ -149,10 +171,16 @@ export function createPixPayers(random: Random) {
   /** Creates a payment, or a charge that a subaccount has a part in. */
   async function create(
     api: Parameters<Errand['step']>[1],
-    { key, valueCents, email }: { key: string; valueCents: number; email: string | null },
+    {
+      key,
+      valueCents,
+      email,
+      productId,
+    }: Pick<Sale, 'key' | 'valueCents' | 'productId'> & Pick<Payer, 'email'>,
   ): Promise<{ id?: string; lookupReference?: string }> {
     if (email !== null) {
-      const input = { valueCents, customer: { email }, idempotencyKey: key };
+      const sold = productId === null ? { valueCents } : { productId };
+      const input = { ...sold, customer: { email }, idempotencyKey: key };
       const { createPayment } = await api.request(CREATE, { input });
       return { id: createPayment.payment?.paymentId, ...createPayment };
     }

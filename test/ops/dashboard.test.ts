@@ -27,6 +27,7 @@ async function everything(): Promise<Scraped> {
   metrics.onPixCredit('accepted');
   metrics.onLtcAddress('ready');
   metrics.onLtcOutput('credited');
+  metrics.onContent('delivered');
   metrics.watch({
     info: { mode: 'embedded', engine: 'pglite' },
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),

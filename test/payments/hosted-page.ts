@@ -7,7 +7,7 @@ import { brCode } from '../../server/src/kernel/br-code.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
 import { createPixPageRoutes } from '../../server/src/pix/page/routes.ts';
-import type { ReturnCause } from '../../server/src/receiving/model.ts';
+import type { DeliveredContent, ReturnCause } from '../../server/src/receiving/model.ts';
 
 export const NOW = new Date('2026-03-10T15:00:00.000Z');
 
@@ -65,13 +65,24 @@ const paid = { status: 'paid', paidAt: NOW, endToEndId: 'E00000000202603101500AB
 const past = new Date(NOW.getTime() - 60_000);
 
 /** Every page that a payment has, by name. */
-export const PAGES: Readonly<Record<string, { payment: StoredPayment; paidElsewhere?: boolean }>> = {
+export const PAGES: Readonly<
+  Record<string, { payment: StoredPayment; paidElsewhere?: boolean; delivered?: DeliveredContent[] }>
+> = {
   waiting: { payment: aPixPayment({ brCode: null, version: 1 }) },
   pending: { payment: aPixPayment() },
   'another-amount': { payment: aPixPayment({ returnedCredits: [aReturn('amount_mismatch', 4991, null)] }) },
   expired: { payment: aPixPayment({ status: 'expired', expiresAt: past }) },
   paid: {
     payment: aPixPayment({ ...paid, successUrl: 'https://loja.example/obrigado?pedido=7#topo' }),
+  },
+  'paid-delivered': {
+    payment: aPixPayment(paid),
+    delivered: [
+      { kind: 'text', status: 'delivered', content: 'Obrigada pela compra!', deliveredAt: NOW },
+      { kind: 'link', status: 'delivered', content: 'https://loja.example/curso', deliveredAt: NOW },
+      { kind: 'codes', status: 'delivered', content: 'TECE-7Q2M-91XK', deliveredAt: NOW },
+      { kind: 'codes', status: 'pending', content: null, deliveredAt: null },
+    ],
   },
   'paid-late': { payment: aPixPayment({ ...paid, expiresAt: past, paidLate: true }) },
   'paid-twice': {
@@ -113,6 +124,7 @@ export async function servePixPage({
   payment = aPixPayment(),
   merchantName = 'Café do Largo',
   paidElsewhere = false,
+  delivered = [],
   isTest = true,
   publicUrl = 'https://pay.example',
   limits = UNLIMITED,
@@ -120,11 +132,12 @@ export async function servePixPage({
   payment?: StoredPayment;
   merchantName?: string;
   paidElsewhere?: boolean;
+  delivered?: readonly DeliveredContent[];
   isTest?: boolean;
   publicUrl?: string;
   limits?: PageLimits;
 } = {}) {
-  const state = { payment, paidElsewhere, now: NOW, asksOfBank: 0, faults: [] as unknown[] };
+  const state = { payment, paidElsewhere, delivered, now: NOW, asksOfBank: 0, faults: [] as unknown[] };
   const clock: Clock = {
     now: () => state.now,
     ms: () => state.now.getTime(),
@@ -140,6 +153,7 @@ export async function servePixPage({
           payment: { ...state.payment, id: paymentId },
           merchantName,
           paidElsewhere: state.paidElsewhere,
+          delivered: state.delivered,
         };
       },
     },

@@ -26,6 +26,7 @@ describe('the page of each state', () => {
     'another-amount': ['Recebemos R$ 49,91 e estamos devolvendo: o valor é diferente do pedido.', BR_CODE],
     expired: ['O tempo para pagar acabou', '11:59', 'Acabou de pagar? O pagamento ainda é reconhecido'],
     paid: ['Pagamento confirmado', 'Tudo certo!', '10/03/2026, 12:00', PAYMENT_ID, 'Continuar para a loja'],
+    'paid-delivered': ['O que você comprou', 'TECE-7Q2M-91XK', 'ainda não está disponível'],
     'paid-late': ['Pagamento confirmado', 'depois do prazo', 'Você já pode fechar esta janela'],
     'paid-twice': [
       'Recebemos R$ 49,95 e devolvemos: o pagamento já tinha sido feito.',
@@ -55,7 +56,7 @@ describe('the page of each state', () => {
     expect(markup.split(named)).toHaveLength(3);
     expect(markup).toMatch(/<textarea id="pix-code"[^>]* readonly[^>]*>000201/);
     // What only the script can do is not shown without it.
-    expect(markup).toMatch(/<button[^>]* data-copy [^>]*hidden>/);
+    expect(markup).toMatch(/<button[^>]* data-copy="pix-code" [^>]*hidden>/);
   });
 
   test('A code that is too long to draw is shown as text alone', async () => {
@@ -223,7 +224,12 @@ describeOnDatabase('the opening of the page of a PIX payment', (open) => {
       const { payment: found, ...rest } = (await core.payments.open(paymentId, { asksBank }))!;
       return { status: found.status, ...rest };
     };
-    const pending = { status: 'pending', merchantName: 'Padaria da Ana', paidElsewhere: false };
+    const pending = {
+      status: 'pending',
+      delivered: [],
+      merchantName: 'Padaria da Ana',
+      paidElsewhere: false,
+    };
     expect(await read(payment.paymentId, true)).toEqual(pending);
     expect(core.faults.splice(0)).toEqual([new Error('no answer')]);
     isDown = false;

@@ -51,6 +51,7 @@ describe('creating a payment by PIX', () => {
     const digits = body.paymentId.slice(4);
     const now = app.clock.now().getTime();
     expect(body).toEqual({
+      delivered: null,
       paymentId: expect.stringMatching(/^psa_[0-9a-f]{32}$/),
       ...{ status: 'pending', method: 'pix', currency: 'BRL' },
       ...{ amountCents: 14990, feeCents: 50, netAmountCents: 14940 },

@@ -83,7 +83,7 @@ async function digest(): Promise<unknown> {
     select (select count(*) from event) as events, (select sum(version) from stream) as versions,
       (select count(*) from posting) as postings, (select count(*) from task) as tasks,
       (select count(*) from token) as tokens, (select count(*) from idempotency) as keys,
-      (select count(*) from product) as products, (select count(*) from subaccount) as subaccounts,
+      (select count(*) from product) as products, (select count(*) from delivery where deleted_at is null) as content, (select count(*) from subaccount) as subaccounts,
       (select count(*) from payout) as payouts, (select count(*) from subaccount_payout) as subaccount_payouts,
       (select count(*) from payment) as payments, (select count(*) from charge) as charges, (select count(*) from refund) as refunds,
       (select sum(version) from dispute) as disputes,
@@ -102,7 +102,8 @@ type Name =
   | 'payment'
   | 'charge'
   | 'product'
-  | 'dispute';
+  | 'dispute'
+  | 'delivery';
 type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>>;
 
 /** Ids of each kind: one of our own, one of another account, and one of our sandbox where there is any. */
@@ -115,18 +116,22 @@ async function idsOf(): Promise<Ids> {
   const own = await make(createRestClient(app.url, LIVE_KEY), first!.id);
   const sandbox = createRestClient(app.url, TEST_KEY);
   await sandbox.post('/sandbox/payments', { valueCents: 1_000_000 });
-  const { subaccount, payout, payment, charge, product } = {
+  const { subaccount, payout, payment, charge, product, delivery } = {
     subaccount: (await sandbox.post('/subaccounts', { name: 'Teste' })).body.id,
     payout: (await sandbox.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
     payment: await paid(sandbox, { accountId: first!.id, environment: 'sandbox' }),
     charge: await charged(sandbox, { accountId: first!.id, environment: 'sandbox' }),
-    product: (await sandbox.post('/products', { name: 'Teste', priceCents: 990 })).body.id,
+    ...(await sold(sandbox)),
   };
   const theirs = await make(foreign, accountId);
   await app.work.settled();
   app.clock.advance(3_600_000);
   await app.work.settled();
-  return { own, foreign: theirs, sandbox: { ...theirs, subaccount, payout, payment, charge, product } };
+  return {
+    own,
+    foreign: theirs,
+    sandbox: { ...theirs, subaccount, payout, payment, charge, product, delivery },
+  };
 }
 
 /** A payment by PIX that is paid, and can be refunded. */
@@ -145,6 +150,14 @@ async function charged(client: RestClient, tenant: Tenant): Promise<string> {
   return chargeId;
 }
 
+/** A product with content. */
+async function sold(client: RestClient) {
+  const product = (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id;
+  const content = { text: 'Obrigada!' };
+  const delivery = (await client.post('/deliveries', { productId: product, content })).body.deliveryId;
+  return { product, delivery };
+}
+
 async function make(client: RestClient, accountId: string): Promise<Record<Name, string>> {
   const subaccount = (await client.post('/subaccounts', { name: 'Ana' })).body.id;
   await client.post(`/subaccounts/${subaccount}/transfers`, { amountCents: 10_000_000 });
@@ -159,7 +172,7 @@ async function make(client: RestClient, accountId: string): Promise<Record<Name,
     card: (await client.post('/card-payments', { valueCents: 4990 })).body.orderCode,
     payment: await paid(client, { accountId, environment: 'live' }),
     charge: await charged(client, { accountId, environment: 'live' }),
-    product: (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id,
+    ...(await sold(client)),
     dispute: await app.controls.openDispute({ accountId, environment: 'live' }, { amountCents: 100 }),
   };
 }
@@ -186,6 +199,7 @@ const MALFORMED: Record<Name, string[]> = {
     ...[`psc_${HEX}0123456A`, `psa_${HEX}01234567`, `psc_split_${HEX}01234567`],
   ],
   product: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
+  delivery: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
 };
 
 const idOf = (ids: Ids, name: Name): Field => ({
@@ -219,6 +233,15 @@ const PRODUCT = {
   priceCents: { field: { kind: 'cents', valid: 990 }, required: true },
 } satisfies Operation['fields'];
 const KEY = { field: { kind: 'key', valid: 'chave-1' } } as const;
+/** In upper case the id of a product is well formed. */
+const productOf = ({ own, foreign, sandbox }: Ids): Field => ({
+  kind: 'id',
+  valid: own.product,
+  malformed: MALFORMED.product.slice(0, -1),
+  others: [foreign.product, sandbox.product],
+});
+const contentOf = (valid: object) =>
+  ({ content: { field: { kind: 'content', valid }, required: true } }) satisfies Operation['fields'];
 const PIX_VALUE = {
   field: { kind: 'cents', valid: 4990, min: 1, max: 10_000_000_000 },
   required: true,
@@ -291,7 +314,7 @@ function rest(ids: Ids): Operation[] {
       method: { field: { kind: 'choice', valid: 'pix' } },
     }),
     post('/payments', {
-      productId: { field: idOf(ids, 'product'), required: true },
+      productId: { field: productOf(ids), required: true },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto-rest' } },
     }),
     post('/payments/{id}/refunds', {
@@ -326,6 +349,12 @@ function rest(ids: Ids): Operation[] {
       idempotencyKey: KEY,
     }),
     post('/products', PRODUCT),
+    post('/deliveries', {
+      productId: { field: productOf(ids), required: true },
+      ...contentOf({ text: 'Obrigada!' }),
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-entrega-rest' } },
+    }),
+    get('/deliveries/{id}', 'delivery', 'id', 'DELETE'),
     post(
       '/sandbox/payments',
       { valueCents: TEST_VALUE, pending: { field: { kind: 'flag', valid: false } } },
@@ -348,6 +377,8 @@ function rest(ids: Ids): Operation[] {
       '/subaccounts',
       '/products',
       '/disputes',
+      '/deliveries',
+      '/store/products',
     ].flatMap((path) => list(path)),
   ];
 }
@@ -365,7 +396,8 @@ async function sent(
   if (Number(headers.get('ratelimit-remaining') ?? 120) < 2) app.clock.advance(60_000);
   if (status < 300) return { refusal: null, fault: false };
   return {
-    refusal: status === 404 ? `id orderCode payoutId productId 404 ${body.error}` : `${body.error}`,
+    refusal:
+      status === 404 ? `id orderCode payoutId productId deliveryId 404 ${body.error}` : `${body.error}`,
     fault: status >= 500 || status === 429,
   };
 }
@@ -401,7 +433,7 @@ function graphql(ids: Ids): Operation[] {
       method: { field: { kind: 'choice', valid: 'PIX' } },
     }),
     mutation('createPayment', {
-      productId: { field: idOf(ids, 'product'), required: true },
+      productId: { field: productOf(ids), required: true },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto' } },
     }),
     mutation('refundPayment', {
@@ -436,6 +468,11 @@ function graphql(ids: Ids): Operation[] {
       idempotencyKey: KEY,
     }),
     mutation('createProduct', PRODUCT),
+    mutation('createDelivery', {
+      productId: { field: productOf(ids), required: true },
+      ...contentOf({ link: 'https://loja.example/curso' }),
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-entrega' } },
+    }),
     mutation(
       'createTestPayment',
       { valueCents: TEST_VALUE, pending: { field: { kind: 'flag', valid: false } } },
@@ -476,6 +513,8 @@ function graphql(ids: Ids): Operation[] {
       'charges',
       'disputes',
       'products',
+      'deliveries',
+      'storeProducts',
       'webhookDeliveries',
     ].map(
       (list): Operation => ({

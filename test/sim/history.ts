@@ -151,10 +151,10 @@ export async function playHistory({
 async function effectsOf({ database, live: { accountId } }: World): Promise<Effect[]> {
   const { rows } = await raw<Effect>`
     select case when checkout_attempt is null then 'createCardPayment' else 'startCheckout' end as made,
-      environment::text, order_code as id, amount_cents::text as mark, status
+      environment::text, order_code as id, coalesce(product_id || metadata, amount_cents::text) as mark, status
     from card_payment where account_id = ${accountId}
     union all select case when checkout_attempt is null then 'createPayment' else 'startPixCheckout' end,
-      environment, payment_id, amount_cents::text, status
+      environment, payment_id, coalesce(product_id || metadata, amount_cents::text), status
     from payment where account_id = ${accountId}
     union all select 'createCharge', environment, charge_id, amount_cents::text, status
     from charge where account_id = ${accountId}

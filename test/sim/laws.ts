@@ -32,6 +32,9 @@ const TABLES = [
   'webhook_endpoint',
   'webhook_delivery',
   'product',
+  'delivery',
+  'delivery_code',
+  'delivered_content',
   'observed',
   'list_count',
 ];
@@ -210,6 +213,7 @@ const LAWS: Record<string, string> = {
       union all select 'createPayment', payment_id from payment
       union all select 'startPixCheckout', payment_id from payment
       union all select 'createCharge', charge_id from charge
+      union all select 'createDelivery', delivery_id from delivery
       union all select 'requestPayout', withdrawal_id from payout
       union all select 'refund', refund_id from refund where not automatic
       union all select 'requestSubaccountPayout', id from subaccount_payout
@@ -217,7 +221,8 @@ const LAWS: Record<string, string> = {
       union all select 'credit', split_part(transaction_id, ':', 2) from posting where transaction_id like 'credit:%'
     )
     union all
-    select account_id, min(operation), min(key), resource_id from idempotency
+    -- Several requests add codes to one stock.
+    select account_id, min(operation), min(key), resource_id from idempotency where operation <> 'createDelivery'
     group by account_id, environment, resource_id having count(*) > 1`,
 };
 

@@ -13,6 +13,8 @@ export type Field =
   | { kind: 'destination'; valid: string }
   | { kind: 'flag'; valid: boolean }
   | { kind: 'object'; valid: object }
+  /** The content of a delivery. */
+  | { kind: 'content'; valid: object }
   /** The id of an existing resource. `others` are ids of another account and of another environment. */
   | { kind: 'id'; valid: string; malformed: readonly string[]; others: readonly string[] };
 
@@ -112,6 +114,26 @@ function badValues(field: Field): fc.Arbitrary<Bad> {
       return fc.oneof(
         text,
         bad('none of them', 'no_method', 'UNKNOWN', 'unknown', '__proto__', 'constructor'),
+      );
+    case 'content':
+      return fc.oneof(
+        bad('no content', {}, { text: null }, { other: 'a' }),
+        bad('two members', { text: 'a', codes: ['b'] }, { text: 'a', link: 'https://loja.example/' }),
+        bad(
+          'a bad text',
+          ...['', 'x'.repeat(4_001), ...NUL, ...LONE_SURROGATES].map((each) => ({ text: each })),
+        ),
+        bad(
+          'a bad link',
+          ...['javascript:alert(1)', 'http://loja.example/', 'loja', 'https://a:b@loja.example/'].map(
+            (link) => ({ link }),
+          ),
+          { link: `https://loja.example/${'a'.repeat(1_980)}` },
+        ),
+        bad('bad codes', ...[[], [''], ['a', 'a'], ['x'.repeat(501)], [7], NUL].map((codes) => ({ codes })), {
+          codes: Array.from({ length: 1_001 }, (_, index) => `C-${index}`),
+        }),
+        bad('a wrong type', 0, 'texto', true, [], ['a']),
       );
     case 'destination':
       return fc.oneof(

@@ -12,6 +12,7 @@ import type { ChargeService, StoredCharge } from '../../server/src/charges/model
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database, Sql } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
+import type { DeliveryService, StoredDelivery } from '../../server/src/deliveries/model.ts';
 import type { DisputeControls, DisputeService, StoredDispute } from '../../server/src/disputes/model.ts';
 import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
@@ -38,6 +39,7 @@ import type {
   StoredTestPayment,
   TestPaymentControls,
 } from '../../server/src/sandbox/model.ts';
+import type { StoreControls, StoreService } from '../../server/src/store/model.ts';
 import type { OwnSubaccounts } from '../../server/src/subaccounts/model.ts';
 import type { WalletControls, WalletService } from '../../server/src/wallet/model.ts';
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
@@ -78,6 +80,8 @@ export interface Core {
   readonly checkoutTokens: CheckoutTokenService;
   readonly webhooks: WebhookService;
   readonly products: ProductService<StoredProduct>;
+  readonly deliveries: DeliveryService<StoredDelivery>;
+  readonly store: StoreService & StoreControls;
   readonly sandbox: SandboxService<StoredTestPayment>;
   readonly wallet: WalletService;
   readonly controls: WalletControls & DisputeControls & TestPaymentControls;

@@ -11,6 +11,8 @@ import { pixCharges, refundableCharges } from '../../server/src/charges/collecti
 import { createChargeService } from '../../server/src/charges/service.ts';
 import type { Committer } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
+import { productContent } from '../../server/src/deliveries/collections.ts';
+import { createDeliveryService } from '../../server/src/deliveries/service.ts';
 import { createClaimReceiving } from '../../server/src/disputes/claim-service.ts';
 import { createDisputeControls, createDisputeService } from '../../server/src/disputes/service.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
@@ -42,6 +44,7 @@ import { createSimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import { createRefundSending } from '../../server/src/refunds/sending.ts';
 import { createRefundService } from '../../server/src/refunds/service.ts';
 import { createSandboxService } from '../../server/src/sandbox/service.ts';
+import { createStoreService } from '../../server/src/store/service.ts';
 import { beneficiaries } from '../../server/src/subaccounts/collections.ts';
 import { createSubaccountSending } from '../../server/src/subaccounts/sending.ts';
 import { createSubaccountService } from '../../server/src/subaccounts/service.ts';
@@ -88,8 +91,8 @@ export function wireSlices({
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
   const sources = {
-    card_payment: refundableCardPayments,
-    payment: refundablePayments(beneficiaries),
+    card_payment: refundableCardPayments(productContent),
+    payment: refundablePayments(beneficiaries, productContent),
     charge: refundableCharges(beneficiaries),
   };
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit, claims: SIMULATED_CLAIMS });
@@ -100,10 +103,12 @@ export function wireSlices({
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
     otherMethods: [pixOrderPayments],
+    content: productContent,
     returnOf: returnOfCardPayment,
   });
   const pixCharging = createPixCharging({
     ...{ database, committer, accounts, beneficiaries, rail, onFault },
+    content: productContent,
     families: PIX_FAMILIES,
     otherMethods: [cardOrderPayments],
     meter: { onPixCode: () => undefined, onPixCredit: () => undefined },
@@ -112,6 +117,7 @@ export function wireSlices({
     ...{ database, committer, onFault },
     rail: wrapLitecoin(litecoin),
     family: ltcPayments,
+    content: productContent,
     methods: [pixOrderPayments, cardOrderPayments],
     meter: { onLtcAddress: () => undefined, onLtcOutput: () => undefined },
   });
@@ -173,6 +179,8 @@ export function wireSlices({
       prepare: prepareToken,
     }),
     products,
+    deliveries: createDeliveryService({ database, committer, products: productRecords }),
+    store: createStoreService({ database, committer }),
     refunds,
     sandbox,
     wallet: createWalletService({ database, onFault }),

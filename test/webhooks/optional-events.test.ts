@@ -8,6 +8,7 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
+import { buyByPix, stock } from '../deliveries/sales.ts';
 import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
 import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -159,6 +160,17 @@ const HAPPENINGS: Record<
     const of = { resource: null, amountCents: 300, status: 'won', reason: 'operational_error' };
     return { disputeId, ...of, evidenceDueAt, createdAt, closedAt };
   },
+  async 'delivery.delivered'(core, callbackUrl) {
+    const { productId, deliveryId } = await stock(core, { text: 'Obrigada!' });
+    const id = await buyByPix(core, productId, { callbackUrl });
+    return { deliveryId, productId, resource: { type: 'payment', id } };
+  },
+  async 'delivery.out_of_stock'(core, callbackUrl) {
+    const { productId, deliveryId } = await stock(core, { codes: ['AAAA-1111'] });
+    await buyByPix(core, productId);
+    const id = await buyByPix(core, productId, { callbackUrl });
+    return { deliveryId, productId, resource: { type: 'payment', id } };
+  },
 };
 
 /** A bank that refuses one amount. */
@@ -228,7 +240,14 @@ describeOnDatabase('optional webhook events', (open) => {
       const { core, receiver } = await configured(optionalEvents as OptionalWebhookEvent[] | undefined);
       await happenAll(core);
       expect(names(receiver).sort()).toEqual([
-        ...['card_payment.paid', 'charge.paid', 'payment.paid'],
+        ...[
+          'card_payment.paid',
+          'charge.paid',
+          'payment.paid',
+          'payment.paid',
+          'payment.paid',
+          'payment.paid',
+        ],
         ...['refund.completed', 'refund.completed', 'refund.completed'],
         ...['withdrawal.completed', 'withdrawal.requested'],
       ]);
@@ -240,6 +259,8 @@ describeOnDatabase('optional webhook events', (open) => {
       expect(names(receiver).sort()).toEqual(
         [
           ...['card_payment.expired', 'card_payment.failed', 'card_payment.paid', 'card_payment.refunded'],
+          ...['delivery.delivered', 'delivery.delivered', 'delivery.out_of_stock'],
+          ...['payment.paid', 'payment.paid', 'payment.paid'],
           ...['charge.expired', 'charge.failed', 'charge.paid', 'charge.refunded'],
           ...['dispute.closed', 'dispute.opened', 'dispute.opened', 'dispute.opened', 'dispute.updated'],
           ...['refund.completed', 'refund.completed', 'refund.completed'],

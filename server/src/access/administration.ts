@@ -109,6 +109,15 @@ export function createAdministration({
 }
 
 /**
+ * Finds the account of an id, or the only one, for a command that changes what is kept here.
+ * @throws NotFoundError, ValidationError (there are several), PermissionError (in remote mode)
+ */
+export async function findManagedAccount(sql: Sql, accountId: string | undefined): Promise<string> {
+  await assertAccountsManagedHere(sql);
+  return accountId === undefined ? onlyAccount(sql) : (await findAccount(sql, accountId)).id;
+}
+
+/**
  * Prepares the database of a server in remote mode at each start, in place of `bootstrap`: binds it to one merchant at
  * one service, and makes its keys exactly the configured ones. A key that is no longer configured is revoked, which ends
  * its tokens and everything that they hold open on any instance; `committer` announces it. No key is generated.

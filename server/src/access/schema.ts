@@ -85,7 +85,10 @@ const DashboardScope = builder.enumType('DashboardScope', {
     CARD_PAYMENTS: { value: 'card_payments', description: 'Card payments and their refunds.' },
     PAYMENTS: { value: 'payments', description: 'PIX payments, charges, and their refunds.' },
     DISPUTES: { value: 'disputes', description: 'Disputes, with their evidence.' },
-    PRODUCTS: { value: 'products' },
+    PRODUCTS: {
+      value: 'products',
+      description: 'Products, deliveries without their content, and the products of the store.',
+    },
     WEBHOOKS: { value: 'webhooks' },
   } as const,
 });

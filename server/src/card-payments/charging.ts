@@ -1,5 +1,6 @@
 import { type Committer, joined, type State, type Writes } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
+import type { ProductContent } from '../commit/product-content.ts';
 import type { Database } from '../db/database.ts';
 import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
@@ -13,9 +14,11 @@ import {
   cardOrderPayments,
   cardPayments,
   orderOf,
+  readContent,
   readWithSiblings,
+  saleOf,
   siblingsOf,
-  writesOf,
+  writesWithContent,
 } from './collections.ts';
 import {
   type CardPaymentChange,
@@ -49,6 +52,7 @@ export function createCharging({
   accounts,
   guard,
   otherMethods,
+  content,
   returnOf,
   onFault,
 }: {
@@ -59,6 +63,7 @@ export function createCharging({
   guard: CardTestingGuard;
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
+  content: ProductContent;
   /** Returns the writes that begin the refund of a payment which is returned by itself. */
   returnOf: (payment: StoredCardPayment, now: Date) => Writes;
   /** Receives the error of an acquirer that did not answer, or of a card that could not be counted. */
@@ -77,7 +82,11 @@ export function createCharging({
           reader.load(accounts, tenant.accountId),
           readWithSiblings(reader, orderCode).then(
             (payment) =>
-              payment && Promise.all(otherMethods.map((method) => method.read(reader, orderOf(payment)))),
+              payment &&
+              Promise.all([
+                readContent(reader, payment, content),
+                ...otherMethods.map((method) => method.read(reader, orderOf(payment))),
+              ]),
           ),
         ]),
       decide(state) {
@@ -86,7 +95,7 @@ export function createCharging({
         const change = decide(payment, state);
         if (change === null) return { outcome: { payment, refusal: null } };
         if (typeof change === 'string') return { outcome: { payment, refusal: change } };
-        const writes = writesOf(change);
+        const writes = writesWithContent(change, content, state);
         return {
           outcome: { payment: change.payment, refusal: null },
           writes: isReturned(change) ? joined(writes, returnOf(change.payment, state.now)) : writes,
@@ -147,7 +156,12 @@ export function createCharging({
       const found = await selectByOrderCode(database.sql, orderCode);
       if (!found) return null;
       const { tenant, payment, merchantName } = found;
-      return { payment, merchantName, paidElsewhere: await isPaidElsewhere(tenant, payment) };
+      const sale = payment.paidAt ? saleOf(payment) : null;
+      const [paidElsewhere, delivered] = await Promise.all([
+        isPaidElsewhere(tenant, payment),
+        sale ? content.select(database.sql, tenant, sale.payment) : [],
+      ]);
+      return { payment, merchantName, paidElsewhere, delivered };
     },
 
     cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),

@@ -1,5 +1,14 @@
-import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import {
+  type Change,
+  type Collection,
+  joined,
+  put,
+  type Reader,
+  type State,
+  type Writes,
+} from '../commit/commit.ts';
 import type { Order, OrderPayments } from '../commit/orders.ts';
+import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { tokenOf } from './checkout/model.ts';
 import type { CardPaymentChange } from './decisions.ts';
@@ -155,39 +164,69 @@ export function writesOf({ previous, payment, transaction, due, announced }: Car
   };
 }
 
+/** The sale that the payment is, where it pays for a product; null otherwise. */
+export function saleOf({ orderCode, productId, callbackUrl }: StoredCardPayment): ProductSale | null {
+  return productId === null
+    ? null
+    : { payment: { type: 'card_payment', id: orderCode }, productId, callbackUrl };
+}
+
+/** Translates a step of a payment into writes, with the content that its payer is given or no more shown. */
+export function writesWithContent(change: CardPaymentChange, content: ProductContent, state: State): Writes {
+  const writes = writesOf(change);
+  const { previous, payment } = change;
+  const sale = saleOf(payment);
+  if (!sale || !previous || previous.status === payment.status) return writes;
+  if (payment.status === 'paid') return joined(writes, content.deliver(state, sale, payment.paidAt!));
+  return payment.status === 'refunded' ? joined(writes, content.revoke(state, sale)) : writes;
+}
+
+/** Loads what `writesWithContent` reads. */
+export async function readContent(
+  reader: Reader,
+  payment: StoredCardPayment | null,
+  content: ProductContent,
+): Promise<void> {
+  const sale = payment && saleOf(payment);
+  if (sale) await content.read(reader, sale);
+}
+
 /** Card payments, as refunds take from them and end. */
-export const refundableCardPayments = {
-  read: (reader: Reader, orderCode: string) => reader.load(cardPayments, orderCode),
+export function refundableCardPayments(content: ProductContent) {
+  return {
+    read: async (reader: Reader, orderCode: string) =>
+      readContent(reader, await reader.load(cardPayments, orderCode), content),
 
-  begin(state: State, orderCode: string, request: Parameters<typeof decideRefundBegin>[1]) {
-    const payment = state.get(cardPayments, orderCode);
-    if (!payment) throw new NotFoundError('Card payment not found');
-    const { change, amountCents } = decideRefundBegin(payment, request, state);
-    return {
-      amountCents,
-      chargeId: payment.paidChargeId!,
-      details: refundDetailsOf(payment),
-      writes: writesOf(change),
-    };
-  },
+    begin(state: State, orderCode: string, request: Parameters<typeof decideRefundBegin>[1]) {
+      const payment = state.get(cardPayments, orderCode);
+      if (!payment) throw new NotFoundError('Card payment not found');
+      const { change, amountCents } = decideRefundBegin(payment, request, state);
+      return {
+        amountCents,
+        chargeId: payment.paidChargeId!,
+        details: refundDetailsOf(payment),
+        writes: writesOf(change),
+      };
+    },
 
-  end(
-    state: State,
-    orderCode: string,
-    refund: { refundId: string; amountCents: number; status: 'completed' | 'failed' },
-  ) {
-    const payment = state.need(cardPayments, orderCode);
-    const details = refundDetailsOf(payment);
-    // The merchant never gets the money of a payment that is returned by itself: there is no other end than its refund.
-    if (refund.status === 'failed' && payment.status === 'refunded')
-      return { details, writes: {}, mustRepeat: true };
-    const change =
-      refund.status === 'completed'
-        ? decideRefundCompleted(payment, refund, state.now)
-        : decideRefundFailed(payment, refund, state.balances);
-    return { details, writes: writesOf(change), mustRepeat: false };
-  },
-};
+    end(
+      state: State,
+      orderCode: string,
+      refund: { refundId: string; amountCents: number; status: 'completed' | 'failed' },
+    ) {
+      const payment = state.need(cardPayments, orderCode);
+      const details = refundDetailsOf(payment);
+      // The merchant never gets the money of a payment that is returned by itself: there is no other end than its refund.
+      if (refund.status === 'failed' && payment.status === 'refunded')
+        return { details, writes: {}, mustRepeat: true };
+      const change =
+        refund.status === 'completed'
+          ? decideRefundCompleted(payment, refund, state.now)
+          : decideRefundFailed(payment, refund, state.balances);
+      return { details, writes: writesWithContent(change, content, state), mustRepeat: false };
+    },
+  };
+}
 
 /** Card payments, as disputes take from them. A claim of the acquirer names its payment, and no code of PIX. */
 export const disputableCardPayments = {

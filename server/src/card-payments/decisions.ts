@@ -34,7 +34,12 @@ export type CardPaymentTask = 'card_payment.expire' | 'card_payment.resolve' | '
 
 export function decideCreate(
   input: Omit<CreateCardPaymentInput, 'idempotencyKey'>,
-  { orderCode, checkoutAttempt, now }: { orderCode: string; checkoutAttempt: string | null; now: Date },
+  {
+    orderCode,
+    checkoutAttempt,
+    productId = null,
+    now,
+  }: { orderCode: string; checkoutAttempt: string | null; productId?: string | null; now: Date },
 ): CardPaymentChange {
   const expiresAt = new Date(now.getTime() + CHECKOUT_SESSION_MS);
   const payment: StoredCardPayment = {
@@ -47,6 +52,7 @@ export function decideCreate(
     customer: customerOf(input.customer),
     metadata: input.metadata ?? null,
     externalId: input.externalId ?? null,
+    productId,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
     checkoutAttempt,

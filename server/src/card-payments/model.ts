@@ -13,7 +13,9 @@ import {
   requiredOr,
   webUrl,
 } from '../kernel/text.ts';
-import type { PaymentStatus } from '../receiving/model.ts';
+import type { DeliveredContent, PaymentStatus } from '../receiving/model.ts';
+
+export type { DeliveredContent };
 
 /**
  * The statuses of a card payment (the document's section 3.2; what it leaves open is decided in
@@ -107,6 +109,8 @@ export interface CardPayment {
 export interface StoredCardPayment extends CardPayment {
   status: CardPaymentStatus;
   externalId: string | null;
+  /** The product that its checkout token sold; null where that sold none. */
+  productId: string | null;
   /** The checkout attempt. If two of its payments are paid, the second is refunded. */
   checkoutAttempt: string | null;
   /** The charge whose outcome is not known yet. */
@@ -298,10 +302,16 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
 
 /** The operations of the payer's page on one payment, whose order code is all that it knows. */
 export interface HostedCheckout {
-  /** `paidElsewhere`: another payment of the same order was paid, so that this one takes no card. */
-  open(
-    orderCode: string,
-  ): Promise<{ payment: StoredCardPayment; merchantName: string; paidElsewhere: boolean } | null>;
+  /**
+   * `paidElsewhere`: another payment of the same order was paid, so that this one takes no card. `delivered`: the content
+   * that a paid one was given.
+   */
+  open(orderCode: string): Promise<{
+    payment: StoredCardPayment;
+    merchantName: string;
+    paidElsewhere: boolean;
+    delivered: readonly DeliveredContent[];
+  } | null>;
   /** Explains to the payer why the acquirer does not accept the card; null where it does. */
   cardRefusal(cardNumber: string): string | null;
   /**

@@ -158,7 +158,10 @@ export function createCardPaymentService({
           const { amount: _, ...details } = grant;
           const change = decideCreate(
             { ...details, valueCents, customer: input.customer ?? details.customer },
-            { orderCode, checkoutAttempt, now: state.now },
+            {
+              ...{ orderCode, checkoutAttempt, now: state.now },
+              productId: amount.kind === 'product' ? amount.productId : null,
+            },
           );
           const writes = writesOf(change);
           writes.records.push(remember({ ...attempt, resourceId: orderCode }));

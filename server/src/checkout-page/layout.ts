@@ -140,6 +140,38 @@ export function receipt(
   return html`<dl class="receipt">${lines.map(([label, text]) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)}</dl>`;
 }
 
+/** Content of the product, as its payer is given it. */
+interface Delivered {
+  kind: 'text' | 'link' | 'codes';
+  status: 'pending' | 'delivered' | 'revoked';
+  content: string | null;
+}
+
+/** The content that the payer has bought, with a button that copies each code and text; null where there is none to show. */
+export function deliveredContent(delivered: readonly Delivered[]): Html | null {
+  const shown = delivered.filter(({ status }) => status !== 'revoked');
+  if (shown.length === 0) return null;
+  return html`
+    <section class="delivered" aria-labelledby="delivered-title">
+      <h2 class="delivered-title" id="delivered-title">O que você comprou</h2>
+      <ul>${shown.map((each, index) => html`<li>${deliveredItem(each, `delivered-${index + 1}`)}</li>`)}</ul>
+    </section>`;
+}
+
+function deliveredItem({ kind, content }: Delivered, id: string): Html {
+  if (content === null)
+    return html`<p class="pix-hint">${ICONS.clock}O seu código ainda não está disponível: ele aparece aqui assim que a loja repuser o estoque.</p>`;
+  if (kind === 'link')
+    return html`<a class="button button-quiet" href="${content}" rel="noreferrer noopener" target="_blank">Abrir o conteúdo</a><p class="delivered-link">${content}</p>`;
+  return html`
+    <div class="pix-copy">
+      <label for="${id}">${kind === 'codes' ? 'Seu código' : 'Seu conteúdo'}</label>
+      <textarea id="${id}" class="pix-text" rows="${kind === 'codes' ? '1' : '4'}" readonly spellcheck="false" autocomplete="off" data-copy-text>${content}</textarea>
+      <button class="button button-quiet" type="button" data-copy="${id}" data-copied="Copiado" data-copied-note="Copiado. Guarde em um lugar seguro." hidden>${ICONS.copy}<span data-label>Copiar</span><span class="visually-hidden"> ${kind === 'codes' ? 'o seu código' : 'o seu conteúdo'}</span></button>
+      <p class="pix-note" role="status" data-copy-note></p>
+    </div>`;
+}
+
 /** A link to the shop for a payer who has neither paid nor cancelled. */
 export function backLink(url: string | null): Html | null {
   return url === null
@@ -147,11 +179,14 @@ export function backLink(url: string | null): Html | null {
     : html`<p class="actions"><a class="button button-quiet" href="${url}" rel="noreferrer">Voltar para a loja</a></p>`;
 }
 
-/** The end of the page of a paid payment: a link to the shop, or the note that the window can be closed. */
-export function nextStep(url: string | null): Html {
+/**
+ * The end of the page of a paid payment: a link to the shop, or the note that the window can be closed. `isRead`: there is
+ * something to read, and the window does not close itself.
+ */
+export function nextStep(url: string | null, { isRead = false } = {}): Html {
   return html`
     ${url && html`<p class="actions"><a class="button" href="${url}" rel="noreferrer">Continuar para a loja</a></p>`}
-    <p class="aside" data-closable="${url ? 'no' : 'yes'}" role="status" hidden>Você já pode fechar esta janela.</p>`;
+    <p class="aside" data-closable="${url || isRead ? 'no' : 'yes'}" role="status" hidden>Você já pode fechar esta janela.</p>`;
 }
 
 /** The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise. */

@@ -197,17 +197,24 @@ function showBusy(form) {
 // ── The PIX code ────────────────────────────────────────────────────────────────────────────────
 
 function startCopying() {
-  const button = /** @type {HTMLButtonElement | null} */ (document.querySelector('[data-copy]'));
-  const code = /** @type {HTMLTextAreaElement | null} */ (document.querySelector('[data-pix-code]'));
-  if (!button || !code) return;
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (
+    document.querySelectorAll('[data-copy]')
+  ))
+    startCopyingOf(button);
+}
+
+/** @param {HTMLButtonElement} button */
+function startCopyingOf(button) {
+  const code = /** @type {HTMLTextAreaElement} */ (document.getElementById(button.dataset.copy ?? ''));
   const label = /** @type {HTMLElement} */ (button.querySelector('[data-label]'));
-  const note = /** @type {HTMLElement} */ (document.querySelector('[data-copy-note]'));
-  const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
+  const note = /** @type {HTMLElement} */ (button.parentElement?.querySelector('[data-copy-note]'));
+  const live = /** @type {HTMLElement | null} */ (document.querySelector('[data-live]'));
+  const isPix = 'pixCode' in code.dataset;
   const text = label.textContent;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   button.hidden = false;
-  live.hidden = false;
+  if (live) live.hidden = false;
   code.addEventListener('focus', () => code.select());
   button.addEventListener('click', async () => {
     clearTimeout(timer);
@@ -226,7 +233,7 @@ function startCopying() {
       // Without https, in a frame, or denied: the payer copies the selected text.
       code.focus();
       code.select();
-      note.textContent = 'O código está selecionado: copie com o menu do aparelho.';
+      note.textContent = `O ${isPix ? 'código' : 'texto'} está selecionado: copie com o menu do aparelho.`;
     }
   });
 }

@@ -15,7 +15,7 @@ export class UsageError extends Error {
 
 export type ParsedCommand =
   | { kind: 'help'; text: string }
-  | { kind: 'operation'; operation: OperationName; input: object; json: boolean }
+  | { kind: 'operation'; operation: OperationName; input: object; json: boolean; file?: string }
   | { kind: 'backup'; file: string | null; json: boolean }
   | { kind: 'restore'; file: string; json: boolean };
 
@@ -177,6 +177,32 @@ then nothing has changed.`,
         return { id, made };
       }),
     );
+
+  const store = program.command('store');
+  define(
+    store,
+    'import',
+    'replaces all products of the store by those of a JSON file',
+    'store import loja.json --live',
+  )
+    .argument('<FILE>')
+    .addOption(new Option('--live', 'the store of live keys; this or --sandbox').conflicts('sandbox'))
+    .option('--sandbox', 'that of test keys; this or --live')
+    .option('--account <ID>', 'the account, where there are several')
+    .addHelpText(
+      'after',
+      `
+The file has the products in the store's own order, at most 5,000:
+[{ "id": "1", "name": "Caneca", "description": null, "price": "1.234,56",
+   "imageUrl": "https://…", "available": true }]
+id and name are required. A mistake is named with its row, and changes nothing.`,
+    )
+    .action((file: string, { live, sandbox, account, json = false }) => {
+      if (!live && !sandbox)
+        throw new UsageError('Give --live or --sandbox: each of the two has a store of its own');
+      const input = withoutUndefined({ accountId: account, environment: live ? 'live' : 'sandbox' });
+      onParsed({ kind: 'operation', operation: 'store.import', input, json, file });
+    });
 
   const tokens = program.command('tokens');
   define(

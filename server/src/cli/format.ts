@@ -65,6 +65,14 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
         ? `Nothing of ${paymentId} waits to be credited.\n`
         : `Credited ${litoshi} litoshi of ${paymentId}.\n`;
     }
+    case 'store.import': {
+      const { accountId, environment, count } = result as {
+        accountId: string;
+        environment: string;
+        count: number;
+      };
+      return `The ${environment} store of account ${accountId} has ${count} product${count === 1 ? '' : 's'} now.\n`;
+    }
     case 'tokens.pause': {
       const { tokenId, pausedUntil } = (result as { token: Json<PausedToken> }).token;
       const until = pausedUntil === null ? 'until it is resumed' : `until ${formatInstant(pausedUntil)}`;

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql as raw } from 'kysely';
-import { createAdministration } from '../access/administration.ts';
+import { createAdministration, findManagedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
 import { createTokenAdministration } from '../card-payments/tokens/service.ts';
 import { createCommitter } from '../commit/commit.ts';
@@ -23,6 +23,7 @@ import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../o
 import { describeDatabaseError } from '../ops/database-errors.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
 import { ltcPayments } from '../payments/collections.ts';
+import { createStoreAdministration, createStoreService } from '../store/service.ts';
 import { type ParsedCommand, parseCommand, UsageError } from './commands.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
 
@@ -47,8 +48,10 @@ async function main(args: readonly string[]): Promise<void> {
     await backupOrRestore(command);
     return;
   }
-  const { operation, input, json } = command;
+  const { operation, json, file } = command;
+  const input = file === undefined ? command.input : { ...command.input, products: readJsonFile(file) };
   const invalid = findOperation(operation)!.check(input);
+  if (invalid && file !== undefined) throw new Refusal(`${describeRefusal(invalid)}. Nothing has changed`);
   if (invalid) throw new UsageError(describeRefusal(invalid));
   config = readConfig();
   const answer = await perform(config, operation, input);
@@ -56,6 +59,21 @@ async function main(args: readonly string[]): Promise<void> {
   process.stdout.write(
     json ? `${JSON.stringify(answer.result, null, 2)}\n` : formatResult(operation, answer.result),
   );
+}
+
+/** @throws Refusal where the file cannot be read, or is not JSON */
+function readJsonFile(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(resolve(invocationDir(), file), 'utf8');
+  } catch (error) {
+    throw new Refusal(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(`${file} is not JSON`);
+  }
 }
 
 async function backupOrRestore({ kind, file, json }: Extract<ParsedCommand, { kind: 'backup' | 'restore' }>) {
@@ -148,6 +166,10 @@ async function performOnDatabase(config: Config, operation: OperationName, input
       ...createTokenAdministration({ ...parts, credentials: tokens }),
       ...createLtcControls({ ...parts, family: ltcPayments }),
       ...createDoubts(parts),
+      ...createStoreAdministration({
+        store: createStoreService(parts),
+        findAccount: (id) => findManagedAccount(database.sql, id),
+      }),
     };
     const result = await findOperation(operation)!.perform(administration, input);
     // A server that misses the notification sees the change a little later.

@@ -36,6 +36,10 @@ export interface Tables extends SimulatedTables {
   webhook_attempt: WebhookAttemptTable;
   received_webhook: ReceivedWebhookTable;
   product: ProductTable;
+  delivery: DeliveryTable;
+  delivery_code: DeliveryCodeTable;
+  delivered_content: DeliveredContentTable;
+  store_product: StoreProductTable;
   test_payment: TestPaymentTable;
   dispute: DisputeTable;
   rate_window: RateWindowTable;
@@ -183,6 +187,7 @@ interface CardPaymentTable extends TenantTable {
   failure_reason: string | null;
   decline_reason: string | null;
   external_id: string | null;
+  product_id: string | null;
 }
 
 interface RefundTable extends TenantTable {
@@ -380,6 +385,52 @@ interface ProductTable extends TenantTable {
   description: string | null;
   price_cents: number;
   created_at: Date;
+}
+
+interface DeliveryTable extends TenantTable {
+  number: Generated<number>;
+  delivery_id: string;
+  product_id: string;
+  kind: 'text' | 'link' | 'codes';
+  content: string | null;
+  delivered_count: Generated<number>;
+  remaining_count: number | null;
+  created_at: Date;
+  deleted_at: Date | null;
+}
+
+interface DeliveryCodeTable extends TenantTable {
+  number: Generated<number>;
+  product_id: string;
+  code_hash: string;
+  delivery_id: string;
+  code: string;
+  delivered: Generated<boolean>;
+}
+
+interface DeliveredContentTable extends TenantTable {
+  number: Generated<number>;
+  resource: 'card_payment' | 'payment';
+  resource_id: string;
+  position: number;
+  product_id: string;
+  delivery_id: string;
+  kind: 'text' | 'link' | 'codes';
+  status: 'pending' | 'delivered' | 'revoked';
+  code_hash: string | null;
+  callback_url: string | null;
+  paid_at: Date;
+  delivered_at: Date | null;
+}
+
+interface StoreProductTable extends TenantTable {
+  number: number;
+  store_product_id: string;
+  name: string | null;
+  description: string | null;
+  price: string | null;
+  image_url: string | null;
+  available: boolean | null;
 }
 
 interface TestPaymentTable extends TenantTable {

@@ -3,6 +3,7 @@ import type { AccessService, Caller } from '../access/model.ts';
 import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
 import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
 import type { Charge, ChargeService } from '../charges/model.ts';
+import type { Delivery, DeliveryService } from '../deliveries/model.ts';
 import type { Dispute, DisputeService } from '../disputes/model.ts';
 import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -13,9 +14,11 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { Payment, PaymentService } from '../payments/model.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
 import type { Product, ProductService } from '../products/model.ts';
+import type { DeliveredContent } from '../receiving/model.ts';
 import type { Refund, RefundService } from '../refunds/model.ts';
 import type { UnresolvedRequestService } from '../requests/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
+import type { StoreProduct, StoreService } from '../store/model.ts';
 import type {
   Subaccount,
   SubaccountPayout,
@@ -31,6 +34,7 @@ export interface PaymentsService {
   cardPayments: CardPaymentService;
   charges: ChargeService;
   checkoutTokens: CheckoutTokenService;
+  deliveries: DeliveryService;
   disputes: DisputeService;
   payments: PaymentService;
   payouts: PayoutService;
@@ -38,6 +42,7 @@ export interface PaymentsService {
   refunds: RefundService;
   requests: UnresolvedRequestService;
   sandbox: SandboxService;
+  store: StoreService;
   subaccounts: SubaccountService & SubaccountPayoutService;
   wallet: WalletService;
   webhooks: WebhookService;
@@ -117,6 +122,12 @@ export interface Loaders {
   webhookDelivery: Loader<WebhookDelivery | null>;
   webhookAttempts: Loader<WebhookAttempt[]>;
   product: Loader<Product | null>;
+  delivery: Loader<Delivery | null>;
+  /** Finds the content that card payments were given, by order code. */
+  deliveredToCardPayment: Loader<readonly DeliveredContent[] | null>;
+  /** Finds the content that payments were given, by their id. */
+  deliveredToPayment: Loader<readonly DeliveredContent[] | null>;
+  storeProduct: Loader<StoreProduct | null>;
   refund: Loader<Refund | null>;
   /** Finds the refunds of card payments by order code. */
   refundsOfCardPayment: Loader<Refund[] | null>;
@@ -152,6 +163,12 @@ const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
   webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
   webhookAttempts: ({ webhooks }, tenant, webhookIds) => webhooks.attemptsOf(tenant, webhookIds),
   product: ({ products }, tenant, ids) => products.findMany(tenant, ids),
+  delivery: ({ deliveries }, tenant, ids) => deliveries.findMany(tenant, ids),
+  deliveredToCardPayment: ({ deliveries }, tenant, orderCodes) =>
+    deliveries.deliveredTo(tenant, 'card_payment', orderCodes),
+  deliveredToPayment: ({ deliveries }, tenant, paymentIds) =>
+    deliveries.deliveredTo(tenant, 'payment', paymentIds),
+  storeProduct: ({ store }, tenant, ids) => store.findMany(tenant, ids),
   refund: ({ refunds }, tenant, refundIds) => refunds.findMany(tenant, refundIds),
   refundsOfCardPayment: ({ refunds }, tenant, orderCodes) =>
     refunds.ofResources(tenant, 'card_payment', orderCodes),

@@ -43,7 +43,7 @@ export function parse(schema: z.ZodType, input: unknown): unknown {
 }
 
 /** The message of an issue for which a schema has none. */
-function messageFor({ code, input, expected, values }: z.core.$ZodRawIssue): string | undefined {
+export function messageFor({ code, input, expected, values }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
   if (code === 'invalid_value') return `must be ${(values as unknown[]).join(' or ')}`;
   if (code !== 'invalid_type') return undefined;

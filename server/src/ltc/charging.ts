@@ -1,5 +1,6 @@
-import type { Committer, Reader, State } from '../commit/commit.ts';
+import { type Committer, joined, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
+import type { ProductContent } from '../commit/product-content.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { behindChange } from '../kernel/errors.ts';
@@ -35,6 +36,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
   committer,
   rail,
   family,
+  content,
   methods,
   meter,
   onFault,
@@ -43,6 +45,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
   committer: Committer;
   rail: LitecoinRail;
   family: LtcFamily<R>;
+  content: ProductContent;
   /** The payments of an order that any method pays. */
   methods: readonly OrderPayments[];
   meter: LtcMeter;
@@ -87,11 +90,18 @@ export function createLtcCharging<R extends StoredLtcResource>({
         return change
           ? {
               outcome: { resource: change.resource, change, recorded },
-              writes: writesOfLtc(family, change, recorded),
+              writes: joined(writesOfLtc(family, change, recorded), contentOf(change, state)),
             }
           : { outcome: { resource: resource?.ltc ? resource : null, change, recorded } };
       },
     });
+  }
+
+  /** Delivers the content of a product in the step that makes its payment paid. */
+  function contentOf({ previous, resource }: LtcChange<R>, state: State): Writes {
+    const sale = family.saleOf(resource);
+    const hasBeenPaid = resource.status === 'paid' && previous?.status !== 'paid';
+    return sale && hasBeenPaid ? content.deliver(state, sale, resource.paidAt!) : {};
   }
 
   async function receive(tenant: Tenant, id: string): Promise<R | null> {
@@ -110,7 +120,11 @@ export function createLtcCharging<R extends StoredLtcResource>({
             .some(closesOrder),
           now: state.now,
         }),
-      (reader, current) => Promise.all(methods.map((method) => method.read(reader, family.orderOf(current)))),
+      async (reader, current) => {
+        await Promise.all(methods.map((method) => method.read(reader, family.orderOf(current))));
+        const sale = family.saleOf(current);
+        if (sale) await content.read(reader, sale);
+      },
     );
     const before = new Map(recorded.map((output) => [`${output.txid}:${output.vout}`, output.state]));
     for (const { txid, vout, state } of change?.outputs ?? []) {

@@ -1,5 +1,6 @@
 import { type Change, type Collection, put, type State, type Writes } from '../commit/commit.ts';
 import type { Order } from '../commit/orders.ts';
+import type { ProductSale } from '../commit/product-content.ts';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type LtcChange, nameOf, type RecordedOutput } from './decisions.ts';
@@ -20,6 +21,8 @@ export interface LtcFamily<R extends StoredLtcResource> {
   /** Finds a payment of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; resource: R } | null>;
   orderOf(resource: R): Order;
+  /** The sale that the payment is, where it pays for a product; null otherwise. */
+  saleOf(resource: R): ProductSale | null;
   /** The records by which the other methods see that the order of a payment is closed. */
   closedOrders(resource: R, paidAt: Date): Change[];
   eventOf(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];

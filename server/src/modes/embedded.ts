@@ -24,6 +24,9 @@ import { createChargeService } from '../charges/service.ts';
 import { checkoutAssetsRoute } from '../checkout-page/pages.ts';
 import type { Writes } from '../commit/commit.ts';
 import type { Sql } from '../db/database.ts';
+import { productContent } from '../deliveries/collections.ts';
+import { createDeliveryRoutes } from '../deliveries/routes.ts';
+import { createDeliveryService } from '../deliveries/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createClaimReceiving } from '../disputes/claim-service.ts';
 import type { DisputeSources } from '../disputes/collections.ts';
@@ -67,6 +70,8 @@ import { createSandboxService } from '../sandbox/service.ts';
 import { createControls } from '../simulator/controls.ts';
 import { createSimulatorRoutes } from '../simulator/routes.ts';
 import { selectAccountNames } from '../simulator/store.ts';
+import { createStoreRoutes } from '../store/routes.ts';
+import { createStoreService } from '../store/service.ts';
 import { beneficiaries } from '../subaccounts/collections.ts';
 import { createSubaccountRoutes } from '../subaccounts/routes.ts';
 import { createSubaccountSending } from '../subaccounts/sending.ts';
@@ -143,14 +148,15 @@ export async function createEmbeddedRuntime({
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = injectedBank ?? simulatedBank;
   const sources = {
-    card_payment: refundableCardPayments,
-    payment: refundablePayments(beneficiaries),
+    card_payment: refundableCardPayments(productContent),
+    payment: refundablePayments(beneficiaries, productContent),
     charge: refundableCharges(beneficiaries),
   };
   const refunds = createRefundService({ database, committer, sources });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
     otherMethods: [pixOrderPayments],
+    content: productContent,
     returnOf: returnOfCardPayment,
   });
   const cardPayments = createCardPaymentService({
@@ -160,6 +166,7 @@ export async function createEmbeddedRuntime({
   });
   const pixCharging = createPixCharging({
     ...{ database, committer, accounts, beneficiaries, onFault },
+    content: productContent,
     rail: pix,
     families: PIX_FAMILIES,
     otherMethods: [cardOrderPayments],
@@ -169,6 +176,7 @@ export async function createEmbeddedRuntime({
     ...{ database, committer, onFault },
     rail: litecoin,
     family: ltcPayments,
+    content: productContent,
     methods: [pixOrderPayments, cardOrderPayments],
     meter: metrics,
   });
@@ -185,6 +193,8 @@ export async function createEmbeddedRuntime({
   });
   const disputes = createDisputeService({ database, committer });
   const productService = createProductService({ database, committer });
+  const store = createStoreService({ database, committer });
+  const deliveries = createDeliveryService({ database, committer, products });
   const access = createAccessService({ database, committer, clock });
   const checkoutTokens = createCheckoutTokenService({
     ...{ database, committer, accounts, clock, privateAddresses },
@@ -224,6 +234,7 @@ export async function createEmbeddedRuntime({
     cardPayments,
     charges,
     checkoutTokens,
+    deliveries,
     disputes,
     payments,
     payouts,
@@ -232,6 +243,7 @@ export async function createEmbeddedRuntime({
     // The ledger itself is here: no outcome is unknown.
     requests: { list: async () => [] },
     sandbox,
+    store,
     subaccounts,
     wallet,
     webhooks,
@@ -278,8 +290,10 @@ export async function createEmbeddedRuntime({
         ...createPayoutRoutes({ payouts }),
         ...createCardPaymentRoutes({ cardPayments, publicUrl }),
         ...createChargeRoutes({ charges, refunds, publicUrl }),
-        ...createPaymentRoutes({ payments, refunds, publicUrl }),
+        ...createPaymentRoutes({ payments, refunds, deliveries, publicUrl }),
         ...createProductRoutes({ products: productService }),
+        ...createStoreRoutes({ store }),
+        ...createDeliveryRoutes({ deliveries }),
         ...createRefundRoutes({ refunds }),
         ...createDisputeRoutes({ disputes }),
         ...createSandboxRoutes({ sandbox }),
@@ -331,6 +345,7 @@ export async function createEmbeddedRuntime({
                 ...{ pix, litecoin, ltc: ltcCharging },
                 wallet: controls,
                 testPayments: sandbox,
+                store,
               }),
               wallet,
               clock: simulatedClock,

@@ -6,6 +6,7 @@ import { createRemoteCheckoutTokens } from '../card-payments/remote/token-servic
 import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
 import { createRemoteCharges } from '../charges/remote/service.ts';
 import type { UpstreamConfig } from '../config.ts';
+import { createRemoteDeliveries } from '../deliveries/remote/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createRemoteDisputes } from '../disputes/remote/service.ts';
 import type { Updates } from '../events/subscribe.ts';
@@ -18,6 +19,7 @@ import { createRemoteProducts } from '../products/remote/service.ts';
 import { createRemoteRefunds } from '../refunds/remote/service.ts';
 import { createUnresolvedRequests } from '../requests/remote/service.ts';
 import { createRemoteSandbox } from '../sandbox/remote/service.ts';
+import { createRemoteStore } from '../store/remote/service.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote/service.ts';
 import { createBudget } from '../upstream/budget/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
@@ -128,6 +130,8 @@ export async function createRemoteRuntime({
   const payouts = createRemotePayouts({ ...dependencies, readWallet });
   const subaccounts = createRemoteSubaccounts({ ...dependencies, readWallet });
   const products = createRemoteProducts(dependencies);
+  const deliveries = createRemoteDeliveries(dependencies);
+  const store = createRemoteStore(dependencies);
   const sandbox = createRemoteSandbox(dependencies);
   const privateAddresses = config.webhookPrivateAddresses;
   const cardPayments = createRemoteCardPayments({
@@ -208,6 +212,7 @@ export async function createRemoteRuntime({
     cardPayments: cardPayments.serviceFor(requester),
     charges: charges.serviceFor(requester),
     checkoutTokens,
+    deliveries: deliveries.serviceFor(requester),
     disputes: disputes.serviceFor(requester),
     payments: payments.serviceFor(requester),
     payouts: payouts.serviceFor(requester),
@@ -215,6 +220,7 @@ export async function createRemoteRuntime({
     refunds,
     requests: unresolvedRequests,
     sandbox: sandbox.serviceFor(requester),
+    store: store.serviceFor(requester),
     subaccounts: subaccounts.serviceFor(requester),
     wallet: wallet.serviceFor(requester),
     webhooks,

@@ -2,6 +2,7 @@ import { accessSnapshots } from '../access/events.ts';
 import { cardPaymentSnapshots } from '../card-payments/events.ts';
 import { tokenSnapshots } from '../card-payments/tokens/events.ts';
 import { chargeSnapshots } from '../charges/events.ts';
+import { deliverySnapshots } from '../deliveries/events.ts';
 import { disputeSnapshots } from '../disputes/events.ts';
 import type { Snapshots } from '../events/event.ts';
 import { paymentSnapshots } from '../payments/events.ts';
@@ -15,6 +16,7 @@ export const snapshots: Snapshots = {
   ...accessSnapshots,
   ...cardPaymentSnapshots,
   ...chargeSnapshots,
+  ...deliverySnapshots,
   ...disputeSnapshots,
   ...paymentSnapshots,
   ...payoutSnapshots,

@@ -27,7 +27,8 @@ interface Request {
 
 export type Answer = { ok: true; result: unknown } | { ok: false; message: string };
 
-const REQUEST_BYTES = 64 * 1024;
+/** A store has 5,000 products. */
+const REQUEST_BYTES = 32 * 1024 * 1024;
 const ANSWER_BYTES = 16 * 1024 * 1024;
 /** The time for a request to arrive. */
 const REQUEST_MS = 5_000;
@@ -256,7 +257,8 @@ function findSocketPath(folder: string): string {
 /** Reads the first line; null if it is longer than `bytes`, or does not arrive in full within `ms`. */
 function readLine(socket: Socket, { bytes, ms }: { bytes: number; ms: number }): Promise<string | null> {
   return new Promise((resolve) => {
-    let text = Buffer.alloc(0);
+    const chunks: Buffer[] = [];
+    let length = 0;
     const end = (line: string | null) => {
       clearTimeout(timeout);
       socket.off('data', onData);
@@ -265,10 +267,11 @@ function readLine(socket: Socket, { bytes, ms }: { bytes: number; ms: number }):
     // A timer of the machine, because a test's clock stands still.
     const timeout = setTimeout(() => end(null), ms);
     const onData = (chunk: Buffer) => {
-      text = Buffer.concat([text, chunk]);
-      const length = text.indexOf(NEWLINE);
-      if (length >= 0 && length <= bytes) end(text.subarray(0, length).toString('utf8'));
-      else if (text.length > bytes) end(null);
+      const last = chunk.indexOf(NEWLINE);
+      chunks.push(last < 0 ? chunk : chunk.subarray(0, last));
+      length += chunks.at(-1)!.length;
+      if (length > bytes) end(null);
+      else if (last >= 0) end(Buffer.concat(chunks).toString('utf8'));
     };
     socket.on('data', onData);
     socket.once('close', () => end(null));

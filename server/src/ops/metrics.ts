@@ -91,6 +91,8 @@ export interface Metrics {
   onLtcAddress(outcome: 'ready' | 'pending'): void;
   /** Counts an output of LTC that was confirmed: credited, or unmatched; and one that a reorganisation has taken back. */
   onLtcOutput(outcome: 'credited' | 'unmatched' | 'reorganised'): void;
+  /** Counts content of a product: `delivered`, or `out_of_stock` where a payment waits for a code. */
+  onContent(outcome: 'delivered' | 'out_of_stock'): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
   watch(watched: {
     info: { mode: string; engine: string };
@@ -270,6 +272,13 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
+  const contents = new Counter({
+    name: 'psa_product_content_total',
+    help: 'Content that the payers of products were given: delivered; out_of_stock: it waits for a code',
+    labelNames: ['outcome'],
+    registers,
+  });
+
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();
   function onLeaveOf(transport: Transport, topic: string): (wasSlow: boolean) => void {
@@ -327,6 +336,7 @@ export function createMetrics(clock: Clock): Metrics {
     onLtcAddress: (outcome) => ltcAddresses.inc({ outcome }),
     onLtcOutput: (outcome) => ltcOutputs.inc({ outcome }),
     onTokenPaused: () => tokenPauses.inc(),
+    onContent: (outcome) => contents.inc({ outcome }),
     watch({ info, connections, backlog }) {
       new Gauge({
         name: 'psa_info',

@@ -13,9 +13,11 @@ import {
   resumeTokenInput,
   type TokenAdministration,
 } from '../card-payments/tokens/model.ts';
+import { messageFor } from '../http/json-input.ts';
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
 import { creditLtcInput, type LtcAdministration } from '../ltc/model.ts';
 import { type Doubts, settleDoubtInput } from '../requests/model.ts';
+import { importStoreInput, type StoreAdministration } from '../store/model.ts';
 
 /** The operations of the psa command, in its own process or in a running server. */
 export type OperationName = keyof typeof OPERATIONS;
@@ -27,7 +29,7 @@ interface Operation {
 }
 
 /** The services that the operations call. */
-export type Managed = Administration & TokenAdministration & LtcAdministration & Doubts;
+export type Managed = Administration & TokenAdministration & LtcAdministration & Doubts & StoreAdministration;
 
 const OPERATIONS = {
   'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),
@@ -42,6 +44,7 @@ const OPERATIONS = {
   ),
   'doubts.list': operation(noInput, (administration) => administration.listDoubts()),
   'doubts.settle': operation(settleDoubtInput, (administration, input) => administration.settleDoubt(input)),
+  'store.import': operation(importStoreInput, (administration, input) => administration.importStore(input)),
   'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
   'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
   'ltc.credit': operation(creditLtcInput, (administration, input) => administration.creditLtc(input)),
@@ -56,11 +59,11 @@ function operation<Schema extends z.ZodType>(
     new ValidationError(issues.map(({ path, message }) => ({ path: path.join('.'), message })));
   return {
     check(input) {
-      const { error } = schema.safeParse(input);
+      const { error } = schema.safeParse(input, { error: messageFor });
       return error ? refusal(error) : null;
     },
     async perform(administration, input) {
-      const { success, data, error } = schema.safeParse(input);
+      const { success, data, error } = schema.safeParse(input, { error: messageFor });
       if (!success) throw refusal(error);
       return perform(administration, data);
     },
@@ -74,12 +77,23 @@ export function findOperation(name: unknown): Operation | null {
     : null;
 }
 
-/** The message of a refusal on the command line: each field is named by its option. */
+/** The most mistakes that a refusal names: a file may have thousands. */
+const MAX_NAMED = 10;
+
+/** The message of a refusal on the command line: each field is named by its option, or by its row in the file. */
 export function describeRefusal(error: PaymentError): string {
   if (!(error instanceof ValidationError)) return error.message;
-  return error.fields
-    .map(({ path, message }) => `${OPTIONS[path.split('.')[0]!] ?? path} ${message}`.trim())
-    .join('; ');
+  const named = error.fields
+    .slice(0, MAX_NAMED)
+    .map(({ path, message }) => `${describeField(path)} ${message}`.trim());
+  const more = error.fields.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
+
+function describeField(path: string): string {
+  const [, row, field] = /^products\.(\d+)(?:\.(.+))?$/.exec(path) ?? [];
+  if (row !== undefined) return `row ${Number(row) + 1}${field === undefined ? '' : `, ${field}:`}`;
+  return OPTIONS[path.split('.')[0]!] ?? path;
 }
 
 const OPTIONS: Record<string, string> = {
@@ -90,4 +104,5 @@ const OPTIONS: Record<string, string> = {
   made: '--made',
   token: 'the token',
   minutes: '--minutes',
+  products: 'the file',
 };

@@ -1,4 +1,5 @@
 import type { Collection } from '../commit/commit.ts';
+import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import type { LtcFamily } from '../ltc/collections.ts';
 import {
@@ -30,6 +31,11 @@ export const checkoutUses: Collection<CheckoutUse> = {
   save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
 };
 
+/** The sale that a payment is, where it pays for a product; null otherwise. */
+function saleOf({ paymentId, productId, callbackUrl }: StoredPayment): ProductSale | null {
+  return productId === null ? null : { payment: { type: 'payment', id: paymentId }, productId, callbackUrl };
+}
+
 /** Payments, as codes pay them. */
 export const pixPayments: PixFamily<StoredPayment> = {
   ...paymentRules,
@@ -40,6 +46,7 @@ export const pixPayments: PixFamily<StoredPayment> = {
   selectHosted: paymentTable.selectHosted,
   // The token is known by the attempt alone, which is all that its other payments need.
   orderOf: ({ checkoutAttempt, externalId }) => ({ checkoutAttempt, externalId, tokenId: null }),
+  saleOf,
   payerOf: ({ customer }) => customer,
   hostedOf: (payment) => ({ ...payment, id: payment.paymentId }),
   eventOf: (payment, previousStatus) => ({
@@ -56,16 +63,18 @@ export const ltcPayments: LtcFamily<StoredPayment> = {
   records: payments,
   selectHosted: paymentTable.selectHosted,
   orderOf: pixPayments.orderOf,
+  saleOf,
   closedOrders: (payment, paidAt) => closedOrders(pixPayments.orderOf(payment), payment.paymentId, paidAt),
   eventOf: pixPayments.eventOf,
 };
 
 /** Payments, as refunds take from them and end. */
-export function refundablePayments(beneficiaries: Beneficiaries) {
+export function refundablePayments(beneficiaries: Beneficiaries, content: ProductContent) {
   const refunds = pixRefunds(paymentRules);
   return refundableOf(pixPayments, {
     title: 'Payment',
     beneficiaries,
+    content,
     detailsOf: ({ metadata, callbackUrl }) => ({ metadata, callbackUrl }),
     refunds: {
       ...refunds,

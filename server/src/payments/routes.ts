@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DeliveryService } from '../deliveries/model.ts';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -12,16 +13,27 @@ const TAG = 'Payments';
 export function createPaymentRoutes({
   payments,
   refunds,
+  deliveries,
   publicUrl,
 }: {
   payments: PaymentService<StoredPayment>;
   refunds: Pick<RefundService, 'ofResources'>;
+  deliveries: Pick<DeliveryService, 'deliveredTo'>;
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredPayment[]) {
     const ids = shown.map(({ paymentId }) => paymentId);
-    const refundsOf = await refunds.ofResources(tenant, 'payment', ids);
-    return shown.map((payment, index) => paymentToWire(payment, refundsOf[index] ?? [], publicUrl));
+    const [refundsOf, deliveredTo] = await Promise.all([
+      refunds.ofResources(tenant, 'payment', ids),
+      deliveries.deliveredTo(tenant, 'payment', ids),
+    ]);
+    return shown.map((payment, index) =>
+      paymentToWire(
+        payment,
+        { refunds: refundsOf[index] ?? [], delivered: deliveredTo[index] ?? null },
+        publicUrl,
+      ),
+    );
   }
 
   return [

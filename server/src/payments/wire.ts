@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { instant } from '../kernel/instant.ts';
 import { type JsonRecord, readRecords, readText, readWord } from '../kernel/lenient-json.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { ltcToWire, ltcWireShape, readLtcMembers } from '../ltc/wire.ts';
 import { pixToWire, pixWebhook, pixWireShape, readPixMembers, type ShownRefund } from '../pix/wire.ts';
+import { CONTENT_KINDS, DELIVERED_STATUSES, type DeliveredContent } from '../receiving/model.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
 import {
   isAnyPaymentId,
@@ -38,13 +40,24 @@ export const paymentWire = z
     productId: z.string().nullable(),
     successUrl: z.string().nullable(),
     cancelUrl: z.string().nullable(),
+    delivered: z
+      .array(
+        z.object({
+          kind: answeredWord(CONTENT_KINDS),
+          status: answeredWord(DELIVERED_STATUSES),
+          content: z.string().nullable().meta({ description: 'Null unless delivered' }),
+          deliveredAt: instant.nullable(),
+        }),
+      )
+      .nullable()
+      .meta({ description: 'Content of its product; null where there is none, or it is not paid' }),
   })
   .meta({ id: 'Payment' });
 
 /** Encodes a payment. `publicUrl` is the address of this server in the payer's browser. */
 export function paymentToWire(
   payment: StoredPayment,
-  refunds: readonly ShownRefund[],
+  { refunds, delivered }: { refunds: readonly ShownRefund[]; delivered: readonly DeliveredContent[] | null },
   publicUrl: string,
 ): z.output<typeof paymentWire> {
   return {
@@ -54,6 +67,7 @@ export function paymentToWire(
     ...(payment.method === 'ltc' && { txid: null }),
     refundableCents: refundableCentsOf(payment)!,
     customer: withMaskedTaxId(payment.customer),
+    delivered: delivered && [...delivered],
   };
 }
 

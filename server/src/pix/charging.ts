@@ -1,5 +1,6 @@
 import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
+import type { ProductContent } from '../commit/product-content.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { behindChange } from '../kernel/errors.ts';
@@ -55,6 +56,7 @@ export function createPixCharging({
   accounts,
   families,
   beneficiaries,
+  content,
   otherMethods,
   meter,
   onFault,
@@ -65,6 +67,7 @@ export function createPixCharging({
   accounts: AccountCollection;
   families: readonly PixFamily<StoredPixResource>[];
   beneficiaries: Beneficiaries;
+  content: ProductContent;
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
   meter: PixMeter;
@@ -109,7 +112,10 @@ export function createPixCharging({
           const resource = state.get(records, id);
           const change = resource && decide(resource, state);
           return change
-            ? { outcome: change.resource, writes: writesWithMoves(family, change, { beneficiaries, state }) }
+            ? {
+                outcome: change.resource,
+                writes: writesWithMoves(family, change, { beneficiaries, content, state }),
+              }
             : { outcome: resource };
         },
       });
@@ -167,12 +173,15 @@ export function createPixCharging({
           recorded = change?.credit ?? null;
           return change;
         },
-        (reader, current) =>
-          Promise.all([
+        (reader, current) => {
+          const sale = family.saleOf?.(current);
+          return Promise.all([
             reader.load(credits, credit.endToEndId),
+            sale && content.read(reader, sale),
             ...methods.map((method) => method.read(reader, family.orderOf(current))),
             ...family.sharesOf(current).map((share) => beneficiaries.read(reader, share.subaccountId)),
-          ]),
+          ]);
+        },
       );
       if (recorded !== null) meter.onPixCredit((recorded as RecordedCredit).cause ?? 'accepted');
       return changed ?? resource;
@@ -258,12 +267,15 @@ export function createPixCharging({
       const { tenant, merchantName } = found;
       const resource = asksBank ? await askBank(operation, tenant, found.resource) : found.resource;
       const payment = family.hostedOf(resource);
-      if (payment.status !== 'pending' && payment.status !== 'expired')
-        return { payment, merchantName, paidElsewhere: false };
+      if (payment.status !== 'pending' && payment.status !== 'expired') {
+        const sale = family.saleOf?.(resource);
+        const delivered = sale ? await content.select(database.sql, tenant, sale.payment) : [];
+        return { payment, merchantName, paidElsewhere: false, delivered };
+      }
       const paid = await Promise.all(
         methods.map((method) => method.selectPaid(database.sql, tenant, family.orderOf(resource))),
       );
-      return { payment, merchantName, paidElsewhere: paid.flat().some(closesOrder) };
+      return { payment, merchantName, paidElsewhere: paid.flat().some(closesOrder), delivered: [] };
     },
 
     tasks: {

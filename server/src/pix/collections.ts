@@ -8,6 +8,7 @@ import {
   type Writes,
 } from '../commit/commit.ts';
 import type { Order, OrderPayments } from '../commit/orders.ts';
+import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import type { Sql } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -58,6 +59,8 @@ export interface PixFamily<R extends StoredPixResource> extends PixRules<R> {
   /** Finds a resource of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; merchantName: string; resource: R } | null>;
   orderOf(resource: R): Order;
+  /** The sale that the resource is, where it pays for a product; null otherwise. Left out where none ever does. */
+  saleOf?(resource: R): ProductSale | null;
   payerOf(resource: R): Payer;
   hostedOf(resource: R): HostedPix;
   eventOf(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
@@ -115,16 +118,25 @@ export function writesOf<R extends StoredPixResource>(
   };
 }
 
-/** Translates a step into writes, with what subaccounts get or give. */
+/** Translates a step into writes, with what subaccounts get or give, and what the payer of a product is given. */
 export function writesWithMoves<R extends StoredPixResource>(
   family: PixFamily<R>,
   change: PixChange<R>,
-  { beneficiaries, state }: { beneficiaries: Beneficiaries; state: State },
+  {
+    beneficiaries,
+    content,
+    state,
+  }: { beneficiaries: Beneficiaries; content?: ProductContent | undefined; state: State },
 ): Writes {
-  return change.moves.reduce<Writes>(
-    (writes, move) => joined(writes, beneficiaries.writesOf(state, move)),
+  const writes = change.moves.reduce<Writes>(
+    (joinedWrites, move) => joined(joinedWrites, beneficiaries.writesOf(state, move)),
     writesOf(family, change),
   );
+  const { previous, resource } = change;
+  const sale = family.saleOf?.(resource);
+  if (!sale || !content || !previous || previous.status === resource.status) return writes;
+  if (resource.status === 'paid') return joined(writes, content.deliver(state, sale, resource.paidAt!));
+  return resource.status === 'refunded' ? joined(writes, content.revoke(state, sale)) : writes;
 }
 
 /** A refund as its resource sees it. */
@@ -139,12 +151,15 @@ export function refundableOf<R extends StoredPixResource>(
   {
     title,
     beneficiaries,
+    content,
     detailsOf,
     refunds,
   }: {
     /** The resource at the beginning of a sentence. */
     title: string;
     beneficiaries: Beneficiaries;
+    /** Left out where the family sells no products. */
+    content?: ProductContent;
     /** The details of a resource that the webhooks of its refunds need. */
     detailsOf(resource: R): { metadata: string | null; callbackUrl: string | null };
     refunds: {
@@ -163,6 +178,8 @@ export function refundableOf<R extends StoredPixResource>(
       const resource = await reader.load(family.records, id);
       for (const { subaccountId } of resource ? family.sharesOf(resource) : [])
         await beneficiaries.read(reader, subaccountId);
+      const sale = resource && family.saleOf?.(resource);
+      if (sale) await content?.read(reader, sale);
     },
 
     begin(
@@ -180,7 +197,7 @@ export function refundableOf<R extends StoredPixResource>(
         amountCents,
         chargeId: resource.endToEndId!,
         details: detailsOf(resource),
-        writes: writesWithMoves(family, change, { beneficiaries, state }),
+        writes: writesWithMoves(family, change, { beneficiaries, content, state }),
       };
     },
 
@@ -192,7 +209,7 @@ export function refundableOf<R extends StoredPixResource>(
           : refunds.decideRefundFailed(resource, refund, state.balances);
       return {
         details: detailsOf(resource),
-        writes: writesWithMoves(family, change, { beneficiaries, state }),
+        writes: writesWithMoves(family, change, { beneficiaries, content, state }),
         mustRepeat: false,
       };
     },

@@ -4,7 +4,9 @@ import { UnavailableError, UpstreamError, ValidationError } from '../kernel/erro
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
-import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
+import type { DeliveredContent, PaymentStatus, ReturnCause } from '../receiving/model.ts';
+
+export type { DeliveredContent };
 
 // What all resources share that a PIX code pays: a payment, a charge.
 
@@ -229,11 +231,17 @@ export interface HostedPixCheckout {
   /**
    * Finds a resource. `paidElsewhere`: another payment of the same order was paid, so that money for this one is returned.
    * With `asksBank`, what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
+   * `delivered`: the content that a paid one was given.
    */
   open(
     id: string,
     options?: { asksBank: boolean },
-  ): Promise<{ payment: HostedPix; merchantName: string; paidElsewhere: boolean } | null>;
+  ): Promise<{
+    payment: HostedPix;
+    merchantName: string;
+    paidElsewhere: boolean;
+    delivered: readonly DeliveredContent[];
+  } | null>;
 }
 
 /** The side of the service that the bank calls, for the resources of one family. */

@@ -14,7 +14,7 @@ import { createProductInput, type Product, productIdText } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
-const ProductRef = builder.objectRef<Product>('Product');
+export const ProductRef = builder.objectRef<Product>('Product');
 
 builder.node(ProductRef, {
   id: { resolve: (product) => product.id },

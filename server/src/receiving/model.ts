@@ -288,3 +288,22 @@ export function endDispute(
   // A dispute of an earlier version may have claimed more than its payment.
   return { disputedCents: Math.max(0, disputedCents - amountCents) };
 }
+
+// ── Content of a product ────────────────────────────────────────────────────────────────────────
+
+/** The kinds of content that a product's payers are given. */
+export const CONTENT_KINDS = ['text', 'link', 'codes'] as const;
+export type ContentKind = (typeof CONTENT_KINDS)[number];
+
+/** Pending: out of stock, and delivered as soon as there is more. Revoked: the payment was refunded whole. */
+export const DELIVERED_STATUSES = ['pending', 'delivered', 'revoked'] as const;
+export type DeliveredStatus = (typeof DELIVERED_STATUSES)[number];
+
+/** Content of a product, as the payer of one payment was given it. */
+export interface DeliveredContent {
+  kind: ContentKind;
+  status: DeliveredStatus;
+  /** Null unless delivered. */
+  content: string | null;
+  deliveredAt: Date | null;
+}

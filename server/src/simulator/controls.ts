@@ -13,6 +13,7 @@ import type { SimulatedLitecoin } from '../rails/simulated/litecoin.ts';
 import { type SimulatedPix, txidOfCode } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
+import type { StoreControls, StoreService } from '../store/model.ts';
 import type { SubaccountPayoutService } from '../subaccounts/model.ts';
 import type { WalletControls } from '../wallet/model.ts';
 import type { Controls, DisputeLine, PixPaymentLine, TransferInFlight } from './model.ts';
@@ -39,6 +40,7 @@ export function createControls({
   ltc,
   wallet,
   testPayments,
+  store,
 }: {
   bank: SimulatedBank;
   payouts: PayoutService;
@@ -52,6 +54,7 @@ export function createControls({
   ltc: LtcReceiver<StoredPayment>;
   wallet: WalletControls & DisputeControls;
   testPayments: TestPaymentControls;
+  store: Pick<StoreService, 'count'> & StoreControls;
 }): Controls {
   async function bookedTransfers(tenant: Tenant): Promise<BookedTransfer[]> {
     const all = await bank.list({ limit: SEARCH_LIMIT });
@@ -213,6 +216,9 @@ export function createControls({
       await paymentOf(tenant, id);
       return pix.setReturns(txidOf(id), returns);
     },
+
+    replaceStore: (tenant, products) => store.replace(tenant, products),
+    storeProducts: (tenant) => store.count(tenant),
   };
 }
 

@@ -12,6 +12,7 @@ import type { PayoutMethod } from '../payouts/model.ts';
 import type { ReturnedCredit } from '../pix/model.ts';
 import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
 import { pixIdText } from '../sandbox/model.ts';
+import { type StoreProduct, storeProductsInput } from '../store/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 
 // ── Data of the page ─────────────────────────────────────────────────────────────────────────────
@@ -130,6 +131,8 @@ export interface SimulatorState {
   testPayments: PendingTestPayment[];
   pixPayments: PixPaymentLine[];
   ltcPayments: LtcPaymentLine[];
+  /** The number of products of the store. */
+  storeProducts: number;
 }
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
@@ -184,6 +187,10 @@ export interface Controls {
   changeLtc(address: string, change: LtcChangeInput): Promise<LtcAtAddress | null>;
   /** Has the bank refuse or accept each later return of a payment's money. @throws NotFoundError */
   setPixReturns(tenant: Tenant, id: string, returns: PixReturns): Promise<boolean>;
+  /** Replaces all products of the store, as its own platform does. */
+  replaceStore(tenant: Tenant, products: readonly StoreProduct[]): Promise<void>;
+  /** Counts the products of the store. */
+  storeProducts(tenant: Tenant): Promise<number>;
 }
 
 // ── Input of the controls ───────────────────────────────────────────────────────────────────────
@@ -292,6 +299,7 @@ export const ltcInput = selector
     { path: ['blocks'], message: 'must stand alone, as reorganise must' },
   );
 export type LtcChangeInput = Omit<z.output<typeof ltcInput>, 'account' | 'environment'>;
+export const storeInput = selector.extend({ products: storeProductsInput });
 export const clockInput = z
   .object({
     seconds: wholeNumber('seconds', 400 * DAY_SECONDS).optional(),

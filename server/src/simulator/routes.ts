@@ -21,6 +21,7 @@ import {
   plainInput,
   type SimulatorState,
   stateQuery,
+  storeInput,
   type TenantSelector,
 } from './model.ts';
 
@@ -67,6 +68,7 @@ export function createSimulatorRoutes({
       testPayments,
       pixPayments,
       ltcPayments,
+      storeProducts,
     ] = await Promise.all([
       accounts(),
       nextDueAt(),
@@ -77,6 +79,7 @@ export function createSimulatorRoutes({
       controls.testPayments(tenant),
       controls.pixPayments(tenant),
       controls.ltcPayments(tenant),
+      controls.storeProducts(tenant),
     ]);
     return {
       clock: { now: clock.now(), offsetMs: clock.offsetMs(), nextDueAt: nextDue },
@@ -89,6 +92,7 @@ export function createSimulatorRoutes({
       testPayments,
       pixPayments,
       ltcPayments,
+      storeProducts,
     };
   }
 
@@ -169,6 +173,11 @@ export function createSimulatorRoutes({
       const seen = await controls.changeLtc(params.address!, input);
       if (!seen) throw new HttpError(409, 'The chain has no such output at this address');
       return { status: 201, body: seen };
+    }),
+    action(/^\/simulator\/store$/, storeInput, async (input) => {
+      const tenant = await tenantOf(input);
+      await controls.replaceStore(tenant, input.products);
+      return { body: { storeProducts: await controls.storeProducts(tenant) } };
     }),
     action(/^\/simulator\/clock$/, clockInput, async ({ seconds, to }) => {
       const next = to === 'next' ? await nextDueAt() : null;

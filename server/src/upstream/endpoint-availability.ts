@@ -88,6 +88,8 @@ const PATH_WORDS: ReadonlySet<string> = new Set([
   'card-payments',
   'charges',
   'products',
+  'store',
+  'deliveries',
   'sandbox',
   'payments',
   'disputes',

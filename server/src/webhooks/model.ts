@@ -49,6 +49,8 @@ export const OPTIONAL_WEBHOOK_EVENTS = [
   'dispute.opened',
   'dispute.updated',
   'dispute.closed',
+  'delivery.delivered',
+  'delivery.out_of_stock',
 ] as const;
 
 export type OptionalWebhookEvent = (typeof OPTIONAL_WEBHOOK_EVENTS)[number];

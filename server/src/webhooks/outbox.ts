@@ -2,6 +2,7 @@ import { tokenWebhook } from '../card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../card-payments/wire.ts';
 import { chargeWebhook } from '../charges/wire.ts';
 import type { Sql } from '../db/database.ts';
+import { deliveryWebhook } from '../deliveries/wire.ts';
 import { disputeWebhook } from '../disputes/wire.ts';
 import type { StoredEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -112,6 +113,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     case 'refund': {
       const payload = refundWebhook(event.snapshot, environment);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'delivery': {
+      const payload = deliveryWebhook(event.kind, event.snapshot, environment);
+      return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'dispute': {
       const payload = disputeWebhook(event.snapshot, event.previousStatus);

@@ -50,7 +50,7 @@ builder.node(WebhookDeliveryRef, {
     }),
     event: t.exposeString('event', {
       description:
-        'card_payment.paid; payment.paid; charge.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; charge.expired, .failed or .refunded; withdrawal.processing; dispute.opened, .updated or .closed.',
+        'card_payment.paid; payment.paid; charge.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; charge.expired, .failed or .refunded; withdrawal.processing; dispute.opened, .updated or .closed; delivery.delivered or .out_of_stock.',
     }),
     url: t.expose('url', { type: 'Url', description: 'As it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
@@ -145,6 +145,15 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     DISPUTE_CLOSED: {
       value: 'dispute.closed',
       description: 'dispute.closed: won or lost, and once more where a lost one is forgiven.',
+    },
+    DELIVERY_DELIVERED: {
+      value: 'delivery.delivered',
+      description: 'delivery.delivered: a payment was given content of its product, which is not in it.',
+    },
+    DELIVERY_OUT_OF_STOCK: {
+      value: 'delivery.out_of_stock',
+      description:
+        'delivery.out_of_stock: a payment waits for a code. delivery.delivered follows once there is one.',
     },
     UNKNOWN: {
       value: 'unknown',

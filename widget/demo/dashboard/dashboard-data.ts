@@ -20,10 +20,14 @@ import {
   PIX_PAYMENT_UPDATES,
   PIX_PAYMENTS,
   type PixPayment,
+  PRODUCT_CONTENTS,
+  type ProductContent,
   REFUND_UPDATES,
   type Refund,
   START,
+  STORE_PRODUCTS,
   type StartData,
+  type StoreProduct,
   SUBACCOUNT_NAMES,
   SUBACCOUNT_PAYOUT_UPDATES,
   type SubaccountPayout,
@@ -89,6 +93,9 @@ export class DashboardData implements ReactiveController {
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
   subaccountNames: Map<string, string> = new Map();
   deliveries: WebhookDelivery[] = [];
+  /** The content of products, and the products of the store. Null where the service behind this server offers none. */
+  contents: ProductContent[] | null = [];
+  storeProducts: Listed<StoreProduct> | null = { totalCount: 0, nodes: [] };
   /** A change of the connection in words, for screen readers. */
   announcement = '';
 
@@ -191,7 +198,7 @@ export class DashboardData implements ReactiveController {
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, start.updatesCursor);
-      await this.#loadDay();
+      await Promise.all([this.#loadDay(), this.#loadCatalogue(api)]);
       this.#scheduleDeliveries(DELIVERIES_EVERY_MS);
     } catch {
       if (api !== this.#api) return;
@@ -329,6 +336,16 @@ export class DashboardData implements ReactiveController {
       await list.loadUntil(since);
   }
 
+  /** Stocks and the store have no subscription: they are read again with the webhooks, where that costs nobody a request. */
+  async #loadCatalogue(api: DashboardApi): Promise<void> {
+    const [contents, store] = await Promise.all([
+      readOffered<{ deliveries: Listed<ProductContent> }>(api, PRODUCT_CONTENTS),
+      readOffered<{ storeProducts: Listed<StoreProduct> }>(api, STORE_PRODUCTS),
+    ]);
+    this.contents = contents?.deliveries.nodes ?? null;
+    this.storeProducts = store?.storeProducts ?? null;
+  }
+
   async #loadSubaccountNames(): Promise<void> {
     try {
       const { subaccounts } = await this.#request<{
@@ -356,6 +373,7 @@ export class DashboardData implements ReactiveController {
           webhookDeliveries: { nodes: WebhookDelivery[] };
         }>(WEBHOOK_DELIVERIES);
         this.deliveries = webhookDeliveries.nodes;
+        if (this.simulated && this.#api) await this.#loadCatalogue(this.#api);
         this.#host.requestUpdate();
       }
     } catch {
@@ -417,6 +435,12 @@ export class DashboardData implements ReactiveController {
     }, ms);
     this.#timers.add(timer);
   }
+}
+
+/** The first items of a list, and the number of all. */
+interface Listed<Item> {
+  totalCount: number;
+  nodes: Item[];
 }
 
 /** Reads the newest of a family; null where the service behind this server does not offer it. */

@@ -15,6 +15,7 @@ import type { Operable, PaymentDialog } from './payment-dialog.ts';
 import {
   cardPaymentRow,
   chargeRow,
+  contentRow,
   DELIVERY_LABELS,
   DISPUTE_LABELS,
   deliveryRow,
@@ -22,7 +23,9 @@ import {
   filterOptions,
   PAYMENT_LABELS,
   pixPaymentRow,
+  STOCK_LABELS,
   SUBACCOUNT_PAYOUT_LABELS,
+  storeProductRow,
   subaccountPayoutRow,
 } from './rows.ts';
 
@@ -256,6 +259,42 @@ export class DashboardApp extends LitElement {
           }
           ?loading=${loading}
         ></live-table>
+      </div>
+      ${this.#renderCatalogue(now, loading)}
+    `;
+  }
+
+  #renderCatalogue(now: Date, loading: boolean): TemplateResult | typeof nothing {
+    const { contents, storeProducts } = this.#data;
+    if (contents === null && storeProducts === null) return nothing;
+    return html`
+      <div class="pair">
+        ${
+          contents &&
+          html`<live-table
+            id="contents"
+            class="card"
+            heading="Entregas de produtos"
+            .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Entregues' }, { label: 'Criado' }]}
+            .rows=${contents.map((content) => contentRow(content, now))}
+            .filters=${filterOptions(STOCK_LABELS)}
+            .emptyText=${'Nenhum conteúdo ainda. O que a API ligar a um produto, com createDelivery, é entregue a quem paga e aparece aqui.'}
+            ?loading=${loading}
+          ></live-table>`
+        }
+        ${
+          storeProducts &&
+          html`<live-table
+            id="store-products"
+            class="card"
+            heading=${storeProducts.totalCount > storeProducts.nodes.length ? `Produtos da loja (${storeProducts.totalCount})` : 'Produtos da loja'}
+            .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
+            .rows=${storeProducts.nodes.map(storeProductRow)}
+            .filters=${[]}
+            .emptyText=${'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.'}
+            ?loading=${loading}
+          ></live-table>`
+        }
       </div>
     `;
   }

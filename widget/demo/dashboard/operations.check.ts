@@ -18,10 +18,14 @@ import {
   PIX_PAYMENT_UPDATES,
   PIX_PAYMENTS,
   type PixPayment,
+  PRODUCT_CONTENTS,
+  type ProductContent,
   REFUND_UPDATES,
   type Refund,
   START,
+  STORE_PRODUCTS,
   type StartData,
+  type StoreProduct,
   SUBACCOUNT_NAMES,
   SUBACCOUNT_PAYOUT_UPDATES,
   type Subaccount,
@@ -42,6 +46,8 @@ const start = graphql(START);
 const morePayouts = graphql(MORE_PAYOUTS);
 const moreCardPayments = graphql(MORE_CARD_PAYMENTS);
 const deliveries = graphql(WEBHOOK_DELIVERIES);
+const contents = graphql(PRODUCT_CONTENTS);
+const store = graphql(STORE_PRODUCTS);
 const names = graphql(SUBACCOUNT_NAMES);
 const wallet = graphql(WALLET_UPDATES);
 const payouts = graphql(PAYOUT_UPDATES);
@@ -62,6 +68,8 @@ export type Checks = [
   Fits<ResultOf<typeof morePayouts>['payouts'], Page<Payout>>,
   Fits<ResultOf<typeof moreCardPayments>['cardPayments'], Page<CardPayment>>,
   Fits<ResultOf<typeof deliveries>['webhookDeliveries']['nodes'], WebhookDelivery[]>,
+  Fits<ResultOf<typeof contents>['deliveries']['nodes'], ProductContent[]>,
+  Fits<ResultOf<typeof store>['storeProducts']['nodes'], StoreProduct[]>,
   Fits<ResultOf<typeof names>['subaccounts']['nodes'], Pick<Subaccount, 'subaccountId' | 'name'>[]>,
   Fits<ResultOf<typeof wallet>['walletUpdates']['wallet'], Wallet>,
   Fits<ResultOf<typeof payouts>['allPayoutUpdates']['payout'], Payout>,

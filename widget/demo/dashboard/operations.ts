@@ -151,6 +151,25 @@ export interface WebhookDelivery {
   createdAt: string;
 }
 
+/** Content that the payers of a product are given. A dashboard's token does not see the content itself. */
+export interface ProductContent {
+  deliveryId: string;
+  kind: 'TEXT' | 'LINK' | 'CODES' | 'UNKNOWN';
+  product: { name: string | null } | null;
+  productId: string | null;
+  deliveredCount: number | null;
+  remainingCount: number | null;
+  createdAt: string | null;
+}
+
+export interface StoreProduct {
+  storeProductId: string;
+  name: string | null;
+  price: string | null;
+  priceCents: number | null;
+  available: boolean | null;
+}
+
 export interface Page<Item> {
   nodes: Item[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
@@ -197,6 +216,11 @@ export const CHARGES =
 /** A query of its own: a service that offers no disputes refuses it, and nothing else. */
 export const DISPUTES =
   `query Disputes($after:String){disputes(first:50,after:$after){nodes{${DISPUTE}}${PAGE_INFO}}}` as const;
+/** Queries of their own, as that of PIX payments. */
+export const PRODUCT_CONTENTS =
+  'query ProductContents{deliveries(first:20){totalCount nodes{deliveryId kind product{name} productId deliveredCount remainingCount createdAt}}}' as const;
+export const STORE_PRODUCTS =
+  'query StoreProducts{storeProducts(first:20){totalCount nodes{storeProductId name price priceCents available}}}' as const;
 export const WEBHOOK_DELIVERIES =
   `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 export const SUBACCOUNT_NAMES =

@@ -10,6 +10,8 @@ import type {
   Dispute,
   PaidByPix,
   PixPayment,
+  ProductContent,
+  StoreProduct,
   SubaccountPayout,
   WebhookDelivery,
 } from './operations.ts';
@@ -53,6 +55,22 @@ export const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
   DELIVERED: { label: 'Entregue', tone: 'good' },
   EXHAUSTED: { label: 'Desistiu', tone: 'bad' },
 };
+
+const CONTENT_LABELS: Record<ProductContent['kind'], string> = {
+  TEXT: 'Texto',
+  LINK: 'Link',
+  CODES: 'Códigos',
+  UNKNOWN: 'Outro',
+};
+/** Whether a product's content can be delivered at this moment. */
+export const STOCK_LABELS: StatusLabels<'READY' | 'LOW' | 'EMPTY'> = {
+  READY: { label: 'Disponível', tone: 'good' },
+  LOW: { label: 'Acabando', tone: 'warning' },
+  EMPTY: { label: 'Sem estoque', tone: 'bad' },
+};
+const LOW_STOCK = 5;
+const AVAILABLE = { label: 'À venda', tone: 'good' } as const;
+const UNAVAILABLE = { label: 'Indisponível', tone: 'neutral' } as const;
 
 /** Opens the dialog of a payment. Null where money would be real: then the page only reads. */
 type OpenPayment = ((payment: Operable) => void) | null;
@@ -259,6 +277,47 @@ export function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {
       html`${delivery.attempts.length}<span class="narrow-only"> ${delivery.attempts.length === 1 ? 'tentativa' : 'tentativas'}</span>
         <small>${last ? (last.responseStatus ?? last.error ?? 'sem resposta') : 'nenhuma ainda'}</small>`,
       timeCell(delivery.createdAt, now),
+    ],
+  };
+}
+
+export function contentRow(content: ProductContent, now: Date): TableRow {
+  const { deliveryId, kind, product, productId, deliveredCount, remainingCount } = content;
+  const stock =
+    remainingCount === null || remainingCount > LOW_STOCK ? 'READY' : remainingCount > 0 ? 'LOW' : 'EMPTY';
+  return {
+    key: deliveryId,
+    status: stock,
+    version: `${deliveredCount} ${remainingCount}`,
+    cells: [
+      statusCell(STOCK_LABELS[stock]),
+      saleCell(product?.name ?? 'Produto excluído', CONTENT_LABELS[kind]),
+      html`${deliveredCount ?? '—'}<span class="narrow-only"> ${deliveredCount === 1 ? 'entrega' : 'entregas'}</span>
+        <small>${
+          remainingCount === null
+            ? (productId ?? '')
+            : `${remainingCount} ${remainingCount === 1 ? 'código' : 'códigos'} em estoque`
+        }</small>`,
+      timeCell(content.createdAt, now),
+    ],
+  };
+}
+
+export function storeProductRow({
+  storeProductId,
+  name,
+  price,
+  priceCents,
+  available,
+}: StoreProduct): TableRow {
+  return {
+    key: storeProductId,
+    status: available === false ? 'UNAVAILABLE' : 'AVAILABLE',
+    version: `${name} ${price} ${available}`,
+    cells: [
+      statusCell(available === false ? UNAVAILABLE : AVAILABLE),
+      saleCell(name ?? 'Sem nome', storeProductId),
+      html`${priceCents === null ? (price ?? '—') : formatBrl(priceCents)}`,
     ],
   };
 }

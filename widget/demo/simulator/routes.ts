@@ -58,6 +58,11 @@ export const ROUTES: { route: string; body: string; effect: string }[] = [
     effect: 'Envia LTC para um endereço, minera blocos sobre o que chegou, ou tira uma saída da rede.',
   },
   {
+    route: 'POST /simulator/store',
+    body: '{ "products": [{ "id": "1", "name": "Caneca", "price": "49,90" }] }',
+    effect: 'Troca todos os produtos da loja da plataforma de conversas.',
+  },
+  {
     route: 'POST /simulator/clock',
     body: '{ "seconds": 3600 } ou { "to": "next" }',
     effect: 'Adianta o relógio do servidor.',

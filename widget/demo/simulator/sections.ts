@@ -59,6 +59,32 @@ export function renderTransfers({ transfers }: Snapshot, page: Page, live: boole
   `;
 }
 
+// ── The store ─────────────────────────────────────────────────────────────────────────────────
+
+/** A store as the chat platform would show it; one price is not in its format. */
+const STORE = [
+  { id: 'caneca', name: 'Caneca de cerâmica', price: '49,90', available: true },
+  { id: 'rede', name: 'Rede Varanda', price: 'R$ 1.234,56', available: true },
+  { id: 'curso', name: 'Curso de jardinagem', price: 'sob consulta', available: false },
+];
+
+export function renderStore({ storeProducts }: Snapshot, page: Page): TemplateResult {
+  return html`
+    <section class="card" aria-labelledby="store-title">
+      <h2 id="store-title">Loja da plataforma</h2>
+      <p class="empty">${
+        storeProducts === 0
+          ? 'Nenhum produto.'
+          : `${storeProducts} ${storeProducts === 1 ? 'produto' : 'produtos'}, como no painel.`
+      }</p>
+      <div class="buttons" role="group" aria-labelledby="store-title">
+        ${page.renderButton('Pôr um exemplo', 'store', 'A loja tem os produtos do exemplo.', { products: STORE })}
+        ${page.renderButton('Esvaziar', 'store', 'A loja está vazia.', { products: [] })}
+      </div>
+    </section>
+  `;
+}
+
 // ── Disputes, card payments, test payments ────────────────────────────────────────────────────
 
 export function renderDisputes({ disputes }: Snapshot, page: Page): TemplateResult {

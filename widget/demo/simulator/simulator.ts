@@ -14,6 +14,7 @@ import {
   renderCardPayments,
   renderDisputes,
   renderRoutes,
+  renderStore,
   renderTestPayments,
   renderTransfers,
 } from './sections.ts';
@@ -132,7 +133,7 @@ export class SimulatorApp extends LitElement implements Page {
       <div class="controls">
         <div>
           ${this.#renderClock(snapshot)} ${renderTransfers(snapshot, this, live)}
-          ${live ? renderDisputes(snapshot, this) : nothing}
+          ${live ? renderDisputes(snapshot, this) : nothing} ${renderStore(snapshot, this)}
         </div>
         <div>
           ${this.#renderWallet(snapshot, live)} ${renderPixBank(snapshot, this)}

@@ -37,6 +37,7 @@ export interface Snapshot {
   testPayments: { id: string; valueCents: number; createdAt: string }[];
   pixPayments: PixPayment[];
   ltcPayments: LtcPayment[];
+  storeProducts: number;
 }
 export interface LtcPayment {
   id: string;

@@ -1,5 +1,5 @@
 import type { Shown, Site } from '../../checkout-page/layout.ts';
-import type { StoredCardPayment } from '../model.ts';
+import type { DeliveredContent, StoredCardPayment } from '../model.ts';
 
 /** The behaviour of each test card at the simulated acquirer, by its number, in the form of that acquirer's own list. */
 export type TestCards = Readonly<
@@ -20,4 +20,5 @@ export interface CardSite extends Site {
 export interface Order extends Shown {
   payment: StoredCardPayment;
   paidElsewhere: boolean;
+  delivered: readonly DeliveredContent[];
 }

@@ -7,7 +7,7 @@ import type { PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import { HttpError, type RequestContext, type Route, readBody } from '../../http/routes.ts';
 import { type Clock, secondsUntil } from '../../kernel/clock.ts';
-import type { HostedCheckout } from '../model.ts';
+import type { HostedCheckout, StoredCardPayment } from '../model.ts';
 import { parseCardForm } from './form.ts';
 import type { CardSite, Order, TestCards } from './order.ts';
 import { pageState } from './state.ts';
@@ -60,7 +60,8 @@ export function createCheckoutRoutes({
     const { response, url } = exchange;
     const order = await open(exchange);
     const state = pageState(order.payment, clock.now());
-    if (state === 'paid' && url.searchParams.has('seguir')) {
+    // A payer who has bought content reads it first.
+    if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
       const next = returnUrl(order.payment.successUrl, { psa_order_code: order.payment.orderCode });
       if (next !== null) return redirect(response, next);
     }
@@ -106,10 +107,7 @@ export function createCheckoutRoutes({
       case 'paid_elsewhere':
         return sendPage(response, 409, statusPage(site, after, 'paid_elsewhere'), after.payment);
       case 'paid':
-        return redirect(
-          response,
-          returnUrl(after.payment.successUrl, { psa_order_code: payment.orderCode }) ?? path,
-        );
+        return redirect(response, (await shopUrlOf(after.payment)) ?? path);
       case 'processing':
       case 'in_progress':
         return redirect(response, followPath(path));
@@ -118,6 +116,12 @@ export function createCheckoutRoutes({
       case 'not_payable':
         return redirect(response, path);
     }
+  }
+
+  /** The shop's address for a payer who has paid; null where there is none, or content to read before. */
+  async function shopUrlOf({ orderCode, productId, successUrl }: StoredCardPayment): Promise<string | null> {
+    const opened = productId === null ? null : await checkout.open(orderCode);
+    return opened?.delivered.length ? null : returnUrl(successUrl, { psa_order_code: orderCode });
   }
 
   async function status(exchange: RequestContext): Promise<object> {

@@ -3,6 +3,7 @@ import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
   backLink,
+  deliveredContent,
   followPath,
   nextStep,
   notice,
@@ -69,7 +70,7 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (order: Orde
     };
   },
   paid: (order) => {
-    const { payment, merchantName } = order;
+    const { payment, merchantName, delivered } = order;
     return {
       icon: ICONS.check,
       tone: 'success',
@@ -80,7 +81,8 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (order: Orde
           ['Pago em', payment.paidAt && instant(payment.paidAt)],
           ['Pedido', payment.orderCode],
         ])}
-        ${nextStep(returnUrl(payment.successUrl, { psa_order_code: payment.orderCode }))}`,
+        ${deliveredContent(delivered)}
+        ${nextStep(returnUrl(payment.successUrl, { psa_order_code: payment.orderCode }), { isRead: delivered.length > 0 })}`,
     };
   },
   failed: ({ payment }) => ({

@@ -3,6 +3,7 @@ import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
   backLink,
+  deliveredContent,
   followPath,
   nextStep,
   notice,
@@ -35,6 +36,7 @@ interface HostedLtc {
 
 interface Order extends Shown {
   payment: HostedLtc;
+  delivered: Parameters<typeof deliveredContent>[0];
 }
 
 /** The states of the page. `confirming`: all of the amount was seen, and waits for its confirmations. */
@@ -121,7 +123,7 @@ function request({ payment, merchantName, path }: Order, isTest: boolean): Html 
         <p class="pix-hint">Envie <strong>${missing} LTC</strong>, nem menos: um valor menor não paga a compra.</p>
         <label for="ltc-address">Endereço LTC</label>
         <textarea id="ltc-address" class="pix-text" rows="2" readonly spellcheck="false" autocomplete="off" aria-describedby="ltc-hint" data-pix-code>${ltc.address!}</textarea>
-        <button class="button button-pay" type="button" data-copy data-copied="Copiado" data-copied-note="Endereço copiado. Abra a sua carteira e envie o valor exato." hidden>${ICONS.copy}<span data-label>Copiar endereço</span></button>
+        <button class="button button-pay" type="button" data-copy="ltc-address" data-copied="Copiado" data-copied-note="Endereço copiado. Abra a sua carteira e envie o valor exato." hidden>${ICONS.copy}<span data-label>Copiar endereço</span></button>
         <p class="pix-hint" id="ltc-hint">Envie apenas pela rede Litecoin. O envio não pode ser devolvido. <a href="${uri}">Abrir na carteira</a></p>
         <p class="pix-note" role="status" data-copy-note></p>
       </div>
@@ -171,7 +173,7 @@ const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (order: Order) => 
       ${backLink(cancelUrlOf(payment))}`,
   }),
   paid: (order) => {
-    const { payment, merchantName } = order;
+    const { payment, merchantName, delivered } = order;
     return {
       icon: ICONS.check,
       tone: 'success',
@@ -183,7 +185,8 @@ const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (order: Order) => 
           ['Pago em', payment.paidAt && instant(payment.paidAt)],
           ['Pagamento', payment.id],
         ])}
-        ${nextStep(returnUrl(payment.successUrl, { psa_payment_id: payment.id }))}`,
+        ${deliveredContent(delivered)}
+        ${nextStep(returnUrl(payment.successUrl, { psa_payment_id: payment.id }), { isRead: delivered.length > 0 })}`,
     };
   },
   failed: ({ payment, merchantName }) => ({

@@ -25,7 +25,7 @@ export function pixCode(site: Site, order: Order, brCode: string, returned: Html
       <div class="pix-copy">
         <label for="pix-code">PIX Copia e Cola</label>
         <textarea id="pix-code" class="pix-text" rows="4" readonly spellcheck="false" autocomplete="off" aria-describedby="pix-hint" data-pix-code>${brCode}</textarea>
-        <button class="button button-pay" type="button" data-copy data-copied="Copiado" data-copied-note="Código copiado. Abra o app do banco e escolha PIX, Copia e Cola." hidden>${ICONS.copy}<span data-label>Copiar código</span></button>
+        <button class="button button-pay" type="button" data-copy="pix-code" data-copied="Copiado" data-copied-note="Código copiado. Abra o app do banco e escolha PIX, Copia e Cola." hidden>${ICONS.copy}<span data-label>Copiar código</span></button>
         <p class="pix-hint" id="pix-hint">Cole o código no app do banco, em PIX Copia e Cola. Confira o valor e quem recebe antes de confirmar.</p>
         <p class="pix-note" role="status" data-copy-note></p>
       </div>

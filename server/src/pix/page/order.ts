@@ -1,11 +1,12 @@
 import type { Shown } from '../../checkout-page/layout.ts';
 import { returnUrl } from '../../checkout-page/return-url.ts';
-import type { HostedPix } from '../model.ts';
+import type { DeliveredContent, HostedPix } from '../model.ts';
 
 /** The resource that a PIX code pays, with what its page shows beside it. */
 export interface Order extends Shown {
   payment: HostedPix;
   paidElsewhere: boolean;
+  delivered: readonly DeliveredContent[];
 }
 
 /** The shop's address for a payer who has paid. */

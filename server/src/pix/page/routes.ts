@@ -73,7 +73,8 @@ export function createPixPageRoutes({
     const order = await open(exchange, { asksBank: true });
     const { payment } = order;
     const { state, page } = shown(order);
-    if (state === 'paid' && url.searchParams.has('seguir')) {
+    // A payer who has bought content reads it first.
+    if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
       const next = successUrlOf(payment);
       if (next !== null) return redirect(response, next);
     }

@@ -3,6 +3,7 @@ import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
   backLink,
+  deliveredContent,
   followPath,
   nextStep,
   notice,
@@ -85,7 +86,7 @@ const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Htm
       ${backLink(cancelUrlOf(payment))}`,
   }),
   paid: (order, returned) => {
-    const { payment, merchantName } = order;
+    const { payment, merchantName, delivered } = order;
     return {
       icon: ICONS.check,
       tone: 'success',
@@ -98,7 +99,8 @@ const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Htm
           ['Devolvido', payment.refundedCents > 0 ? money(payment.refundedCents) : null],
           ['Pagamento', payment.id],
         ])}
-        ${nextStep(successUrlOf(payment))}`,
+        ${deliveredContent(delivered)}
+        ${nextStep(successUrlOf(payment), { isRead: delivered.length > 0 })}`,
     };
   },
   refunded: (order, returned) => ({

@@ -1,0 +1,250 @@
+import { assertMay, assertUnrestrictedKey, type Caller } from '../access/model.ts';
+import { CardPaymentRef } from '../card-payments/schema.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
+import { connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import { PaymentRef } from '../payments/schema.ts';
+import { productIdText } from '../products/model.ts';
+import { ProductRef } from '../products/schema.ts';
+import type { DeliveredContent } from '../receiving/model.ts';
+import { type CreateDeliveryInput, createDeliveryInput, type Delivery, deliveryIdText } from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
+const DeliveryKindEnum = builder.enumType('DeliveryKind', {
+  values: {
+    CODES: { value: 'codes', description: 'One for each payment, from a stock.' },
+    LINK: { value: 'link' },
+    TEXT: { value: 'text' },
+    UNKNOWN,
+  } as const,
+});
+
+const DeliveredStatusEnum = builder.enumType('DeliveredStatus', {
+  values: {
+    DELIVERED: { value: 'delivered' },
+    PENDING: { value: 'pending', description: 'Out of stock: delivered as soon as there is more.' },
+    REVOKED: { value: 'revoked', description: 'The payment was refunded whole.' },
+    UNKNOWN,
+  } as const,
+});
+
+/** A dashboard token may be in a browser of somebody who only looks. */
+function seesContent({ credential }: Caller): boolean {
+  return credential.kind !== 'dashboard_token';
+}
+
+const DeliveryRef = builder.objectRef<Delivery>('Delivery');
+
+builder.node(DeliveryRef, {
+  id: { resolve: ({ deliveryId }) => deliveryId },
+  loadOne: (deliveryId, context) => {
+    assertMay(callerOf(context), 'products.read');
+    return context.loaders.delivery.load(deliveryId);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'deliveryId' in value,
+  description: 'Content that the payers of a product are given.',
+  fields: (t) => ({
+    deliveryId: t.exposeString('deliveryId', { description: '24 hex digits.' }),
+    kind: t.field({ type: DeliveryKindEnum, resolve: ({ kind }) => kind }),
+    product: t.field({
+      type: ProductRef,
+      nullable: true,
+      description: 'Null once it was deleted. Its deliveries stay for payments that were begun before.',
+      resolve: ({ productId }, _, { loaders }) =>
+        productId === null ? null : loaders.product.load(productId),
+    }),
+    productId: t.exposeString('productId', { nullable: true }),
+    content: t.string({
+      nullable: true,
+      description: 'The text or link; null for CODES, and to a dashboard token.',
+      resolve: ({ content }, _, context) => (seesContent(callerOf(context)) ? content : null),
+    }),
+    deliveredCount: t.exposeInt('deliveredCount', {
+      nullable: true,
+      description: 'Payments that were given it. Null where the service does not tell.',
+    }),
+    remainingCount: t.exposeInt('remainingCount', {
+      nullable: true,
+      description: 'Codes in stock; null for the others.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
+  }),
+});
+
+const DeliveryConnection = builder.connectionObject(
+  {
+    type: DeliveryRef,
+    name: 'DeliveryConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'DeliveryEdge' },
+);
+
+const DeliveredContentRef = builder.objectRef<DeliveredContent>('DeliveredContent').implement({
+  description: 'What the payer of one payment was given.',
+  fields: (t) => ({
+    kind: t.field({ type: DeliveryKindEnum, resolve: ({ kind }) => kind }),
+    status: t.field({ type: DeliveredStatusEnum, resolve: ({ status }) => status }),
+    content: t.string({
+      nullable: true,
+      description: 'Null unless DELIVERED, and to a dashboard token.',
+      resolve: ({ content }, _, context) => (seesContent(callerOf(context)) ? content : null),
+    }),
+    deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true }),
+  }),
+});
+
+/** A checkout token may be public, and starts payments of any visitor: it reads no content. */
+function readsDelivered({ credential }: Caller): boolean {
+  return credential.kind !== 'checkout_token';
+}
+
+const DELIVERED =
+  'Content of its product; null where there is none, it is not paid, or the service does not tell, and to a checkout token. What was out of stock is delivered without a change of the version.';
+
+builder.objectField(CardPaymentRef, 'delivered', (t) =>
+  t.field({
+    type: [DeliveredContentRef],
+    nullable: true,
+    description: DELIVERED,
+    resolve: async ({ orderCode, paidAt }, _, context) =>
+      paidAt && readsDelivered(callerOf(context))
+        ? copyOf(await context.loaders.deliveredToCardPayment.load(orderCode))
+        : null,
+  }),
+);
+
+builder.objectField(PaymentRef, 'delivered', (t) =>
+  t.field({
+    type: [DeliveredContentRef],
+    nullable: true,
+    description: DELIVERED,
+    resolve: async ({ paymentId, productId, paidAt }, _, context) =>
+      paidAt && productId !== null && readsDelivered(callerOf(context))
+        ? copyOf(await context.loaders.deliveredToPayment.load(paymentId))
+        : null,
+  }),
+);
+
+function copyOf(delivered: readonly DeliveredContent[] | null): DeliveredContent[] | null {
+  return delivered && [...delivered];
+}
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  deliveries: t.field({
+    type: DeliveryConnection,
+    description:
+      'Content that waits to be delivered; newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+      after: t.arg.string(),
+      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+      before: t.arg.string(),
+      productId: t.arg.string({ validate: { schema: productIdText as never } }),
+    },
+    resolve: async (_, { productId, ...args }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'products.read');
+      const filter = { productId: productId ?? undefined };
+      const cursors = context.listCursors('deliveries');
+      const range = rangeOf(cursors, args);
+      const { items, more } = await context.services.deliveries.list(caller.tenant, { ...range, ...filter });
+      const nodes = items.map(({ place, delivery }) => ({ place, node: delivery }));
+      return connectionOf(cursors, nodes, {
+        ...pagesBeside(range, more),
+        total: () => context.services.deliveries.count(caller.tenant, filter),
+      });
+    },
+  }),
+}));
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const DeliveryContentInput = builder.inputType('DeliveryContentInput', {
+  isOneOf: true,
+  description: 'Exactly one of the three.',
+  fields: (t) => ({
+    codes: t.stringList({
+      description:
+        '1 to 1000, each at most 500 characters and once. More for the same product are added to its stock.',
+    }),
+    link: t.field({ type: 'Url', description: 'https, at most 2000 characters.' }),
+    text: t.string({ description: 'At most 4000 characters.' }),
+  }),
+});
+
+const CreateDeliveryInputRef = builder.inputType('CreateDeliveryInput', {
+  validate: { schema: createDeliveryInput as never },
+  fields: (t) => ({
+    content: t.field({ type: DeliveryContentInput, required: true }),
+    idempotencyKey: t.string({
+      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same delivery.',
+    }),
+    productId: t.string({ required: true }),
+  }),
+});
+
+const DeliverySuccess = replayableSuccessType<{ delivery: Delivery }>('DeliverySuccess', (t) => ({
+  delivery: t.expose('delivery', { type: DeliveryRef }),
+}));
+
+const DeleteDeliverySuccess = successType<{ deliveryId: string }>('DeleteDeliverySuccess', (t) => ({
+  deleted: t.boolean({ resolve: () => true }),
+  deletedId: t.globalID({
+    description: 'The id that it had.',
+    resolve: ({ deliveryId }) => ({ type: 'Delivery', id: deliveryId }),
+  }),
+  deliveryId: t.exposeString('deliveryId'),
+}));
+
+builder.mutationFields((t) => ({
+  createDelivery: t.field({
+    type: DeliverySuccess,
+    description:
+      'What the payer of a product is given the moment it has paid. At most 10 a product, and 10,000 codes in stock.',
+    args: { input: t.arg({ type: CreateDeliveryInputRef, required: true }) },
+    errors: {
+      union: { name: 'CreateDeliveryResult' },
+      types: [
+        ValidationError,
+        NotFoundError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
+      services.deliveries.create(tenant, input as CreateDeliveryInput),
+    ),
+  }),
+  deleteDelivery: t.field({
+    type: DeleteDeliverySuccess,
+    description: 'What was delivered stays delivered.',
+    args: { deliveryId: t.arg.string({ required: true, validate: { schema: deliveryIdText as never } }) },
+    errors: {
+      types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],
+    },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { deliveryId }, { services }) => {
+      await services.deliveries.delete(tenant, deliveryId);
+      return { deliveryId };
+    }),
+  }),
+}));

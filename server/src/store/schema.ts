@@ -1,0 +1,78 @@
+import { assertMay } from '../access/model.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import { priceCentsOf, type StoreProduct } from './model.ts';
+
+const StoreProductRef = builder.objectRef<StoreProduct>('StoreProduct');
+
+builder.node(StoreProductRef, {
+  id: { resolve: ({ storeProductId }) => storeProductId },
+  loadOne: (id, context) => {
+    assertMay(callerOf(context), 'products.read');
+    return context.loaders.storeProduct.load(id);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'storeProductId' in value,
+  description: 'A product of the chat platform’s store. Read-only here.',
+  fields: (t) => ({
+    storeProductId: t.exposeString('storeProductId'),
+    name: t.exposeString('name', { nullable: true }),
+    description: t.exposeString('description', { nullable: true }),
+    price: t.exposeString('price', {
+      nullable: true,
+      description: 'As the store writes it, in the Brazilian decimal format: 1.234,56.',
+    }),
+    priceCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description: 'Null where `price` is not in that format.',
+      resolve: ({ price }) => priceCentsOf(price),
+    }),
+    imageUrl: t.expose('imageUrl', { type: 'Url', nullable: true }),
+    available: t.exposeBoolean('available', { nullable: true }),
+  }),
+});
+
+const StoreProductConnection = builder.connectionObject(
+  {
+    type: StoreProductRef,
+    name: 'StoreProductConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'StoreProductEdge' },
+);
+
+builder.queryFields((t) => ({
+  storeProduct: t.field({
+    type: StoreProductRef,
+    nullable: true,
+    args: { storeProductId: t.arg.string({ required: true }) },
+    resolve: (_, { storeProductId }, context) => {
+      assertMay(callerOf(context), 'products.read');
+      return context.loaders.storeProduct.load(storeProductId);
+    },
+  }),
+  storeProducts: t.field({
+    type: StoreProductConnection,
+    description:
+      'In the store’s own order. Read-only. `first` and `after` read forwards, `last` and `before` backwards.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+      after: t.arg.string(),
+      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+      before: t.arg.string(),
+    },
+    resolve: async (_, args, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'products.read');
+      const cursors = context.listCursors('storeProducts');
+      const range = rangeOf(cursors, args);
+      const { items, more } = await context.services.store.list(caller.tenant, range);
+      const nodes = items.map(({ place, product }) => ({ place, node: product }));
+      return connectionOf(cursors, nodes, {
+        ...pagesBeside(range, more),
+        total: () => context.services.store.count(caller.tenant),
+      });
+    },
+  }),
+}));

@@ -1,0 +1,164 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { createRemoteDeliveries } from '../../server/src/deliveries/remote/service.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import { createRemoteStore } from '../../server/src/store/remote/service.ts';
+import { openFreshDatabase } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { createScriptedService, ok, refused } from '../support/scripted-service.ts';
+
+const REQUESTER = { priority: 'merchant', subject: null, onRead: () => undefined } as const;
+const PRODUCT = 'ab'.repeat(12);
+const MINUTE = 60_000;
+
+let database: Database;
+beforeAll(async () => {
+  database = await openFreshDatabase();
+});
+
+/** A service that pages a list under a path. */
+async function start(path: string, name: string, items: readonly unknown[]) {
+  const script = createScriptedService();
+  const facade = await startFacade({ database, upstream: script.upstream });
+  const asked: string[] = [];
+  script.on('GET', path, (request) => {
+    asked.push(request.path);
+    const query = new URLSearchParams(request.path.split('?')[1]);
+    const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset'))];
+    return ok({ [name]: items.slice(offset, offset + limit), total: items.length, limit, offset });
+  });
+  return { script, asked, facade, tenant: facade.tenant, clock: facade.clock };
+}
+
+describe('deliveries of another service', () => {
+  const shown = (rest: object = {}) => ({ deliveryId: objectId(), productId: PRODUCT, ...rest });
+
+  test('Deliveries are read leniently: known members by name, and anything else is null or left out', async () => {
+    const items = [
+      shown({
+        kind: 'codes',
+        content: 'segredo',
+        deliveredCount: 3,
+        remainingCount: '4',
+        createdAt: '2026-03-02T12:00:00.000Z',
+      }),
+      shown({ kind: 'TEXT', content: 'Obrigada!' }),
+      { id: objectId(), productId: PRODUCT.toUpperCase(), kind: 'hologram', content: 7, deliveredCount: -1 },
+      { name: 'no delivery' },
+    ];
+    const { facade, tenant, asked } = await start('/v1/deliveries', 'deliveries', items);
+    const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
+    const { items: listed } = await deliveries.list(tenant, { end: 'first', limit: 10 });
+    expect(listed.map(({ delivery }) => delivery)).toEqual([
+      {
+        ...{ deliveryId: (items[0] as { deliveryId: string }).deliveryId, productId: PRODUCT, kind: 'codes' },
+        ...{
+          content: null,
+          deliveredCount: 3,
+          remainingCount: 4,
+          createdAt: new Date('2026-03-02T12:00:00.000Z'),
+        },
+      },
+      expect.objectContaining({ kind: 'text', content: 'Obrigada!', deliveredCount: null, createdAt: null }),
+      expect.objectContaining({ kind: 'unknown', productId: PRODUCT, content: null, deliveredCount: null }),
+    ]);
+    await deliveries.list(tenant, { end: 'first', limit: 10, productId: PRODUCT });
+    expect(asked.at(-1)).toContain(`productId=${PRODUCT}`);
+    const { deliveryId } = listed[1]!.delivery;
+    expect(await deliveries.findMany(tenant, ['0'.repeat(24), deliveryId.toUpperCase()])).toEqual([
+      ...[null, expect.objectContaining({ deliveryId })],
+    ]);
+    expect(await deliveries.deliveredTo(tenant, 'payment', ['psa_1'])).toEqual([null]);
+  });
+
+  test('The list is paged in both directions, and counted', async () => {
+    const items = Array.from({ length: 130 }, () => shown({ kind: 'text' }));
+    const { facade, tenant } = await start('/v1/deliveries', 'deliveries', items);
+    const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
+    const ids = ({ items: page }: Awaited<ReturnType<typeof deliveries.list>>) =>
+      page.map(({ delivery }) => delivery.deliveryId);
+    const all = items.map(({ deliveryId }) => deliveryId);
+    const first = await deliveries.list(tenant, { end: 'first', limit: 2 });
+    expect([ids(first), first.more]).toEqual([all.slice(0, 2), true]);
+    const next = await deliveries.list(tenant, { end: 'first', limit: 2, after: first.items[1]!.place });
+    expect(ids(next)).toEqual(all.slice(2, 4));
+    const last = await deliveries.list(tenant, { end: 'last', limit: 2 });
+    expect([ids(last), last.more]).toEqual([all.slice(-2), true]);
+    expect(await deliveries.count(tenant, {})).toBe(130);
+    expect(await deliveries.listPage(tenant, { limit: 1, offset: 129 })).toMatchObject({
+      ...{ items: [{ deliveryId: all.at(-1) }], total: 130 },
+    });
+  });
+
+  test('Nothing is created or deleted, and nothing is sent', async () => {
+    const { script, facade, tenant } = await start('/v1/deliveries', 'deliveries', []);
+    const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
+    const input = { productId: PRODUCT, content: { text: 'Olá' } };
+    await expect(deliveries.create(tenant, input)).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+    await expect(deliveries.delete(tenant, '0'.repeat(24))).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+    expect(script.requests).toEqual([]);
+  });
+
+  test.each([404, 405, 501])(
+    'A service that answers %i has none, which is remembered for ten minutes',
+    async (status) => {
+      const { script, facade, tenant, clock, asked } = await start('/v1/deliveries', 'deliveries', []);
+      let isMissing = true;
+      script.on('GET', '/v1/deliveries', ({ path }) => {
+        asked.push(path);
+        return isMissing ? refused(status, 'Not found') : ok({ deliveries: [], total: 0 });
+      });
+      const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
+      const ask = () => deliveries.list(tenant, { end: 'first', limit: 1 });
+      for (let count = 0; count < 3; count += 1)
+        await expect(ask()).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+      expect(asked).toHaveLength(1);
+      isMissing = false;
+      clock.advance(11 * MINUTE);
+      expect(await ask()).toEqual({ items: [], more: false });
+    },
+  );
+});
+
+describe('the store of another service', () => {
+  test('Products are read leniently, found by their id, and paged in the order of the store', async () => {
+    const items = [
+      { id: 'a', name: 'Caneca', price: '1.234,56', image: 'https://loja.example/a.jpg', available: true },
+      { id: 42, name: '', price: 49.9, description: 'x', available: 'sim' },
+      { nome: 'sem id' },
+    ];
+    const { facade, tenant } = await start('/v1/store/products', 'products', items);
+    const store = createRemoteStore(facade).serviceFor(REQUESTER);
+    const { items: listed } = await store.list(tenant, { end: 'first', limit: 10 });
+    const [first, second] = [
+      {
+        ...{ storeProductId: 'a', name: 'Caneca', description: null, price: '1.234,56' },
+        ...{ imageUrl: 'https://loja.example/a.jpg', available: true },
+      },
+      {
+        ...{ storeProductId: '42', name: null, description: 'x', price: null },
+        ...{ imageUrl: null, available: null },
+      },
+    ];
+    expect(listed.map(({ product }) => product)).toEqual([first, second]);
+    expect(await store.findMany(tenant, ['42', 'x'])).toEqual([second, null]);
+    const next = await store.list(tenant, { end: 'first', limit: 1, after: listed[0]!.place });
+    expect(next).toMatchObject({ items: [{ product: second }], more: true });
+    expect(await store.list(tenant, { end: 'last', limit: 1, before: listed[1]!.place })).toMatchObject({
+      ...{ items: [{ product: first }], more: false },
+    });
+    expect(await store.count(tenant)).toBe(3);
+  });
+
+  test('A service without a store says so, and an unreadable answer is another error', async () => {
+    const { script, facade, tenant } = await start('/v1/store/products', 'products', []);
+    const store = createRemoteStore(facade).serviceFor(REQUESTER);
+    script.on('GET', '/v1/store/products', () => ok('nothing'));
+    await expect(store.count(tenant)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    facade.clock.advance(MINUTE);
+    script.on('GET', '/v1/store/products', () => refused(404, 'Not found'));
+    await expect(store.listPage(tenant, { limit: 1, offset: 0 })).rejects.toMatchObject({
+      code: 'NOT_OFFERED',
+    });
+  });
+});
