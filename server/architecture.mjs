@@ -130,7 +130,7 @@ export const ARCHITECTURE = [
   },
   // The slices of what PIX codes pay add their own members to what all of it shares.
   {
-    files: ['{payments,charges}/store.ts'],
+    files: ['{payments,charges,subscriptions}/store.ts'],
     own: [...RULES, '**/*store.ts'],
     others: ['kernel/**', 'db/**', 'receiving/model.ts', 'pix/{model,store,table-store}.ts', 'ltc/model.ts'],
   },
@@ -140,12 +140,12 @@ export const ARCHITECTURE = [
     others: ['kernel/**', 'commit/**', PIX, 'pix/{model,collections}.ts', 'ltc/{model,collections}.ts'],
   },
   {
-    files: ['{payments,charges}/service.ts'],
+    files: ['{payments,charges,subscriptions}/service.ts'],
     own: [...RULES, '**/*{store,collections}.ts'],
     others: [...SERVICE, 'pix/{collections,service}.ts', 'ltc/collections.ts'],
   },
   {
-    files: ['{payments,charges}/wire.ts'],
+    files: ['{payments,charges,subscriptions}/wire.ts'],
     own: RULES,
     others: ['kernel/**', 'receiving/{model,wire}.ts', 'pix/{model,wire}.ts', 'ltc/{model,wire}.ts'],
   },
@@ -154,6 +154,20 @@ export const ARCHITECTURE = [
     files: ['ltc/wire.ts'],
     own: RULES,
     others: ['kernel/**', METHODS, 'wallet/model.ts'],
+  },
+  // A paid cycle of a subscription makes a payment.
+  {
+    files: ['subscriptions/collections.ts'],
+    own: [...RULES, '**/*store.ts'],
+    others: [
+      ...['kernel/**', 'commit/**', PIX, 'pix/{model,collections}.ts'],
+      ...['payments/{model,collections}.ts'],
+    ],
+  },
+  {
+    files: ['subscriptions/charging.ts'],
+    own: [...RULES, '**/*{store,collections,service}.ts'],
+    others: [...SERVICE, 'pix/collections.ts'],
   },
   // Each slice's wire says how its events read.
   {

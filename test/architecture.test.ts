@@ -87,6 +87,8 @@ const FILES = [
   'pix/remote/service.ts',
   'pix/collections.ts',
   'pix/charging.ts',
+  'subscriptions/collections.ts',
+  'subscriptions/charging.ts',
   'payments/store.ts',
   'payments/collections.ts',
   'payments/service.ts',

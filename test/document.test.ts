@@ -213,6 +213,10 @@ describe('2.1 conventions', () => {
   rows('2.1', ['prefix psa_'], async () => {
     expect(await charge(1)).toMatch(/^psa_[0-9a-f]{32}$/);
   });
+  rows('2.1', ['prefix psa_sub_'], async () => {
+    const { body } = await live.post('/subscriptions', { valueCents: 1, interval: 'weekly' });
+    expect(body.subscriptionId).toMatch(/^psa_sub_[0-9a-f]{32}$/);
+  });
   rows('2.1', ['lists'], async () => {
     const { body } = await live.get('/payouts?limit=1&offset=1');
     expect(body).toMatchObject({ limit: 1, offset: 1, total: expect.any(Number) });
@@ -470,6 +474,16 @@ describe('2.5 other resources', () => {
       ...{ createdAt: app.clock.now().toISOString(), closedAt: null },
     });
     await app.controls.closeDispute(await liveTenant(), dispute!.disputeId, 'won');
+  });
+  rows('2.5', ['subscription'], async () => {
+    const given = { interval: 'monthly', description: 'Clube', metadata: '{"a":1}', endsAfterCycles: 12 };
+    const { body } = await live.post('/subscriptions', { valueCents: 4990, ...given });
+    expect(body).toMatchObject({
+      ...{ ...given, status: 'pending', amountCents: 4990, currency: 'BRL', cycles: [], nextDueAt: null },
+      pixCopyPaste: expect.stringMatching(/^000201.*6304[0-9A-F]{4}$/),
+      expiresAt: new Date(app.clock.now().getTime() + 24 * 60 * 60_000).toISOString(),
+    });
+    expect((await live.get(`/subscriptions/${body.subscriptionId}`)).body).toEqual(body);
   });
 });
 
@@ -896,6 +910,24 @@ describe('4.5 other endpoints', () => {
     expect((await sandbox.get(`/disputes/${id}`)).status).toBe(404);
     expect((await sandbox.post(`/disputes/${id}/evidence`, { text: 'x' })).status).toBe(404);
   });
+  rows(
+    '4.5',
+    ['POST /v1/subscriptions', 'GET /v1/subscriptions/{id}', 'DELETE /v1/subscriptions/{id}'],
+    async () => {
+      for (const client of [live, sandbox]) {
+        const { status, body } = await client.post('/subscriptions', { valueCents: 1, interval: 'yearly' });
+        expect([status, body.status]).toEqual([201, 'pending']);
+        expect((await client.get(`/subscriptions/${body.subscriptionId}`)).body).toEqual(body);
+        for (const _ of [1, 2]) {
+          const canceled = await client.delete(`/subscriptions/${body.subscriptionId}`);
+          expect([canceled.status, canceled.body.status]).toEqual([200, 'canceled']);
+        }
+      }
+      expect((await live.post('/subscriptions', { valueCents: 1 })).status).toBe(400);
+      expect((await live.get('/subscriptions/psa_sub_0')).status).toBe(400);
+      expect((await live.delete(`/subscriptions/psa_sub_${'0'.repeat(32)}`)).status).toBe(404);
+    },
+  );
 });
 
 // ── 5. Authentication ───────────────────────────────────────────────────────────────────────────

@@ -87,6 +87,9 @@ async function resources(url: string): Promise<[string, string][]> {
     createPayment(input: { valueCents: 4990 }) {
       ... on PaymentSuccess { payment { paymentId pix { copyPaste } } }
     }
+    createSubscription(input: { valueCents: 4990, interval: MONTHLY }) {
+      ... on PixSubscriptionSuccess { subscription { subscriptionId } }
+    }
     createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
       ... on CheckoutTokenSuccess { token }
     }
@@ -100,6 +103,7 @@ async function resources(url: string): Promise<[string, string][]> {
   return [
     ['sacc_…', data.createSubaccount.subaccount.subaccountId],
     ['PSC-…', data.createCardPayment.cardPayment.orderCode],
+    ['psa_sub_…', data.createSubscription.subscription.subscriptionId],
     ['psa_…', data.createPayment.payment.paymentId],
     ['000201…', data.createPayment.payment.pix.copyPaste],
     ['tok_…', data.createCheckoutToken.token],

@@ -68,6 +68,10 @@ import { guidanceOf, type SubaccountPayout } from '../server/src/subaccounts/mod
 import { referenceKind } from '../server/src/subaccounts/names.ts';
 import { createSubaccountRoutes } from '../server/src/subaccounts/routes.ts';
 import { subaccountPayoutWebhook } from '../server/src/subaccounts/wire.ts';
+import { decideCreate as decideCreateSubscription } from '../server/src/subscriptions/decisions.ts';
+import { NEXT as NEXT_OF_SUBSCRIPTION, SUBSCRIPTION_NEWS } from '../server/src/subscriptions/model.ts';
+import { createSubscriptionRoutes } from '../server/src/subscriptions/routes.ts';
+import { subscriptionWebhook } from '../server/src/subscriptions/wire.ts';
 import { createWalletRoutes } from '../server/src/wallet/routes.ts';
 import {
   ATTEMPT_TIMEOUT_MS,
@@ -151,6 +155,7 @@ const operations: RestOperation[] = [
     ...{ payments: unused, refunds: unused, deliveries: unused },
     publicUrl: 'http://localhost',
   }),
+  ...createSubscriptionRoutes({ subscriptions: unused, publicUrl: 'http://localhost' }),
   ...createPayoutRoutes({ payouts: unused }),
   ...createProductRoutes({ products: unused }),
   ...createRefundRoutes({ refunds: unused }),
@@ -205,6 +210,17 @@ const chargeOf = decideCreateCharge(normalRequest({ valueCents: 80 }), {
 }).resource;
 const chargeEvent = (change: Partial<StoredCharge>) =>
   chargeWebhook({ ...chargeOf, ...change }, 'pending', 'live')!;
+
+const subscription = {
+  ...decideCreateSubscription(
+    { valueCents: 80, interval: 'monthly' },
+    {
+      ...{ subscriptionId: 'psa_sub_0', environment: 'live', now, balances: NO_BALANCES },
+      account: { pixEnabled: true, pixFeeCents: 0 },
+    },
+  ).resource,
+  changedCycle: null,
+};
 
 const payout = (change: Partial<Payout>): Payout => ({ ...PAYOUT, ...change });
 
@@ -329,6 +345,7 @@ describe('the fields in the service document', () => {
       payment: fieldsOf('Payment'),
       charge: fieldsOf('Charge'),
       payout: fieldsOf('Payout'),
+      subscription: fieldsOf('Subscription'),
       'test payment': fieldsOf('TestPayment'),
     });
   });
@@ -353,6 +370,13 @@ describe('the fields in the service document', () => {
     const fields = column(rowsIn('4.5', 'field of a charge'), 'field of a charge');
     expect([...fields].sort()).toEqual(Object.keys(body.properties!).sort());
     expect(body.required).toEqual(['valueCents']);
+  });
+
+  test('The service document has the fields of the request for a subscription, and which are required', () => {
+    const body = bodyOf('post', '/v1/subscriptions');
+    const fields = column(rowsIn('4.5', 'field of a subscription'), 'field of a subscription');
+    expect([...fields].sort()).toEqual(Object.keys(body.properties!).sort());
+    expect([...body.required!].sort()).toEqual(['interval', 'valueCents']);
   });
 
   test('The service document has the fields of each webhook', () => {
@@ -398,6 +422,7 @@ describe('the fields in the service document', () => {
       chargeEvent({ status: 'expired' }),
       chargeEvent({ status: 'failed', failureReason: 'no' }),
       chargeWebhook({ ...chargeOf, status: 'refunded', paidAt: now, refundedAt: now }, 'paid', 'live')!,
+      ...SUBSCRIPTION_NEWS.map((news) => subscriptionWebhook(`subscription.${news}`, subscription, 'live')!),
       payoutWebhook(payout({ status: 'processing' }), 'live')!,
       disputeWebhook({ ...dispute, status: 'open' }, null)!,
       disputeWebhook({ ...dispute, status: 'under_review' }, 'open')!,
@@ -450,6 +475,12 @@ describe('the statuses in the service document', () => {
   test('The service document has the statuses of a dispute, and the steps between them', () => {
     const steps = rowsIn('3.6', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next)]);
     expect(Object.fromEntries(steps)).toEqual(NEXT_OF_DISPUTE);
+  });
+
+  test('The service document has the statuses of a subscription, and the steps between them', () => {
+    const steps = rowsIn('3.5', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next).sort()]);
+    const expected = Object.entries(NEXT_OF_SUBSCRIPTION).map(([from, next]) => [from, [...next].sort()]);
+    expect(Object.fromEntries(steps)).toEqual(Object.fromEntries(expected));
   });
 
   test('The service document has the statuses of a payout of the main account, and the steps of each method', () => {

@@ -34,6 +34,11 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   disputes: { scope: 'disputes', query: '{ disputes { totalCount nodes { status } } }' },
   payment: { scope: 'payments', query: '{ payment(paymentId: $paymentId) { status } }' },
   payments: { scope: 'payments', query: '{ payments { totalCount nodes { status } } }' },
+  subscription: {
+    scope: 'subscriptions',
+    query: '{ subscription(subscriptionId: $subscriptionId) { status } }',
+  },
+  subscriptions: { scope: 'subscriptions', query: '{ subscriptions { totalCount nodes { status } } }' },
   refund: { scope: REFUND_SCOPES, query: '{ refund(refundId: $refundId) { status } }' },
   refunds: { scope: REFUND_SCOPES, query: '{ refunds { totalCount nodes { status } } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
@@ -79,6 +84,14 @@ const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
     scope: 'payments',
     query: '{ allChargeUpdates(after: $before) { charge { status } } }',
   },
+  subscriptionUpdates: {
+    scope: 'subscriptions',
+    query: '{ subscriptionUpdates(subscriptionId: $subscriptionId) { subscription { status } } }',
+  },
+  allSubscriptionUpdates: {
+    scope: 'subscriptions',
+    query: '{ allSubscriptionUpdates(after: $before) { subscription { status } } }',
+  },
   disputeUpdates: {
     scope: 'disputes',
     query: '{ disputeUpdates(disputeId: $disputeId) { dispute { status } } }',
@@ -117,6 +130,8 @@ const MUTATIONS: Record<string, string> = {
   createCardPayment: '(input: { valueCents: 500 })',
   createPayment: '(input: { valueCents: 500 })',
   createCharge: '(input: { valueCents: 500 })',
+  createSubscription: '(input: { valueCents: 500, interval: WEEKLY })',
+  cancelSubscription: '(subscriptionId: $subscriptionId)',
   createCheckoutToken: '(input: { amount: { fixedCents: 500 } })',
   createDashboardToken: '(input: { scopes: [WALLET] })',
   createProduct: '(input: { name: "x", priceCents: 500 })',
@@ -149,6 +164,7 @@ const SCOPES: readonly DashboardScope[] = [
   'subaccounts',
   'card_payments',
   'payments',
+  'subscriptions',
   'disputes',
   'products',
   'webhooks',
@@ -211,6 +227,8 @@ beforeAll(async () => {
   const refundCharge = `mutation { refundCharge(input: { chargeId: "${chargeId}", amountCents: 10 }) { __typename } }`;
   expect(await app.live.request(refundCharge)).toEqual({ refundCharge: { __typename: 'RefundSuccess' } });
   const disputeId = await app.controls.openDispute(tenant, { amountCents: 100 });
+  const { subscription } = await app.subscriptions.create(tenant, { valueCents: 4990, interval: 'weekly' });
+  const { subscriptionId } = subscription;
   const reference = requestSubaccountPayout.subaccountPayout.payoutId;
   given = {
     before,
@@ -224,6 +242,7 @@ beforeAll(async () => {
     refundId,
     withdrawalId,
     subaccountId,
+    subscriptionId,
     reference,
   };
 });

@@ -48,6 +48,7 @@ const CREDENTIALS = {
   card_payments: { kind: 'dashboard_token', id: 'tok_6', scopes: ['card_payments'] },
   payments: { kind: 'dashboard_token', id: 'tok_9', scopes: ['payments'] },
   disputes: { kind: 'dashboard_token', id: 'tok_10', scopes: ['disputes'] },
+  subscriptions: { kind: 'dashboard_token', id: 'tok_10', scopes: ['subscriptions'] },
   products: { kind: 'dashboard_token', id: 'tok_7', scopes: ['products'] },
   webhooks: { kind: 'dashboard_token', id: 'tok_8', scopes: ['webhooks'] },
 } as const satisfies Record<string, Credential>;
@@ -90,6 +91,7 @@ describe('who may', () => {
     ],
     ['read the wallet', may('wallet.read'), [...KEYS, 'wallet']],
     ['read all card payments', may('card_payments.read'), [...KEYS, 'card_payments']],
+    ['read subscriptions', may('subscriptions.read'), [...KEYS, 'subscriptions']],
     ['read payouts', may('payouts.read'), [...KEYS, 'payouts']],
     ['read webhooks', may('webhooks.read'), [...KEYS, 'webhooks']],
     ['read disputes', may('disputes.read'), [...KEYS, 'disputes']],

@@ -168,6 +168,7 @@ const FOLLOWED = [
   'allPayoutUpdates',
   'allRefundUpdates',
   'allSubaccountPayoutUpdates',
+  'allSubscriptionUpdates',
   'walletUpdates',
 ];
 
@@ -494,7 +495,7 @@ async function populate(app: TestApp): Promise<World> {
       LIVE_KEY,
       await addToken(app, {
         ...{ kind: 'dashboard' },
-        grant: { scopes: ['wallet', 'payouts', 'subaccounts', 'card_payments', 'payments'] },
+        grant: { scopes: ['wallet', 'payouts', 'subaccounts', 'card_payments', 'payments', 'subscriptions'] },
       }),
     ],
     async writeAll() {
@@ -503,6 +504,7 @@ async function populate(app: TestApp): Promise<World> {
       await refund(orderCode);
       await payByPix(await makes.pix('live'));
       await payCharge(await makes.charge('live', subaccountId));
+      await change('live', 'createSubscription(input: { valueCents: 500, interval: WEEKLY }) { __typename }');
       await payOut('followed');
       const mint =
         'mutation { createCheckoutToken(input: { amount: { fixedCents: 500 } }) { ... on CheckoutTokenSuccess { token } } }';

@@ -40,6 +40,7 @@ const KINDS = [
     'reference',
     'paymentId',
     'chargeId',
+    'subscriptionId',
     'productId',
     'deliveryId',
     'storeProductId',
@@ -57,6 +58,8 @@ const KINDS = [
     'cardPayments',
     'payments',
     'charges',
+    'subscriptions',
+    'cycles',
     'payouts',
     'products',
     'deliveries',
@@ -118,6 +121,11 @@ const PLACES: Record<string, Attack> = {
   'Query.payment(paymentId)': each('paymentId', 'paymentId'),
   'Query.payments(after)': each('payments', 'after'),
   'Query.payments(before)': withOwn('payments', 'before', () => ({ last: 2 })),
+  'Query.subscription(subscriptionId)': each('subscriptionId', 'subscriptionId'),
+  'Query.subscriptions(after)': each('subscriptions', 'after'),
+  'Query.subscriptions(before)': withOwn('subscriptions', 'before', () => ({ last: 2 })),
+  'PixSubscription.cycles(after)': withOwn('cycles', 'after', (own) => ({ id: own.subscriptionId[0] })),
+  'PixSubscription.cycles(before)': withOwn('cycles', 'before', (own) => ({ id: own.subscriptionId[0] })),
   'Query.payout(code)': each('payoutCode', 'code'),
   'Query.payout(withdrawalId)': each('withdrawalId', 'withdrawalId'),
   'Query.payouts(after)': each('payouts', 'after'),
@@ -151,6 +159,7 @@ const PLACES: Record<string, Attack> = {
     other.subaccountId.map((subaccountId) => ({
       input: { valueCents: 4990, splits: [{ subaccountId, share: { amountCents: 100 } }] },
     })),
+  'Mutation.cancelSubscription(subscriptionId)': each('subscriptionId', 'subscriptionId'),
   'Mutation.createCheckoutToken(input.amount.productId)': (other) =>
     other.productId.map((productId) => ({ input: { amount: { productId } } })),
   'Mutation.createPayment(input.productId)': (other) =>
@@ -202,6 +211,12 @@ const PLACES: Record<string, Attack> = {
       other.updates.map((after) => ({ paymentId, after })),
     ),
   'Subscription.paymentUpdates(paymentId)': each('paymentId', 'paymentId'),
+  'Subscription.allSubscriptionUpdates(after)': each('updates', 'after'),
+  'Subscription.subscriptionUpdates(after)': (other, own) =>
+    [...own.subscriptionId, ...other.subscriptionId].flatMap((subscriptionId) =>
+      other.updates.map((after) => ({ subscriptionId, after })),
+    ),
+  'Subscription.subscriptionUpdates(subscriptionId)': each('subscriptionId', 'subscriptionId'),
   'Subscription.payoutUpdates(after)': withOwn('updates', 'after', (own) => ({
     withdrawalId: own.withdrawalId[0],
   })),
@@ -233,6 +248,10 @@ const NOT_OFFERED: ReadonlySet<string> = new Set([
   ...['Subscription.chargeUpdates(chargeId)', 'Subscription.chargeUpdates(after)'],
   'Subscription.allChargeUpdates(after)',
   ...['Query.payment(paymentId)', 'Query.payments(after)', 'Query.payments(before)'],
+  ...['Query.subscription(subscriptionId)', 'Query.subscriptions(after)', 'Query.subscriptions(before)'],
+  ...['PixSubscription.cycles(after)', 'PixSubscription.cycles(before)'],
+  ...['Subscription.subscriptionUpdates(subscriptionId)', 'Subscription.subscriptionUpdates(after)'],
+  'Subscription.allSubscriptionUpdates(after)',
   ...['Subscription.paymentUpdates(paymentId)', 'Subscription.paymentUpdates(after)'],
   ...['Subscription.allPaymentUpdates(after)', 'Subscription.allRefundUpdates(after)'],
 ]);
@@ -268,6 +287,14 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
       ...externalId.map((id) => ({ input: { valueCents: 4990, externalId: id } })),
     ],
+  },
+  cancelSubscription: {
+    values: (_, { subscriptionId }) => [{ subscriptionId: subscriptionId[0] ?? 'psa_sub_none' }],
+  },
+  createSubscription: {
+    names: ['input.idempotencyKey'],
+    values: ({ key }) =>
+      key.map((idempotencyKey) => ({ input: { valueCents: 4990, interval: 'WEEKLY', idempotencyKey } })),
   },
   createCheckoutToken: {
     names: ['input.externalId'],
@@ -368,6 +395,10 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
   'POST /v1/card-payments/{orderCode}/refunds (orderCode)': ({ orderCode }) =>
     orderCode.map((code) => ({ path: `/card-payments/${code}/refunds`, body: { amountCents: 10 } })),
   'GET /v1/payments/{id} (id)': ({ paymentId }) => paymentId.map((id) => ({ path: `/payments/${id}` })),
+  'GET /v1/subscriptions/{id} (id)': ({ subscriptionId }) =>
+    subscriptionId.map((id) => ({ path: `/subscriptions/${id}` })),
+  'DELETE /v1/subscriptions/{id} (id)': ({ subscriptionId }) =>
+    subscriptionId.map((id) => ({ path: `/subscriptions/${id}` })),
   'POST /v1/payments (productId)': ({ productId }) =>
     productId.map((id) => ({ path: '/payments', body: { productId: id } })),
   'POST /v1/payments/{id}/refunds (id)': ({ paymentId }) =>
@@ -432,6 +463,11 @@ const REST_CHANGES: Record<string, RestChange> = {
     })),
   'POST /v1/card-payments (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/card-payments', body: { valueCents: 4990, externalId: id } })),
+  'POST /v1/subscriptions (idempotencyKey)': ({ key }) =>
+    key.map((idempotencyKey) => ({
+      path: '/subscriptions',
+      body: { valueCents: 4990, interval: 'weekly', idempotencyKey },
+    })),
   'POST /v1/payments (idempotencyKey)': ({ key }) =>
     key.map((idempotencyKey) => ({ path: '/payments', body: { valueCents: 4990, idempotencyKey } })),
   'POST /v1/charges (idempotencyKey)': ({ key }) =>
@@ -494,7 +530,17 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.shut());
 
-const SCOPES = ['WALLET', 'PAYOUTS', 'SUBACCOUNTS', 'CARD_PAYMENTS', 'PAYMENTS', 'PRODUCTS', 'WEBHOOKS'];
+const SCOPES = [
+  'WALLET',
+  'PAYOUTS',
+  'SUBACCOUNTS',
+  'CARD_PAYMENTS',
+  'PAYMENTS',
+  'DISPUTES',
+  'SUBSCRIPTIONS',
+  'PRODUCTS',
+  'WEBHOOKS',
+];
 const MINUTE = 60_000;
 
 /** A store of two products. */
@@ -527,16 +573,18 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
       },
     );
     await client.request(
-      `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!, $charge: CreateChargeInput!) {
+      `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!, $charge: CreateChargeInput!, $recurring: CreateSubscriptionInput!) {
         transferToSubaccount(input: $transfer) { __typename }
         requestSubaccountPayout(input: $payout) { __typename }
         createCardPayment(input: $card) { __typename }
         createPayment(input: $pix) { __typename }
         createCharge(input: $charge) { __typename }
+        createSubscription(input: $recurring) { __typename }
       }`,
       {
         transfer: { subaccountId, amountCents: 50_000, idempotencyKey },
         payout: { subaccountId, ...SUBACCOUNT_PAYOUT, idempotencyKey },
+        recurring: { valueCents: 4990, interval: 'MONTHLY', idempotencyKey },
         card: { valueCents: 4990, idempotencyKey, externalId: externalId[index] },
         charge: {
           ...{ valueCents: 4990, idempotencyKey },
@@ -586,6 +634,9 @@ async function idsOf(
   const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
   const deliveries = await offered('deliveries(first: 10) { edges { cursor node { id deliveryId } } }');
   const store = await offered('storeProducts(first: 10) { edges { cursor node { id storeProductId } } }');
+  const subscriptions = await offered(
+    'subscriptions(first: 10) { edges { cursor node { id subscriptionId cycles(first: 1) { edges { cursor } } } } }',
+  );
   const tokens: Record<string, string> = {};
   const paymentId = payments.map(({ node }) => String(node.paymentId));
   const attemptId = [`tentativa-2026-03-02-${filled.key[0]}`];
@@ -650,6 +701,7 @@ async function idsOf(
     storeProductId: store.map(({ node }) => String(node.storeProductId)),
     paymentId,
     chargeId: charges.map(({ node }) => String(node.chargeId)),
+    subscriptionId: subscriptions.map(({ node }) => String(node.subscriptionId)),
     refundId: refunds.map(({ node }) => String(node.refundId)),
     disputeId: disputes.map(({ node }) => String(node.disputeId)),
     webhookId: nodes('webhookDeliveries')
@@ -678,6 +730,10 @@ async function idsOf(
     cardPayments: first(edges('cardPayments')),
     payments: first(payments),
     charges: first(charges),
+    subscriptions: first(subscriptions),
+    cycles: first(
+      (subscriptions[0]?.node as { cycles?: { edges: Edge[] } } | undefined)?.cycles?.edges ?? [],
+    ),
     payouts: first(edges('payouts')),
     products: first(edges('products')),
     deliveries: first(deliveries),
@@ -772,14 +828,21 @@ async function askRest(
   );
 }
 
+/** The lookups of the types that have fields with names. */
+const PARENTS = {
+  Subaccount: 'subaccount(subaccountId: $id)',
+  PixSubscription: 'subscription(subscriptionId: $id)',
+};
+
 /** The operation that asks at a place. */
 function operationAt(place: string, values: Values): Operation {
   const root = place.slice(0, place.indexOf('('));
   const [type, field] = root.split('.') as [string, string];
   // A document with all fields of every node, three deep, is longer than the server reads.
-  if (type !== 'Subaccount') return operationOn(schema, root, values, field.startsWith('node') ? 2 : 4);
+  if (type !== 'Subaccount' && type !== 'PixSubscription')
+    return operationOn(schema, root, values, field.startsWith('node') ? 2 : 4);
   const [argument] = Object.keys(values).filter((name) => name !== 'id') as [string];
-  const nested = schema.getType('Subaccount') as Parameters<typeof selectionOf>[1] & {
+  const nested = schema.getType(type) as Parameters<typeof selectionOf>[1] & {
     getFields(): Record<
       string,
       { type: Parameters<typeof selectionOf>[1]; args: { type: unknown; name: string }[] }
@@ -788,7 +851,7 @@ function operationAt(place: string, values: Values): Operation {
   const { type: result, args } = nested.getFields()[field]!;
   const argumentType = args.find(({ name }) => name === argument)!.type;
   return {
-    query: `query ($id: String!, $${argument}: ${argumentType}) { subaccount(subaccountId: $id) {
+    query: `query ($id: String!, $${argument}: ${argumentType}) { ${PARENTS[type]} {
       ${field}(${argument}: $${argument})${selectionOf(schema, result, 1)} } }`,
     variables: values,
   };
@@ -931,6 +994,11 @@ async function sideOf(
       'mutation ($input: RefundChargeInput!) { refundCharge(input: $input) { __typename } }',
       { input: { chargeId, amountCents: 10, idempotencyKey: `devolucao-${chargeId}` } },
     );
+  }
+  const recurring = await app.subscriptions.listPage(service.tenant, { limit: 10, offset: 0 });
+  for (const { subscriptionId } of recurring.items) {
+    await app.pix.pay({ txid: txidOf(subscriptionId) });
+    await app.subscriptions.receive(service.tenant, subscriptionId);
   }
   await settled();
   await pass(61 * MINUTE);

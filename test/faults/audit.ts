@@ -3,6 +3,7 @@ import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
 import { rulesOfLtc } from './ltc-rules.ts';
+import { RULES_OF_SUBSCRIPTIONS } from './subscription-rules.ts';
 
 /** The books at one moment, and every rule that they break, in words. */
 export interface Audit {
@@ -132,6 +133,7 @@ const MADE_WITH_A_KEY = `
   union all select 'createDelivery', delivery_id from delivery
   union all select 'requestPayout', withdrawal_id from payout
   union all select 'requestSubaccountPayout', id from subaccount_payout
+  union all select 'createSubscription', subscription_id from pix_subscription
   union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'`;
 
 /**
@@ -143,6 +145,7 @@ const RESOURCES = `
     from card_payment
   union all select 'payment', payment_id, version, version - 1, 'payment.' || status from payment
   union all select 'charge', charge_id, version, version - 1, 'charge.' || status from charge
+  union all select 'subscription', subscription_id, version, version - 1, null from pix_subscription
   union all select 'refund', refund_id, version, version, 'refund.' || status from refund
   union all select 'dispute', id, version, version, 'dispute.' || status from dispute
   union all select 'payout', withdrawal_id, version, version, 'payout.' || status from payout
@@ -157,6 +160,7 @@ export function lawsOfTheBooks(instant: string): Record<string, string> {
     ...rulesOfDisputes(),
     ...rulesOfLtc(),
     ...rulesOfDeliveries(),
+    ...RULES_OF_SUBSCRIPTIONS,
     ...rulesOfPayouts(instant),
     ...rulesOfSubaccounts(),
     ...rulesOfTotals(),
@@ -220,6 +224,8 @@ function rules(instant: string): Record<string, string> {
         when event.kind in ('payment.' || event.previous_status, 'charge.' || event.previous_status) then 0
         -- More evidence is no new status.
         when starts_with(event.kind, 'dispute.') and event.kind = 'dispute.' || event.previous_status then 0
+        -- subscription.paid announces it.
+        when event.kind = 'payment.paid' and snapshot ->> 'subscriptionId' is not null then 0
         when event.kind in ('card_payment.paid', 'payment.paid', 'charge.paid', 'payout.pending', 'payout.completed', 'payout.denied')
           or event.kind in ('refund.completed', 'refund.failed')
           or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
@@ -432,9 +438,12 @@ export function rulesOfPix(instant: string): Record<string, string> {
       from (select * from simulated_pix_credit where arrives_at <= ${instant}) s
       full join pix_credit c using (end_to_end_id)
       where (s.end_to_end_id is null or c.end_to_end_id is null or s.amount_cents <> c.amount_cents
-          or substring(c.payment_id from '[^_]+$') <> s.txid)
+          or (substring(c.payment_id from '[^_]+$') <> s.txid and not exists (
+            select from payment p where p.payment_id = c.payment_id and p.subscription_id = 'psa_sub_' || s.txid
+          )))
         and not (c.end_to_end_id is null and exists (
-          select from task t where t.kind = 'pix.receive' and t.key = s.txid || ' ' || s.end_to_end_id
+          select from task t where (t.kind = 'pix.receive' and t.key = s.txid || ' ' || s.end_to_end_id)
+            or (t.kind = 'subscription.look_up' and starts_with(t.key, 'psa_sub_' || s.txid))
         ))`,
 
     'a payment was paid by exactly one accepted credit of exactly its amount': `
@@ -461,7 +470,7 @@ export function rulesOfPix(instant: string): Record<string, string> {
       `select account_id, environment, 'payment.' || line.step || ':' || payment_id as transaction_id,
         line.name, line.amount, null as subaccount_id
       from (
-        select *, environment = 'sandbox' as is_test, status = 'failed' or expired.payment_id is not null as had_ended
+        select *, environment = 'sandbox' and subscription_id is null as is_test, status = 'failed' or expired.payment_id is not null as had_ended
         from payment left join (
           select distinct resource_id as payment_id from event where kind = 'payment.expired'
         ) expired using (payment_id)

@@ -28,6 +28,7 @@ async function everything(): Promise<Scraped> {
   metrics.onLtcAddress('ready');
   metrics.onLtcOutput('credited');
   metrics.onContent('delivered');
+  metrics.onSubscriptionAttempt('paid');
   metrics.watch({
     info: { mode: 'embedded', engine: 'pglite' },
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),

@@ -232,7 +232,7 @@ describe('the payer of a payment in sandbox', () => {
     for (const [body, field] of [
       [{ id: 'psa_1' }, 'id'],
       [{ id: id.toUpperCase() }, 'id'],
-      [{ id: `psa_sub_${'0'.repeat(32)}` }, 'id'],
+      [{ id: `psa_sub_${'0'.repeat(31)}` }, 'id'],
       [{ id: 7 }, 'id'],
       [{ id, valueCents: 4990 }, 'valueCents'],
       [{ id, pending: true }, 'pending'],

@@ -101,6 +101,7 @@ type Name =
   | 'card'
   | 'payment'
   | 'charge'
+  | 'subscription'
   | 'product'
   | 'dispute'
   | 'delivery';
@@ -116,11 +117,12 @@ async function idsOf(): Promise<Ids> {
   const own = await make(createRestClient(app.url, LIVE_KEY), first!.id);
   const sandbox = createRestClient(app.url, TEST_KEY);
   await sandbox.post('/sandbox/payments', { valueCents: 1_000_000 });
-  const { subaccount, payout, payment, charge, product, delivery } = {
+  const { subaccount, payout, payment, charge, subscription, product, delivery } = {
     subaccount: (await sandbox.post('/subaccounts', { name: 'Teste' })).body.id,
     payout: (await sandbox.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
     payment: await paid(sandbox, { accountId: first!.id, environment: 'sandbox' }),
     charge: await charged(sandbox, { accountId: first!.id, environment: 'sandbox' }),
+    subscription: await subscribed(sandbox),
     ...(await sold(sandbox)),
   };
   const theirs = await make(foreign, accountId);
@@ -130,7 +132,7 @@ async function idsOf(): Promise<Ids> {
   return {
     own,
     foreign: theirs,
-    sandbox: { ...theirs, subaccount, payout, payment, charge, product, delivery },
+    sandbox: { ...theirs, subaccount, payout, payment, charge, subscription, product, delivery },
   };
 }
 
@@ -158,6 +160,10 @@ async function sold(client: RestClient) {
   return { product, delivery };
 }
 
+async function subscribed(client: RestClient): Promise<string> {
+  return (await client.post('/subscriptions', { valueCents: 4990, interval: 'weekly' })).body.subscriptionId;
+}
+
 async function make(client: RestClient, accountId: string): Promise<Record<Name, string>> {
   const subaccount = (await client.post('/subaccounts', { name: 'Ana' })).body.id;
   await client.post(`/subaccounts/${subaccount}/transfers`, { amountCents: 10_000_000 });
@@ -172,6 +178,7 @@ async function make(client: RestClient, accountId: string): Promise<Record<Name,
     card: (await client.post('/card-payments', { valueCents: 4990 })).body.orderCode,
     payment: await paid(client, { accountId, environment: 'live' }),
     charge: await charged(client, { accountId, environment: 'live' }),
+    subscription: await subscribed(client),
     ...(await sold(client)),
     dispute: await app.controls.openDispute({ accountId, environment: 'live' }, { amountCents: 100 }),
   };
@@ -198,6 +205,10 @@ const MALFORMED: Record<Name, string[]> = {
     ],
     ...[`psc_${HEX}0123456A`, `psa_${HEX}01234567`, `psc_split_${HEX}01234567`],
   ],
+  subscription: [
+    ...['x', 'psa_sub_', `psa_sub_${HEX}0123456`, `psa_sub_${HEX}012345678`, `psa_sub_${HEX}0123456A`],
+    `psa_${HEX}01234567`,
+  ],
   product: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
   delivery: ['x', HEX.slice(1), `${HEX}0`, HEX.toUpperCase()],
 };
@@ -222,6 +233,13 @@ const VALUE = {
   field: { kind: 'cents', valid: 4990, min: 80, max: 10_000_000_000 },
   required: true,
 } as const;
+const { callbackUrl: _, externalId: __, ...SUBSCRIPTION_DETAILS } = CARD_DETAILS;
+/** A subscription, but for its interval, whose words are others over GraphQL. */
+const SUBSCRIPTION = {
+  valueCents: { field: { kind: 'cents', valid: 4990, max: 10_000_000_000 }, required: true },
+  endsAfterCycles: { field: { kind: 'cents', valid: 12, max: 520 } },
+  ...SUBSCRIPTION_DETAILS,
+} satisfies Operation['fields'];
 const TEST_VALUE = { field: { kind: 'cents', valid: 4990, max: 10_000_000_000 }, required: true } as const;
 const AMOUNT = { field: { kind: 'cents', valid: 10_000 }, required: true } as const;
 const NAME = { field: { kind: 'text', valid: 'Ana', max: 200 }, required: true } as const;
@@ -330,6 +348,10 @@ function rest(ids: Ids): Operation[] {
       ...{ id: { field: idOf(ids, 'dispute') }, ...EVIDENCE },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-prova-rest' } },
     }),
+    post('/subscriptions', {
+      ...{ ...SUBSCRIPTION, idempotencyKey: KEY },
+      interval: { field: { kind: 'choice', valid: 'monthly' }, required: true },
+    }),
     post('/payouts', {
       amount: { field: { kind: 'reais', valid: 10 }, required: true },
       method: { field: { kind: 'choice', valid: 'pix' }, required: true },
@@ -364,6 +386,7 @@ function rest(ids: Ids): Operation[] {
     get('/payments/{id}', 'payment', 'id'),
     get('/charges/{id}', 'charge', 'id'),
     get('/disputes/{id}', 'dispute', 'id'),
+    get('/subscriptions/{id}', 'subscription', 'id'),
     get('/payouts/{id}', 'payout', 'id'),
     get('/subaccounts/{id}', 'subaccount', 'id'),
     get('/subaccounts/{id}/statement', 'subaccount', 'id'),
@@ -436,6 +459,10 @@ function graphql(ids: Ids): Operation[] {
       productId: { field: productOf(ids), required: true },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto' } },
     }),
+    mutation('createSubscription', {
+      ...{ ...SUBSCRIPTION, idempotencyKey: KEY },
+      interval: { field: { kind: 'choice', valid: 'MONTHLY' }, required: true },
+    }),
     mutation('refundPayment', {
       paymentId: { field: idOf(ids, 'payment'), required: true },
       ...{ ...REFUND, idempotencyKey: KEY },
@@ -504,6 +531,11 @@ function graphql(ids: Ids): Operation[] {
     lookup('query ($disputeId: String!) { dispute(disputeId: $disputeId) { id } }', 'dispute', 'disputeId'),
     lookup('query ($paymentId: String!) { payment(paymentId: $paymentId) { id } }', 'payment', 'paymentId'),
     lookup('query ($chargeId: String!) { charge(chargeId: $chargeId) { id } }', 'charge', 'chargeId'),
+    lookup(
+      'query ($subscriptionId: String!) { subscription(subscriptionId: $subscriptionId) { id } }',
+      'subscription',
+      'subscriptionId',
+    ),
     lookup('query ($productId: String!) { product(productId: $productId) { id } }', 'product', 'productId'),
     ...[
       'payouts',

@@ -98,6 +98,8 @@ export async function playHistory({
   for (const laterMs of LATER_MS) await passBy(laterMs);
   begin(operations.askAgain());
   await settle();
+  begin(operations.end());
+  await settle();
   for (let round = 0; round < ROUNDS_OF_THE_END; round += 1) {
     const due = await undelayed(world.dueFirst());
     if (!due && world.isIdle()) break;
@@ -155,7 +157,9 @@ async function effectsOf({ database, live: { accountId } }: World): Promise<Effe
     from card_payment where account_id = ${accountId}
     union all select case when checkout_attempt is null then 'createPayment' else 'startPixCheckout' end,
       environment, payment_id, coalesce(product_id || metadata, amount_cents::text), status
-    from payment where account_id = ${accountId}
+    from payment where account_id = ${accountId} and subscription_id is null
+    union all select 'createSubscription', environment, subscription_id, amount_cents::text, status
+    from pix_subscription where account_id = ${accountId}
     union all select 'createCharge', environment, charge_id, amount_cents::text, status
     from charge where account_id = ${accountId}
     union all select 'refund', environment, refund_id, reason, null

@@ -20,6 +20,8 @@ const TABLES = [
   'payment',
   'ltc_output',
   'charge',
+  'pix_subscription',
+  'subscription_cycle',
   'pix_credit',
   'pix_paid_order',
   'refund',
@@ -214,6 +216,7 @@ const LAWS: Record<string, string> = {
       union all select 'startPixCheckout', payment_id from payment
       union all select 'createCharge', charge_id from charge
       union all select 'createDelivery', delivery_id from delivery
+      union all select 'createSubscription', subscription_id from pix_subscription
       union all select 'requestPayout', withdrawal_id from payout
       union all select 'refund', refund_id from refund where not automatic
       union all select 'requestSubaccountPayout', id from subaccount_payout

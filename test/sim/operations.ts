@@ -7,6 +7,7 @@ import { DESTINATIONS } from '../support/payout-methods.ts';
 import { createPixOperations } from './pix-operations.ts';
 import { CARDS } from './rails.ts';
 import type { Made, Request, Requests } from './requests.ts';
+import { createSubscriptionOperations } from './subscription-operations.ts';
 import type { World } from './world.ts';
 
 const SECOND = 1_000;
@@ -25,6 +26,8 @@ export interface Operations {
   begin(): Promise<void>;
   /** Each key once more, with what it was given first, or with all that was ever given with it. */
   askAgain(): Promise<void>;
+  /** Ends what would go on for ever. */
+  end(): Promise<void>;
 }
 
 /** Everything that callers, payers, rails and time may do to an account, drawn by the seed. */
@@ -104,8 +107,14 @@ export function createOperations(
     subaccountsOf: (environment) => subaccountIds[environment],
   });
 
+  const recurring = createSubscriptionOperations(world, {
+    ...{ requests, random, chance, amount, key, attemptId, make, attempt, request },
+    subaccountsOf: (environment) => subaccountIds[environment],
+  });
+
   const operations: Record<string, { weight: number; act: () => Promise<unknown> }> = {
     ...pix.operations,
+    ...recurring.operations,
     createCardPayment: {
       weight: 12,
       async act() {
@@ -501,6 +510,7 @@ export function createOperations(
       const first = opening.shift();
       await (first ? operations[first]!.act : random.pick(drawn))();
     },
+    end: recurring.end,
     async askAgain() {
       await Promise.all(requests.keyed().map((each) => make(each)));
     },

@@ -1,5 +1,12 @@
 import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
-import type { PixCode, PixCredit, PixRail, PixRegistration } from '../../server/src/rails/pix.ts';
+import type {
+  DebitReport,
+  PixCode,
+  PixCredit,
+  PixDebit,
+  PixRail,
+  PixRegistration,
+} from '../../server/src/rails/pix.ts';
 import type { RefundStatus } from '../../server/src/rails/refund.ts';
 import type { Random } from '../faults/random.ts';
 import type { Violation } from './violation.ts';
@@ -17,6 +24,8 @@ export interface BookedCode extends PixCode {
 /** A credit as the bank's own books have it. */
 export interface BookedCredit extends PixCredit {
   txid: string;
+  /** The attempt that has brought it; left out where the payer has paid the code itself. */
+  debitId?: string;
 }
 
 /** A return as the bank's own books have it. */
@@ -28,10 +37,22 @@ export interface BookedReturn {
   outcome: 'complete' | 'fail';
 }
 
+/** An attempt to debit a payer as the bank's own books have it. */
+export interface BookedDebit extends PixDebit {
+  /** Null until its payer's bank has decided it, and for good where it was recalled. */
+  report: DebitReport | null;
+  isRecalled: boolean;
+}
+
 /** A bank of PIX payments with books of its own. */
 export interface PixBank extends PixRail {
   readonly credits: ReadonlyMap<string, BookedCredit>;
   readonly returns: ReadonlyMap<string, BookedReturn>;
+  readonly debits: ReadonlyMap<string, BookedDebit>;
+  /** Decides an attempt that is open: its money is booked, and the service is not notified. */
+  decide(debitId: string, outcome: DebitReport['status']): void;
+  /** Ends a recurrence as its payer does. */
+  endByPayer(txid: string): void;
   /** Whether a payer can pay the code. */
   isPayable(txid: string): boolean;
   /** Books money of a payer; the service is not notified. */
@@ -56,6 +77,8 @@ export function createPixBank({
   const codes = new Map<string, BookedCode>();
   const credits = new Map<string, BookedCredit>();
   const returns = new Map<string, BookedReturn>();
+  const debits = new Map<string, BookedDebit>();
+  const ended = new Map<string, { at: Date; byPayer: boolean }>();
 
   function register(code: PixCode): PixRegistration {
     const booked = codes.get(code.txid) ?? bookCode(code);
@@ -102,14 +125,66 @@ export function createPixBank({
     return booked;
   }
 
+  function schedule(debit: PixDebit): 'scheduled' | 'ended' {
+    const booked = debits.get(debit.id);
+    if (booked && (booked.txid !== debit.txid || booked.amountCents !== debit.amountCents))
+      broken({
+        law: 'an attempt is scheduled as it was',
+        what: `${JSON.stringify(booked)}, then ${JSON.stringify(debit)}`,
+      });
+    if (booked) return 'scheduled';
+    if (ended.has(debit.txid)) return 'ended';
+    debits.set(debit.id, { ...debit, report: null, isRecalled: false });
+    return 'scheduled';
+  }
+
+  function recall(id: string): void {
+    const booked = debits.get(id);
+    // From the evening before its day on it is under way.
+    if (booked && !booked.report && clock.now() < plusMs(booked.dueAt, -2 * 60 * MINUTE))
+      debits.set(id, { ...booked, isRecalled: true });
+  }
+
+  function end(txid: string, byPayer: boolean): void {
+    if (ended.has(txid)) return;
+    ended.set(txid, { at: clock.now(), byPayer });
+    for (const { id, txid: own } of debits.values()) if (own === txid) recall(id);
+  }
+
   return {
     credits,
     returns,
+    debits,
+    schedule: (debit) => over('PIX bank', () => schedule(debit)),
+    cancelSchedule: ({ id }) => over('PIX bank', () => recall(id)),
+    cancelRecurrence: (txid) => over('PIX bank', () => end(txid, false)),
+    recurrenceOf: (txid) =>
+      over('PIX bank', () => ({
+        endedByPayerAt: ended.get(txid)?.byPayer ? ended.get(txid)!.at : null,
+        // The bank may report everything twice.
+        debits: [...debits.values()].flatMap(({ txid: own, report }) =>
+          own === txid && report ? random.pick([[report], [report, report]]) : [],
+        ),
+      })),
+    decide(debitId, outcome) {
+      const booked = debits.get(debitId);
+      if (!booked || booked.report || booked.isRecalled) return;
+      const at = clock.now();
+      const { id, txid, amountCents } = booked;
+      if (outcome === 'failed') {
+        debits.set(id, { ...booked, report: { id, status: 'failed', reason: 'Saldo insuficiente', at } });
+        return;
+      }
+      const endToEndId = `E${name}${String(credits.size).padStart(8, '0')}`;
+      credits.set(endToEndId, { endToEndId, txid, amountCents, at, debitId });
+      debits.set(id, { ...booked, report: { id, status: 'paid', endToEndId, amountCents, at } });
+    },
+    endByPayer: (txid) => end(txid, true),
     register: (code) => over('PIX bank', () => register(code)),
     creditsOf: (txid) =>
       over('PIX bank', () =>
         [...credits.values()]
-          .filter((credit) => credit.txid === txid)
+          .filter((credit) => credit.txid === txid && credit.debitId === undefined)
           .map(({ endToEndId, amountCents, at }) => ({ endToEndId, amountCents, at })),
       ),
     refund: (requested) => over('PIX bank', () => refund(requested)),

@@ -90,6 +90,12 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
       ({ id, subaccountId }) => subaccountId === null || !id.startsWith('refund.begun:'),
     ),
   }),
+  'a cycle of a subscription is paid without its payment': (writes) => ({
+    ...writes,
+    records: writes.records?.some(({ collection }) => collection.name === 'subscription_cycle')
+      ? (writes.records ?? []).filter(({ collection }) => collection.name !== 'payment')
+      : (writes.records ?? []),
+  }),
   'a reversal does not reach the statement': (writes) =>
     writes.events?.some(({ kind }) => kind === 'subaccount_payout.reversed')
       ? { ...writes, records: (writes.records ?? []).filter(notOfStatement) }

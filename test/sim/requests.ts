@@ -11,6 +11,7 @@ export type Made =
   | 'createPayment'
   | 'startPixCheckout'
   | 'createCharge'
+  | 'createSubscription'
   | 'refund'
   | 'requestPayout'
   | 'requestSubaccountPayout'
@@ -43,7 +44,9 @@ export type Answer =
 /** Those whose answer does not tell a first request from a repeated one. */
 const CHECKOUTS: readonly Made[] = ['startCheckout', 'startPixCheckout'];
 /** Those that ask the bank after their commit: a fault may come when what they make is there. */
-const WITH_A_CODE: readonly Made[] = ['createPayment', 'startPixCheckout', 'createCharge'];
+const WITH_A_CODE: readonly Made[] = [
+  ...['createPayment', 'startPixCheckout', 'createCharge', 'createSubscription'],
+] as Made[];
 
 /** A row of the books that somebody asked for. */
 export interface Effect {

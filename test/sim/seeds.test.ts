@@ -20,6 +20,7 @@ test(`${SEEDS} seeds of ${STEPS} steps break no law`, { timeout: 60_000 + SEEDS 
     ...['disputePayment: done', 'submitEvidence: done', 'task: dispute.evidence_due'],
     ...['createPayment: done', 'startPixCheckout: done', 'payPix: twice', 'receive: paid'],
     ...['createCharge: done', 'createCharge: reported again'],
+    ...['createSubscription: done', 'task: subscription.end'],
     ...['task: pix.return', 'task: pix.receive', 'task: pix.expire', 'task: pix.register'],
     ...['fault: PIX bank: answer lost', 'fault: PIX bank: late'],
     ...['task: card_payment.expire', 'task: webhook.deliver', 'requestPayout: reported again'],

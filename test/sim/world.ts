@@ -42,7 +42,7 @@ export interface World {
   /** Past the gate: for looks at the books between two things that happen. */
   readonly database: Database;
   /** The bank's notification of a credit: it comes at an instant, and at least once. */
-  notify(tenant: Tenant, credit: { txid: string; endToEndId: string; at: Date }): Promise<void>;
+  notify(tenant: Tenant, notice: Parameters<typeof notifyOfCredit>[2]): Promise<void>;
   /** Begins what is due, each beside the others. */
   work(): Promise<void>;
   /** When what waits falls due that is not due yet, the first few. */
@@ -164,6 +164,11 @@ export async function openWorld({
         (select number from payment join pix_credit c using (payment_id)
           where kind = 'pix.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
         (select number from dispute where starts_with(kind, 'dispute.') and id = key),
+        -- Behind every payment, whose numbers are others.
+        (select 1000000000 + number from pix_subscription where starts_with(kind, 'pix.') and subscription_id in (key, 'psa_sub_' || split_part(key, ' ', 1))),
+        (select 1000000000 + number from pix_subscription where starts_with(kind, 'subscription.') and subscription_id = split_part(key, ' ', 1)),
+        (select 1000000000 + s.number from pix_subscription s join pix_credit c on c.payment_id = s.subscription_id
+          where kind = 'pix.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
         (select number from payout where starts_with(kind, 'payout.') and withdrawal_id = key),
         (select number from subaccount_payout where starts_with(kind, 'subaccount_payout.') and id = key),
         (select number from webhook_delivery where starts_with(kind, 'webhook.') and webhook_id = key)

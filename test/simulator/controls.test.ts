@@ -453,6 +453,43 @@ describe('PIX payments', () => {
   });
 });
 
+describe('the bank of a subscription’s payer', () => {
+  const create = async () => {
+    const { createSubscription } = await app.live.request(
+      'mutation { createSubscription(input: { valueCents: 4990, interval: MONTHLY }) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } } }',
+    );
+    return createSubscription.subscription.subscriptionId as string;
+  };
+  const line = async (id: string) =>
+    (await state()).body.subscriptions.find((each: { id: string }) => each.id === id);
+  const step = (id: string, name: string) => pull(`subscriptions/${id}/${name}`, {});
+
+  test('A payer authorises a subscription, and its bank pays, refuses and cancels', async () => {
+    const id = await create();
+    expect(await line(id)).toMatchObject({
+      ...{ status: 'pending', amountCents: 4990, interval: 'monthly', isAuthorisable: true, cycle: null },
+    });
+    expect((await step(id, 'cancel')).status).toBe(409);
+    expect((await step(id, 'authorise')).status).toBe(200);
+    expect(await line(id)).toMatchObject({ status: 'active', cycle: { number: 2, status: 'scheduled' } });
+    expect((await step(id, 'authorise')).status).toBe(409);
+    expect((await step(id, 'fail')).status).toBe(200);
+    expect(await line(id)).toMatchObject({ status: 'past_due', cycle: { status: 'retrying', attempts: 1 } });
+    expect((await step(id, 'debit')).status).toBe(200);
+    expect(await line(id)).toMatchObject({ status: 'active', cycle: { number: 3, status: 'scheduled' } });
+    expect((await step(id, 'cancel')).status).toBe(200);
+    expect(await line(id)).toMatchObject({ status: 'canceled', isAuthorisable: false });
+    for (const name of ['debit', 'fail', 'cancel', 'reject']) expect((await step(id, name)).status).toBe(409);
+  });
+
+  test('A payer rejects a subscription, and nobody plays one that is not there', async () => {
+    const id = await create();
+    expect((await step(id, 'reject')).status).toBe(200);
+    expect(await line(id)).toMatchObject({ status: 'canceled' });
+    expect((await step(`psa_sub_${'0'.repeat(32)}`, 'authorise')).status).toBe(404);
+  });
+});
+
 describe('disputes', () => {
   test('A dispute blocks an amount until it is won, or lost and forgiven', async () => {
     await pull('credit', { amountCents: 10_000 });

@@ -41,6 +41,12 @@ import type {
 } from '../../server/src/sandbox/model.ts';
 import type { StoreControls, StoreService } from '../../server/src/store/model.ts';
 import type { OwnSubaccounts } from '../../server/src/subaccounts/model.ts';
+import type {
+  StoredCycle,
+  StoredSubscription,
+  SubscriptionReceiver,
+  SubscriptionService,
+} from '../../server/src/subscriptions/model.ts';
 import type { WalletControls, WalletService } from '../../server/src/wallet/model.ts';
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
@@ -67,6 +73,7 @@ export interface Core {
   readonly disputes: DisputeService<StoredDispute>;
   readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
   readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
+  readonly subscriptions: SubscriptionService<StoredSubscription, StoredCycle> & SubscriptionReceiver;
   /** The simulated bank of PIX payments, without the faults of `CoreOptions.pix`. */
   readonly pix: SimulatedPix;
   /** The simulated Litecoin network, without the faults of `CoreOptions.litecoin`. */

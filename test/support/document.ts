@@ -63,7 +63,16 @@ export const DOCUMENT_ROWS = {
     'pending test payments',
   ],
   '2.5': [
-    ...['subaccount and statement', 'product', 'payment', 'charge', 'dispute', 'delivery', 'store product'],
+    ...[
+      'subaccount and statement',
+      'product',
+      'payment',
+      'charge',
+      'subscription',
+      'dispute',
+      'delivery',
+      'store product',
+    ],
     'other records',
   ],
   '3.1': ['completed', 'processing', 'failed'],
@@ -108,6 +117,9 @@ export const DOCUMENT_ROWS = {
     'GET /v1/sandbox/wallet',
     'POST /v1/payments',
     'GET /v1/payments/{id}',
+    'POST /v1/subscriptions',
+    'GET /v1/subscriptions/{id}',
+    'DELETE /v1/subscriptions/{id}',
     'POST /v1/charges',
     'GET /v1/charges/{id}',
     'GET /v1/disputes',
@@ -116,6 +128,9 @@ export const DOCUMENT_ROWS = {
     'GET /v1/store/products',
     'POST /v1/deliveries',
     'GET /v1/deliveries',
+    'POST /v1/subscriptions',
+    'GET /v1/subscriptions/{id}',
+    'DELETE /v1/subscriptions/{id}',
     'other families',
   ],
   '5': ['bearer', 'prefixes', 'environments', 'at most 10 keys', 'permissions', 'webhook signature'],
@@ -181,7 +196,6 @@ export type Section = keyof typeof DOCUMENT_ROWS;
 
 /** The rows that no case covers: the document names these resources and does not show their shapes. */
 export const OUTSIDE: readonly `${Section} ${string}`[] = [
-  '2.1 prefix psa_sub_',
   '2.5 other records',
   '4.5 other families',
   '6.3 other events',

@@ -48,6 +48,9 @@ import { createStoreService } from '../../server/src/store/service.ts';
 import { beneficiaries } from '../../server/src/subaccounts/collections.ts';
 import { createSubaccountSending } from '../../server/src/subaccounts/sending.ts';
 import { createSubaccountService } from '../../server/src/subaccounts/service.ts';
+import { createSubscriptionCharging } from '../../server/src/subscriptions/charging.ts';
+import { pixSubscriptions } from '../../server/src/subscriptions/collections.ts';
+import { createSubscriptionService } from '../../server/src/subscriptions/service.ts';
 import { createWalletControls, createWalletService } from '../../server/src/wallet/service.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
@@ -140,7 +143,22 @@ export function wireSlices({
     }),
     ...pixCharging.of(pixCharges),
   };
-  const sandbox = createSandboxService({ database, committer, payments, charges, payer: pix });
+  const subscriptions = {
+    ...createSubscriptionService({
+      ...{ database, committer, accounts },
+      register: pixCharging.of(pixSubscriptions).register,
+    }),
+    expireNow: pixCharging.of(pixSubscriptions).expireNow,
+    ...createSubscriptionCharging({
+      ...{ database, committer, clock, rail },
+      codes: pixCharging.of(pixSubscriptions),
+      meter: { onSubscriptionAttempt: () => undefined },
+    }),
+  };
+  const sandbox = createSandboxService({
+    ...{ database, committer, payments, charges, subscriptions },
+    payer: pix,
+  });
   const payoutSending = createPayoutSending({ database, committer, bank });
   const subaccountSending = createSubaccountSending({
     database,
@@ -165,6 +183,7 @@ export function wireSlices({
     },
     payments,
     charges,
+    subscriptions,
     pix,
     litecoin,
     ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
@@ -207,6 +226,7 @@ export function wireSlices({
       }).tasks,
       ...payoutSending.tasks,
       ...subaccountSending.tasks,
+      ...subscriptions.tasks,
       ...delivery.tasks,
     },
   };

@@ -12,6 +12,7 @@ const LISTED = `
   union all select account_id, environment, 'dispute', '', '', status, null from dispute
   union all select account_id, environment, 'payment', '', method, status, created_at from payment
   union all select account_id, environment, 'charge', '', kind, status, created_at from charge
+  union all select account_id, environment, 'pix_subscription', '', '', status, null from pix_subscription
   union all select account_id, environment, 'observed', coalesce(parent, ''), resource, status, null from observed`;
 
 /** The expected totals. */

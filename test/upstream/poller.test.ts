@@ -31,6 +31,7 @@ function start() {
       dispute: never,
       payment: never,
       subaccount_payout: never,
+      subscription: never,
     },
     onFault: (fault) => faults.push(fault),
   });

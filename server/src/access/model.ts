@@ -44,6 +44,7 @@ export const DASHBOARD_SCOPES = [
   'card_payments',
   'payments',
   'disputes',
+  'subscriptions',
   'products',
   'webhooks',
 ] as const;
@@ -56,6 +57,7 @@ export type Right =
   | 'card_payments.read'
   | 'payments.read'
   | 'disputes.read'
+  | 'subscriptions.read'
   | 'products.read'
   | 'webhooks.read'
   | 'subaccounts.read'
@@ -82,6 +84,7 @@ const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = 
   card_payments: ['card_payments.read'],
   payments: ['payments.read'],
   disputes: ['disputes.read'],
+  subscriptions: ['subscriptions.read'],
   products: ['products.read'],
   webhooks: ['webhooks.read'],
 };

@@ -85,6 +85,7 @@ const DashboardScope = builder.enumType('DashboardScope', {
     CARD_PAYMENTS: { value: 'card_payments', description: 'Card payments and their refunds.' },
     PAYMENTS: { value: 'payments', description: 'PIX payments, charges, and their refunds.' },
     DISPUTES: { value: 'disputes', description: 'Disputes, with their evidence.' },
+    SUBSCRIPTIONS: { value: 'subscriptions', description: 'Recurring PIX, with its cycles.' },
     PRODUCTS: {
       value: 'products',
       description: 'Products, deliveries without their content, and the products of the store.',

@@ -9,6 +9,7 @@ const createFormats = () => ({
     timeStyle: 'short',
     timeZone: 'America/Sao_Paulo',
   }),
+  day: new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' }),
   time: new Intl.DateTimeFormat('pt-BR', {
     hour: '2-digit',
     minute: '2-digit',
@@ -28,6 +29,11 @@ export const timeOfDay = (date: Date) => `${formats().time.format(date)} de Bras
 /** The whole seconds until an instant, 0 where it has passed. */
 export const secondsLeft = (until: Date, now: Date) =>
   Math.max(0, Math.ceil((until.getTime() - now.getTime()) / 1000));
-export const minutes = (seconds: number) =>
-  `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+const twoDigits = (number: number) => String(number).padStart(2, '0');
+/** Minutes and seconds; from an hour on with the hours before them. */
+export const minutes = (seconds: number) => {
+  const [hours, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return `${hours > 0 ? `${hours}:${twoDigits(rest)}` : rest}:${twoDigits(seconds % 60)}`;
+};
+export const dayOfYear = (date: Date) => formats().day.format(date);
 export const initial = (name: string) => [...name.trim()][0]?.toLocaleUpperCase('pt-BR') ?? '•';

@@ -258,7 +258,9 @@ function startCountdown() {
 
   function show() {
     const seconds = Math.max(0, Math.ceil((endsAt - performance.now()) / 1000));
-    digits.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+    const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+    const inHour = hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}` : minutes;
+    digits.textContent = `${inHour}:${String(seconds % 60).padStart(2, '0')}`;
     countdown?.classList.toggle('countdown-short', seconds <= 120);
     // A late timer may leave a second out. After a longer sleep the words would be wrong.
     for (const [limit, text] of SPOKEN)

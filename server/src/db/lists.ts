@@ -151,7 +151,8 @@ export type CountedList =
   | 'refund'
   | 'payment'
   | 'charge'
-  | 'dispute';
+  | 'dispute'
+  | 'pix_subscription';
 
 export interface ListFilter {
   list: CountedList;

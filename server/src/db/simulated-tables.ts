@@ -12,6 +12,7 @@ export interface SimulatedTables {
   simulated_pix_return: SimulatedPixReturnTable;
   simulated_ltc_address: SimulatedLtcAddressTable;
   simulated_ltc_output: SimulatedLtcOutputTable;
+  simulated_pix_debit: SimulatedPixDebitTable;
   simulated_clock: SimulatedClockTable;
 }
 
@@ -57,6 +58,21 @@ interface SimulatedPixCodeTable extends TenantTable {
   expires_at: Date;
   refuses_returns: Generated<boolean>;
   claims: Generated<'undecided' | 'won' | 'lost' | null>;
+  is_recurrence: Generated<boolean>;
+  refused_attempts: Generated<'first' | 'all' | null>;
+  ended_at: Generated<Date | null>;
+  ended_by: Generated<'merchant' | 'payer' | null>;
+}
+
+interface SimulatedPixDebitTable {
+  id: string;
+  txid: string;
+  amount_cents: number;
+  due_at: Date;
+  happens_at: Date;
+  outcome: 'paid' | 'failed' | 'canceled';
+  reason: string | null;
+  end_to_end_id: string;
 }
 
 interface SimulatedPixCreditTable {
@@ -64,6 +80,7 @@ interface SimulatedPixCreditTable {
   txid: string;
   amount_cents: number;
   arrives_at: Date;
+  debit_id: Generated<string | null>;
 }
 
 interface SimulatedPixReturnTable {

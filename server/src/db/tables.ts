@@ -27,6 +27,8 @@ export interface Tables extends SimulatedTables {
   payment: PaymentTable;
   charge: ChargeTable;
   ltc_output: LtcOutputTable;
+  pix_subscription: PixSubscriptionTable;
+  subscription_cycle: SubscriptionCycleTable;
   pix_credit: PixCreditTable;
   pix_paid_order: PixPaidOrderTable;
   pix_checkout_use: PixCheckoutUseTable;
@@ -224,6 +226,7 @@ interface PaymentTable extends TenantTable {
   success_url: string | null;
   cancel_url: string | null;
   checkout_attempt: string | null;
+  subscription_id: Generated<string | null>;
   br_code: string | null;
   created_at: Date;
   expires_at: Date;
@@ -291,6 +294,45 @@ interface LtcOutputTable extends TenantTable {
   confirmations: number;
   state: 'seen' | 'gone' | 'unmatched' | 'credited';
   postings: number;
+}
+
+interface PixSubscriptionTable extends TenantTable {
+  number: Generated<number>;
+  subscription_id: string;
+  version: number;
+  status: 'pending' | 'active' | 'past_due' | 'canceled' | 'completed' | 'expired';
+  amount_cents: number;
+  fee_cents: number;
+  every: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'yearly';
+  ends_after_cycles: number | null;
+  description: string | null;
+  customer: Json<{ name?: string; email?: string; externalId?: string; taxId?: string } | null>;
+  metadata: string | null;
+  success_url: string | null;
+  cancel_url: string | null;
+  br_code: string | null;
+  next_due_at: Date | null;
+  cancel_reason: 'merchant' | 'payer' | 'unpaid' | null;
+  canceled_at: Date | null;
+  created_at: Date;
+  expires_at: Date;
+  authorised_at: Date | null;
+  failed_in_row: number;
+  returned_credits: Json<unknown[]>;
+}
+
+interface SubscriptionCycleTable extends TenantTable {
+  subscription_id: string;
+  number: number;
+  due_at: Date;
+  status: 'scheduled' | 'retrying' | 'paid' | 'failed' | 'canceled';
+  amount_cents: number;
+  attempts: number;
+  next_attempt_at: Date | null;
+  sent: boolean;
+  payment_id: string | null;
+  paid_at: Date | null;
+  failure_reason: string | null;
 }
 
 interface PixCreditTable extends TenantTable {
@@ -500,7 +542,15 @@ interface SubaccountPayoutTable extends TenantTable {
 
 interface ObservedTable extends TenantTable {
   number: Generated<number>;
-  resource: 'card_payment' | 'charge' | 'dispute' | 'payment' | 'payout' | 'subaccount_payout' | 'wallet';
+  resource:
+    | 'card_payment'
+    | 'charge'
+    | 'dispute'
+    | 'payment'
+    | 'payout'
+    | 'subaccount_payout'
+    | 'subscription'
+    | 'wallet';
   id: string;
   version: number;
   status: string;

@@ -10,6 +10,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { paymentIdText } from '../payments/model.ts';
 import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
 import { type RefundedResource, type RefundService, refundInput } from '../refunds/model.ts';
+import { type SubscriptionService, subscriptionIdText } from '../subscriptions/model.ts';
 
 /** The life of a token; the page requests a new one before it ends. */
 const TOKEN_SECONDS = 900;
@@ -29,7 +30,13 @@ const paymentRefundInput = refundInput
       message: 'must be given, or paymentId or chargeId in its place, and one of them alone',
     },
   );
-const cancellationInput = z.strictObject({ orderCode: z.string() });
+/** A pending card payment or a subscription. */
+const cancellationInput = z
+  .strictObject({ orderCode: z.string().optional(), subscriptionId: subscriptionIdText.optional() })
+  .refine(({ orderCode, subscriptionId }) => (orderCode === undefined) !== (subscriptionId === undefined), {
+    path: ['orderCode'],
+    message: 'must be given, or subscriptionId in its place, and not both',
+  });
 
 /** The operations that a dashboard's token cannot request. */
 export interface DashboardOperations {
@@ -37,6 +44,7 @@ export interface DashboardOperations {
   refunds: Pick<RefundService, 'request'>;
   cardPayments: Pick<CardPaymentService, 'cancel'>;
   disputes: Pick<DisputeService, 'submitEvidence'>;
+  subscriptions: Pick<SubscriptionService, 'cancel'>;
 }
 
 /**
@@ -84,7 +92,7 @@ export function createDashboardRoutes({
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
   if (!operations) return [config, token, slashRedirect];
-  const { payouts, refunds, cardPayments, disputes } = operations;
+  const { payouts, refunds, cardPayments, disputes, subscriptions } = operations;
   return [
     config,
     token,
@@ -111,9 +119,18 @@ export function createDashboardRoutes({
       const { dispute, replayed } = await disputes.submitEvidence(tenant, disputeId, evidence);
       return { status: 201, body: { disputeId, status: dispute.status, replayed } };
     }),
-    action(/^\/demo\/dashboard\/cancellations$/, cancellationInput, async ({ orderCode }) => {
-      const { status, canceledAt } = await cardPayments.cancel(tenant, orderCode);
-      return { status: 201, body: { orderCode, status, canceledAt } };
-    }),
+    action(
+      /^\/demo\/dashboard\/cancellations$/,
+      cancellationInput,
+      async ({ orderCode = '', subscriptionId }) => {
+        if (subscriptionId !== undefined) {
+          const { subscription } = await subscriptions.cancel(tenant, subscriptionId);
+          const { status, canceledAt } = subscription;
+          return { status: 201, body: { subscriptionId, status, canceledAt } };
+        }
+        const { status, canceledAt } = await cardPayments.cancel(tenant, orderCode);
+        return { status: 201, body: { orderCode, status, canceledAt } };
+      },
+    ),
   ];
 }

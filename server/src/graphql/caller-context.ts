@@ -204,6 +204,7 @@ const SERVICE_NAMES: Record<keyof PaymentsService, true> = {
   sandbox: true,
   store: true,
   subaccounts: true,
+  subscriptions: true,
   wallet: true,
   webhooks: true,
 };

@@ -25,6 +25,7 @@ import type {
   SubaccountPayoutService,
   SubaccountService,
 } from '../subaccounts/model.ts';
+import type { Subscription, SubscriptionService } from '../subscriptions/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
 
@@ -44,6 +45,7 @@ export interface PaymentsService {
   sandbox: SandboxService;
   store: StoreService;
   subaccounts: SubaccountService & SubaccountPayoutService;
+  subscriptions: SubscriptionService;
   wallet: WalletService;
   webhooks: WebhookService;
 }
@@ -144,6 +146,7 @@ export interface Loaders {
   disputesOfPayment: Loader<Dispute[] | null>;
   subaccount: Loader<Subaccount | null>;
   subaccountPayout: Loader<SubaccountPayout | null>;
+  subscription: Loader<Subscription | null>;
 }
 
 interface Loader<Value> {
@@ -182,6 +185,7 @@ const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
     disputes.ofResources(tenant, 'payment', paymentIds),
   subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
   subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),
+  subscription: ({ subscriptions }, tenant, ids) => subscriptions.findMany(tenant, ids),
 };
 
 type ReadFor<Loads> =

@@ -18,6 +18,8 @@ import '../requests/schema.ts';
 import '../sandbox/schema.ts';
 import '../store/schema.ts';
 import '../subaccounts/schema.ts';
+import '../subscriptions/schema.ts';
+import '../subscriptions/updates/schema.ts';
 import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import { isEnumType } from 'graphql';

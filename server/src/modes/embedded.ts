@@ -51,7 +51,7 @@ import { createPayoutSending } from '../payouts/sending.ts';
 import { createPayoutService } from '../payouts/service.ts';
 import { createPixCharging } from '../pix/charging.ts';
 import { type PixFamily, pixOrderPayments } from '../pix/collections.ts';
-import type { HostedPixCheckout, PixTask, StoredPixResource } from '../pix/model.ts';
+import type { CodedResource, HostedPixCheckout, PixTask } from '../pix/model.ts';
 import { createPixPageRoutes } from '../pix/page/routes.ts';
 import { products } from '../products/collections.ts';
 import { createProductRoutes } from '../products/routes.ts';
@@ -62,6 +62,7 @@ import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
 import { createSimulatedLitecoin } from '../rails/simulated/litecoin.ts';
 import { createSimulatedPix, type SimulatedClaims } from '../rails/simulated/pix.ts';
+import type { Notify } from '../rails/simulated/recurrences.ts';
 import { createRefundRoutes } from '../refunds/routes.ts';
 import { createRefundSending } from '../refunds/sending.ts';
 import { createRefundService, writesOfReturn } from '../refunds/service.ts';
@@ -76,6 +77,12 @@ import { beneficiaries } from '../subaccounts/collections.ts';
 import { createSubaccountRoutes } from '../subaccounts/routes.ts';
 import { createSubaccountSending } from '../subaccounts/sending.ts';
 import { createSubaccountService } from '../subaccounts/service.ts';
+import { createSubscriptionCharging } from '../subscriptions/charging.ts';
+import { pixSubscriptions } from '../subscriptions/collections.ts';
+import { newSubscriptionId } from '../subscriptions/model.ts';
+import { createSubscriptionRoutes } from '../subscriptions/routes.ts';
+import { createSubscriptionService } from '../subscriptions/service.ts';
+import type { SubscriptionTask } from '../subscriptions/steps.ts';
 import { createWalletRoutes } from '../wallet/routes.ts';
 import { createWalletControls, createWalletService } from '../wallet/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
@@ -84,8 +91,12 @@ import { createWebhookService } from '../webhooks/service.ts';
 import { scheduleTasks } from '../work/store.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
-/** The families of resources that PIX codes pay. */
-export const PIX_FAMILIES: readonly PixFamily<StoredPixResource>[] = [pixPayments, pixCharges];
+/** The families of resources that have PIX codes. */
+export const PIX_FAMILIES = [
+  pixPayments,
+  pixCharges,
+  pixSubscriptions,
+] as unknown as readonly PixFamily<CodedResource>[];
 
 /** The resources that can be disputed. */
 export const DISPUTE_SOURCES: DisputeSources = {
@@ -192,6 +203,18 @@ export async function createEmbeddedRuntime({
     register: pixCharging.of(pixCharges).register,
   });
   const disputes = createDisputeService({ database, committer });
+  const subscriptions = {
+    ...createSubscriptionService({
+      ...{ database, committer, accounts },
+      register: pixCharging.of(pixSubscriptions).register,
+    }),
+    expireNow: pixCharging.of(pixSubscriptions).expireNow,
+    ...createSubscriptionCharging({
+      ...{ database, committer, clock, rail: pix },
+      codes: pixCharging.of(pixSubscriptions),
+      meter: metrics,
+    }),
+  };
   const productService = createProductService({ database, committer });
   const store = createStoreService({ database, committer });
   const deliveries = createDeliveryService({ database, committer, products });
@@ -217,6 +240,7 @@ export async function createEmbeddedRuntime({
     ...{ database, committer },
     payments: { ...payments, ...pixCharging.of(pixPayments) },
     charges: { ...charges, ...pixCharging.of(pixCharges) },
+    subscriptions,
     payer: pix,
   });
   const webhooks = createWebhookService({ database, committer, privateAddresses });
@@ -245,6 +269,7 @@ export async function createEmbeddedRuntime({
     sandbox,
     store,
     subaccounts,
+    subscriptions,
     wallet,
     webhooks,
   };
@@ -282,6 +307,7 @@ export async function createEmbeddedRuntime({
       }).tasks,
       ...delivery.tasks,
       ...subaccountSending.tasks,
+      ...subscriptions.tasks,
     },
     updates: (updates) => updates,
     async routes({ nextDueAt, callers, addressOf, strangers }) {
@@ -298,6 +324,7 @@ export async function createEmbeddedRuntime({
         ...createDisputeRoutes({ disputes }),
         ...createSandboxRoutes({ sandbox }),
         ...createSubaccountRoutes({ subaccounts }),
+        ...createSubscriptionRoutes({ subscriptions, publicUrl }),
       ];
       return [
         checkoutAssetsRoute(),
@@ -328,7 +355,7 @@ export async function createEmbeddedRuntime({
               tenant: await firstTenant(database.sql),
               ...{ access, checkoutTokens, clock, publicUrl },
               methods: ['pix', 'card'],
-              operations: { payouts, refunds, cardPayments, disputes },
+              operations: { payouts, refunds, cardPayments, disputes, subscriptions },
             })
           : []),
         ...(simulatedClock
@@ -341,6 +368,7 @@ export async function createEmbeddedRuntime({
                 cardPayments: hostedPayments,
                 payments,
                 charges,
+                subscriptions,
                 codes: pixCharging,
                 ...{ pix, litecoin, ltc: ltcCharging },
                 wallet: controls,
@@ -368,19 +396,24 @@ export async function createEmbeddedRuntime({
       ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
       controls,
       subaccounts,
+      subscriptions,
     },
     close: async () => undefined,
   };
 }
 
-/** Schedules the receipt of a credit. The task names the credit too: one that comes later does not postpone it. */
+/** Schedules the receipt of what the bank has. The task names the notice too: one that comes later does not postpone it. */
 export function notifyOfCredit(
   sql: Sql,
   tenant: Tenant,
-  { txid, endToEndId, at }: { txid: string; endToEndId: string; at: Date },
+  { txid, at, ...notice }: Parameters<Notify>[2],
 ): Promise<void> {
-  const kind: PixTask = 'pix.receive';
-  return scheduleTasks(sql, tenant, [{ kind, key: `${txid} ${endToEndId}`, at }]);
+  const kind: PixTask | SubscriptionTask = 'recurrence' in notice ? 'subscription.look_up' : 'pix.receive';
+  const key =
+    'recurrence' in notice
+      ? `${newSubscriptionId(txid)} ${notice.recurrence}`
+      : `${txid} ${notice.endToEndId}`;
+  return scheduleTasks(sql, tenant, [{ kind, key, at }]);
 }
 
 /** Schedules the receipt of a report. The task names the revision too: one that comes later does not postpone it. */

@@ -21,6 +21,7 @@ import { createUnresolvedRequests } from '../requests/remote/service.ts';
 import { createRemoteSandbox } from '../sandbox/remote/service.ts';
 import { createRemoteStore } from '../store/remote/service.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote/service.ts';
+import { createRemoteSubscriptions } from '../subscriptions/remote/service.ts';
 import { createBudget } from '../upstream/budget/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../upstream/client.ts';
 import type { UpstreamDependencies } from '../upstream/dependencies.ts';
@@ -144,9 +145,16 @@ export async function createRemoteRuntime({
   const payments = createRemotePayments(dependencies);
   const charges = createRemoteCharges(dependencies);
   const disputes = createRemoteDisputes(dependencies);
+  const subscriptions = createRemoteSubscriptions(dependencies);
   const mirrored = {
     ...{ wallet, payout: payouts, subaccount_payout: subaccounts },
-    ...{ card_payment: cardPayments, payment: payments, charge: charges, dispute: disputes },
+    ...{
+      card_payment: cardPayments,
+      payment: payments,
+      charge: charges,
+      dispute: disputes,
+      subscription: subscriptions,
+    },
   };
   const poller = createPoller({
     clock,
@@ -158,6 +166,7 @@ export async function createRemoteRuntime({
       dispute: disputes.poll,
       payment: payments.poll,
       charge: charges.poll,
+      subscription: subscriptions.poll,
     },
     onFault,
   });
@@ -177,6 +186,7 @@ export async function createRemoteRuntime({
       payments.readWebhook,
       charges.readWebhook,
       disputes.readWebhook,
+      subscriptions.readWebhook,
       payouts.readWebhook,
       subaccounts.readWebhook,
     ],
@@ -222,6 +232,7 @@ export async function createRemoteRuntime({
     sandbox: sandbox.serviceFor(requester),
     store: store.serviceFor(requester),
     subaccounts: subaccounts.serviceFor(requester),
+    subscriptions: subscriptions.serviceFor(requester),
     wallet: wallet.serviceFor(requester),
     webhooks,
   });
@@ -268,6 +279,7 @@ const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
   'payment',
   'payout',
   'subaccount_payout',
+  'subscription',
   'wallet',
 ]);
 

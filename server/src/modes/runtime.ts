@@ -22,6 +22,12 @@ import type { SimulatedPix } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { OwnSubaccounts } from '../subaccounts/model.ts';
+import type {
+  StoredCycle,
+  StoredSubscription,
+  SubscriptionReceiver,
+  SubscriptionService,
+} from '../subscriptions/model.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
 import type { WalletControls } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
@@ -44,6 +50,7 @@ export interface RuntimeDependencies {
     | 'onDispute'
     | 'onLtcAddress'
     | 'onLtcOutput'
+    | 'onSubscriptionAttempt'
   >;
   onFault: (fault: unknown) => void;
 }
@@ -90,4 +97,5 @@ export interface EmbeddedServices {
   /** Operations that no client has, for the simulator. */
   readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;
+  readonly subscriptions: SubscriptionService<StoredSubscription, StoredCycle> & SubscriptionReceiver;
 }

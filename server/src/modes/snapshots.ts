@@ -9,6 +9,7 @@ import { paymentSnapshots } from '../payments/events.ts';
 import { payoutSnapshots } from '../payouts/events.ts';
 import { refundSnapshots } from '../refunds/events.ts';
 import { subaccountSnapshots } from '../subaccounts/events.ts';
+import { subscriptionSnapshots } from '../subscriptions/events.ts';
 import { walletSnapshots } from '../wallet/events.ts';
 
 /** The snapshots of every slice: the log is the same in both modes. */
@@ -22,6 +23,7 @@ export const snapshots: Snapshots = {
   ...payoutSnapshots,
   ...refundSnapshots,
   ...subaccountSnapshots,
+  ...subscriptionSnapshots,
   ...tokenSnapshots,
   ...walletSnapshots,
 };

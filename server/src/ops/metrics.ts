@@ -93,6 +93,8 @@ export interface Metrics {
   onLtcOutput(outcome: 'credited' | 'unmatched' | 'reorganised'): void;
   /** Counts content of a product: `delivered`, or `out_of_stock` where a payment waits for a code. */
   onContent(outcome: 'delivered' | 'out_of_stock'): void;
+  /** Counts an attempt to debit a cycle of a subscription, as the payer's bank has reported it. */
+  onSubscriptionAttempt(outcome: 'paid' | 'failed'): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
   watch(watched: {
     info: { mode: string; engine: string };
@@ -279,6 +281,13 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
+  const attempts = new Counter({
+    name: 'psa_subscription_attempts_total',
+    help: 'Attempts to debit a cycle of a subscription, as the payer’s bank has reported them: paid, failed',
+    labelNames: ['outcome'],
+    registers,
+  });
+
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();
   function onLeaveOf(transport: Transport, topic: string): (wasSlow: boolean) => void {
@@ -335,6 +344,7 @@ export function createMetrics(clock: Clock): Metrics {
     onDispute: (change) => disputes.inc({ change }),
     onLtcAddress: (outcome) => ltcAddresses.inc({ outcome }),
     onLtcOutput: (outcome) => ltcOutputs.inc({ outcome }),
+    onSubscriptionAttempt: (outcome) => attempts.inc({ outcome }),
     onTokenPaused: () => tokenPauses.inc(),
     onContent: (outcome) => contents.inc({ outcome }),
     watch({ info, connections, backlog }) {

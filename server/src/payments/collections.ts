@@ -36,6 +36,15 @@ function saleOf({ paymentId, productId, callbackUrl }: StoredPayment): ProductSa
   return productId === null ? null : { payment: { type: 'payment', id: paymentId }, productId, callbackUrl };
 }
 
+/** The event of a payment's step, of either method. */
+const eventOf: LtcFamily<StoredPayment>['eventOf'] = (payment, previousStatus) => ({
+  kind: `payment.${payment.status}`,
+  resource: 'payment',
+  resourceId: payment.paymentId,
+  previousStatus,
+  snapshot: payment,
+});
+
 /** Payments, as codes pay them. */
 export const pixPayments: PixFamily<StoredPayment> = {
   ...paymentRules,
@@ -49,13 +58,7 @@ export const pixPayments: PixFamily<StoredPayment> = {
   saleOf,
   payerOf: ({ customer }) => customer,
   hostedOf: (payment) => ({ ...payment, id: payment.paymentId }),
-  eventOf: (payment, previousStatus) => ({
-    kind: `payment.${payment.status}`,
-    resource: 'payment',
-    resourceId: payment.paymentId,
-    previousStatus,
-    snapshot: payment,
-  }),
+  eventOf,
 };
 
 /** Payments, as the outputs of a chain pay them. */
@@ -65,7 +68,7 @@ export const ltcPayments: LtcFamily<StoredPayment> = {
   orderOf: pixPayments.orderOf,
   saleOf,
   closedOrders: (payment, paidAt) => closedOrders(pixPayments.orderOf(payment), payment.paymentId, paidAt),
-  eventOf: pixPayments.eventOf,
+  eventOf,
 };
 
 /** Payments, as refunds take from them and end. */

@@ -110,6 +110,7 @@ function newPayment(
     metadata: input.metadata ?? null,
     externalId: input.externalId ?? null,
     productId: input.productId ?? null,
+    subscriptionId: null,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
     checkoutAttempt,

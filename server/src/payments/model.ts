@@ -62,6 +62,8 @@ export interface Payment extends PixResource {
   /** The merchant's order. Of its payments one is kept. */
   externalId: string | null;
   productId: string | null;
+  /** The subscription whose cycle it pays. Left out of events of an earlier version. */
+  subscriptionId?: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
 }

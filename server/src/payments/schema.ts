@@ -145,6 +145,11 @@ builder.node(PaymentRef, {
       resolve: ({ externalId }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
     }),
     productId: t.exposeString('productId', { nullable: true }),
+    subscriptionId: t.string({
+      nullable: true,
+      description: 'The subscription whose cycle it pays; null of any other payment.',
+      resolve: ({ subscriptionId }) => subscriptionId ?? null,
+    }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
     cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
   }),

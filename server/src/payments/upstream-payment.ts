@@ -9,6 +9,7 @@ export interface UpstreamPayment extends UpstreamPixResource {
   method?: PaymentMethod | 'unknown' | null;
   productId?: string | null;
   ltc?: UpstreamLtcRequest | null;
+  subscriptionId?: string | null;
 }
 
 /** Merges what the service shows into what is known, by `mergeUpstreamPix`. */
@@ -25,6 +26,7 @@ export function mergeUpstreamPayment(
       method: claim.method ?? known?.method ?? 'pix',
       productId: known?.productId ?? claim.productId ?? null,
       ltc: mergeUpstreamLtc(known?.ltc ?? null, claim.ltc ?? null),
+      subscriptionId: known?.subscriptionId ?? claim.subscriptionId ?? null,
     }),
     announcedOf: ({ ltc }) => ({ ltc }),
   });

@@ -38,6 +38,10 @@ export const paymentWire = z
       .nullable()
       .meta({ description: 'The number of your order; null where none was given' }),
     productId: z.string().nullable(),
+    subscriptionId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The subscription whose cycle it pays; null of any other payment' }),
     successUrl: z.string().nullable(),
     cancelUrl: z.string().nullable(),
     delivered: z
@@ -68,6 +72,7 @@ export function paymentToWire(
     refundableCents: refundableCentsOf(payment)!,
     customer: withMaskedTaxId(payment.customer),
     delivered: delivered && [...delivered],
+    subscriptionId: payment.subscriptionId ?? null,
   };
 }
 
@@ -75,13 +80,15 @@ export function paymentToWire(
 
 /**
  * Encodes the event of a payment's new status: `payment.paid`, which differs from a card's in the two members that the
- * document names, and the optional ones. Null for a status without an event, and for a change inside a status.
+ * document names, and the optional ones. Null for a status without an event, for a change inside a status, and for the paid
+ * cycle of a subscription, which `subscription.paid` announces.
  */
 export function paymentWebhook(
   payment: Payment,
   previousStatus: Payment['status'] | null,
   environment: Environment,
 ) {
+  if (payment.status === 'paid' && payment.subscriptionId) return null;
   const { name, email } = payment.customer ?? {};
   return pixWebhook(payment, previousStatus, {
     ...{ environment, family: 'payment', names: { paymentId: payment.paymentId } },
@@ -135,6 +142,7 @@ function ownMembersOf(record: Identified) {
     ltc: readLtcMembers(record),
     method: methodOf(record.method),
     productId: readText(record.productId),
+    subscriptionId: readText(record.subscriptionId),
   };
 }
 

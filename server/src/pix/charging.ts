@@ -17,6 +17,7 @@ import {
 } from './collections.ts';
 import { type PixChange, type RecordedCredit, type ReturnOutcome, returnIdOf } from './decisions.ts';
 import {
+  type CodedResource,
   type HostedPix,
   type HostedPixCheckout,
   type PixCodeReceiver,
@@ -24,7 +25,6 @@ import {
   type PixSimulation,
   type PixTask,
   type RegisterCode,
-  type StoredPixResource,
   txidOf,
 } from './model.ts';
 import { selectCredits } from './store.ts';
@@ -40,7 +40,7 @@ export interface PixMeter {
 }
 
 /** The operations of one family's codes. */
-export interface FamilyCharging<R extends StoredPixResource> extends PixReceiver<R>, PixSimulation<R> {
+export interface FamilyCharging<R extends CodedResource> extends PixReceiver<R>, PixSimulation<R> {
   register: RegisterCode<R>;
 }
 
@@ -65,7 +65,7 @@ export function createPixCharging({
   committer: Committer;
   rail: PixRail;
   accounts: AccountCollection;
-  families: readonly PixFamily<StoredPixResource>[];
+  families: readonly PixFamily<CodedResource>[];
   beneficiaries: Beneficiaries;
   content: ProductContent;
   /** The payments of an order that other methods pay. */
@@ -76,19 +76,19 @@ export function createPixCharging({
 }): HostedPixCheckout &
   PixCodeReceiver & {
     /** Returns the operations of a family. */
-    of<R extends StoredPixResource>(family: PixFamily<R>): FamilyCharging<R>;
+    of<R extends CodedResource>(family: PixFamily<R>): FamilyCharging<R>;
     tasks: Record<PixTask, TaskHandler>;
   } {
   const methods = [pixOrderPayments, ...otherMethods];
   const operations = new Map(families.map((family) => [family, createFamily(family)]));
-  const sharedReceipts = createCoalescedReads<StoredPixResource | null>();
+  const sharedReceipts = createCoalescedReads<CodedResource | null>();
 
   /** Finds the operations of the family that an id belongs to. */
   function familyOf(id: string): ReturnType<typeof createFamily> | null {
     return [...operations.values()].find(({ family }) => family.isId(id)) ?? null;
   }
 
-  function createFamily<R extends StoredPixResource>(family: PixFamily<R>) {
+  function createFamily<R extends CodedResource>(family: PixFamily<R>) {
     const { decisions, records } = family;
 
     async function select(tenant: Tenant, id: string): Promise<R | null> {
@@ -130,6 +130,7 @@ export function createPixCharging({
         expiresAt: resource.expiresAt,
         merchantName: account!.name,
         payer: family.payerOf(resource),
+        recurrence: family.recurrenceOf?.(resource) ?? null,
       });
     }
 
@@ -241,8 +242,8 @@ export function createPixCharging({
   async function askBank(
     { family, receive }: ReturnType<typeof createFamily>,
     tenant: Tenant,
-    resource: StoredPixResource,
-  ): Promise<StoredPixResource> {
+    resource: CodedResource,
+  ): Promise<CodedResource> {
     const { status, brCode } = resource;
     const id = family.idOf(resource);
     if (brCode === null || (status !== 'pending' && status !== 'expired')) return resource;
@@ -254,8 +255,8 @@ export function createPixCharging({
   }
 
   return {
-    of: <R extends StoredPixResource>(family: PixFamily<R>) =>
-      operations.get(family as unknown as PixFamily<StoredPixResource>) as unknown as FamilyCharging<R>,
+    of: <R extends CodedResource>(family: PixFamily<R>) =>
+      operations.get(family as unknown as PixFamily<CodedResource>) as unknown as FamilyCharging<R>,
 
     receiveByTxid,
 

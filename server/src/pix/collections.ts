@@ -13,15 +13,15 @@ import type { Sql } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
+  type CodeDecisions,
   type PixChange,
-  type PixDecisions,
   type PixRules,
   type RecordedCredit,
   type ShareMove,
   wasAnnounced,
 } from './decisions.ts';
 import { decideDisputeBegin, decideDisputeEnd, type PixClaim } from './disputing.ts';
-import type { HostedPix, Payer, StoredPixResource } from './model.ts';
+import type { CodedResource, HostedPix, Payer, Recurrence, StoredPixResource } from './model.ts';
 import { type PaidOrder, saveCredits, savePaidOrders, selectCredits, selectPaidOrders } from './store.ts';
 
 /** The recorded credits of the bank, by their end-to-end id. */
@@ -49,9 +49,9 @@ export interface Beneficiaries {
   writesOf(state: State, move: ShareMove): Writes;
 }
 
-/** A family of resources that PIX codes pay. Its slice provides its records and its rules. */
-export interface PixFamily<R extends StoredPixResource> extends PixRules<R> {
-  readonly decisions: PixDecisions<R>;
+/** A family of resources that have PIX codes. Its slice provides its records and its rules. */
+export interface PixFamily<R extends CodedResource> extends PixRules<R> {
+  readonly decisions: CodeDecisions<R>;
   readonly records: Collection<R>;
   isId(text: string): boolean;
   /** The ids that a resource with this txid can have. */
@@ -62,8 +62,13 @@ export interface PixFamily<R extends StoredPixResource> extends PixRules<R> {
   /** The sale that the resource is, where it pays for a product; null otherwise. Left out where none ever does. */
   saleOf?(resource: R): ProductSale | null;
   payerOf(resource: R): Payer;
+  /** The recurrence that the code authorises; left out where it authorises none. */
+  recurrenceOf?(resource: R): Recurrence;
   hostedOf(resource: R): HostedPix;
-  eventOf(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
+  /** The writes of a step that only this family has. */
+  moreWritesOf?(change: PixChange<R>): Writes;
+  /** The event of a step; left out where `moreWritesOf` has the events. */
+  eventOf?(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
 }
 
 /** The names by which an order is recorded: that of its attempt, and the merchant's number. */
@@ -96,30 +101,33 @@ function toOrderPayment(paid: PaidOrder | null) {
 }
 
 /** Translates a step of a resource into writes, without those of its subaccounts. */
-export function writesOf<R extends StoredPixResource>(
+export function writesOf<R extends CodedResource>(
   family: PixFamily<R>,
-  { previous, resource, credit, transactions, due, done, announced }: PixChange<R>,
+  change: PixChange<R>,
 ): Writes & { records: Change[] } {
+  const { previous, resource, credit, transactions, due, done, announced } = change;
   const id = family.idOf(resource);
-  const { paidAt } = resource;
+  const { paidAt = null } = resource;
   const hasBeenPaid = paidAt !== null && previous?.paidAt == null;
-  return {
+  const writes = {
     records: [
       put(family.records, resource),
       ...(credit ? [put(credits, credit)] : []),
       ...(hasBeenPaid ? closedOrders(family.orderOf(resource), id, paidAt) : []),
     ],
     transactions,
-    events: announced
-      ? [family.eventOf(resource, previous && wasAnnounced(previous) ? previous.status : null)]
-      : [],
+    events:
+      announced && family.eventOf
+        ? [family.eventOf(resource, previous && wasAnnounced(previous) ? previous.status : null)]
+        : [],
     tasks: due.map(({ kind, key = id, at }) => ({ kind, key, at })),
     done: done.map((kind) => ({ kind, key: id })),
   };
+  return family.moreWritesOf ? joined(writes, family.moreWritesOf(change)) : writes;
 }
 
 /** Translates a step into writes, with what subaccounts get or give, and what the payer of a product is given. */
-export function writesWithMoves<R extends StoredPixResource>(
+export function writesWithMoves<R extends CodedResource>(
   family: PixFamily<R>,
   change: PixChange<R>,
   {

@@ -11,7 +11,7 @@ import {
   type Move,
 } from '../ledger/postings.ts';
 import { causeOfReturn, fitsBalance, type PaymentStatus, type ReturnCause } from '../receiving/model.ts';
-import { NEXT, type PixTask, SHOWN_RETURNS, type StoredPixResource } from './model.ts';
+import { type CodedResource, NEXT, type PixTask, SHOWN_RETURNS, type StoredPixResource } from './model.ts';
 
 /** A credit of the bank in the service's own records. */
 export interface RecordedCredit {
@@ -46,7 +46,7 @@ export interface ShareMove {
 }
 
 /** The differences between the families of resources that PIX codes pay. */
-export interface PixRules<R extends StoredPixResource> {
+export interface PixRules<R extends CodedResource> {
   /** The resource in the ids of its postings and in the words of an error. */
   readonly name: string;
   idOf(resource: R): string;
@@ -55,7 +55,7 @@ export interface PixRules<R extends StoredPixResource> {
 }
 
 /** A step of a resource, with its money, its credit and its deadlines. */
-export interface PixChange<R extends StoredPixResource> {
+export interface PixChange<R extends CodedResource> {
   readonly previous: R | null;
   readonly resource: R;
   readonly credit: RecordedCredit | null;
@@ -78,7 +78,7 @@ const LOOK_UP_AFTER_MS = 10_000;
 const REPEAT_AFTER_MS = DAY_MS;
 
 /** Money that the bank holds for a resource. */
-interface ArrivedCredit {
+export interface ArrivedCredit {
   endToEndId: string;
   amountCents: Cents;
   at: Date;
@@ -89,6 +89,26 @@ export type ReturnOutcome =
   | { status: 'completed' }
   | { status: 'pending'; settlesAt: Date | null }
   | { status: 'failed' };
+
+/** The state that the decision about a credit needs beside its resource. */
+export interface CreditState {
+  isKnown: boolean;
+  /** Whether another payment of the same attempt or order was paid, by any method. */
+  isOrderClosed: boolean;
+  environment: Environment;
+  balances: Balances;
+  now: Date;
+}
+
+/** The decisions about a code and the money that comes by it, as each family makes them. Null: nothing changes. */
+export interface CodeDecisions<R extends CodedResource> {
+  decideRegistered(resource: R, brCode: string): PixChange<R> | null;
+  decideRefused(resource: R, reason: string, environment: Environment): PixChange<R> | null;
+  decideRegisterAgain(resource: R, now: Date): PixChange<R> | null;
+  decideExpire(resource: R, state: { environment: Environment; now: Date }): PixChange<R> | null;
+  decideCredit(resource: R, credit: ArrivedCredit, state: CreditState): PixChange<R> | null;
+  decideReturn(resource: R, credit: RecordedCredit, outcome: ReturnOutcome, now: Date): PixChange<R> | null;
+}
 
 /** The members of a new resource, before the bank is asked for its code. */
 export function newMembers({
@@ -127,7 +147,7 @@ export function newMembers({
 }
 
 /** A step that every reader of the resource can see. */
-export function change<R extends StoredPixResource>(
+export function change<R extends CodedResource>(
   previous: R,
   changed: Partial<StoredPixResource> | Partial<R>,
   { credit = null, transactions = [], moves = [], due = [], done = [] }: Effects<R>,
@@ -140,7 +160,7 @@ export function change<R extends StoredPixResource>(
   };
 }
 
-type Effects<R extends StoredPixResource> = Partial<
+type Effects<R extends CodedResource> = Partial<
   Pick<PixChange<R>, 'credit' | 'transactions' | 'moves' | 'due' | 'done'>
 >;
 
@@ -157,7 +177,7 @@ export function step<R extends StoredPixResource>(
 }
 
 /** Whether a resource was announced before: each version has an event but the first, which has no code yet. */
-export function wasAnnounced({ version }: StoredPixResource): boolean {
+export function wasAnnounced({ version }: Pick<CodedResource, 'version'>): boolean {
   return version > 1;
 }
 
@@ -166,14 +186,93 @@ export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): strin
   return `${endToEndId}.${failedReturns}`;
 }
 
+/** Waits: nothing of the resource itself changes. */
+function wait<R extends CodedResource>(resource: R, effects: Effects<R>): PixChange<R> {
+  return { ...change(resource, {}, effects), resource, announced: false };
+}
+
+/** The next registration of a resource whose code has not come; null where it needs none. */
+export function decideRegisterAgain<R extends CodedResource>(resource: R, now: Date): PixChange<R> | null {
+  if (resource.status !== 'pending' || resource.brCode !== null) return null;
+  return wait(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
+}
+
+/** The record of a credit: accepted, or with the cause for which it is sent back. */
+export function creditOf(
+  resourceId: string,
+  { endToEndId, amountCents, at }: ArrivedCredit,
+  cause: ReturnCause | null,
+): RecordedCredit {
+  return { endToEndId, resourceId, amountCents, cause, receivedAt: at, returnedAt: null, failedReturns: 0 };
+}
+
+/** Begins to send a credit back. */
+export function returned<R extends CodedResource>(
+  resource: R,
+  credit: RecordedCredit,
+  now: Date,
+): PixChange<R> {
+  const { endToEndId, amountCents } = credit;
+  const returnedCredits = [...resource.returnedCredits, shownReturn(credit)].slice(-SHOWN_RETURNS);
+  return change(
+    resource,
+    { returnedCredits },
+    {
+      credit,
+      transactions: [
+        ledgerTransaction(`pix_credit.returned:${endToEndId}`, [
+          { from: 'pix_received', to: 'refunds_in_transit', amount: amountCents },
+        ]),
+      ],
+      due: [{ kind: 'pix.return', key: endToEndId, at: now }],
+    },
+  );
+}
+
+/**
+ * Records the outcome of a return; null where it has ended already. The payer must get the money: what the bank refuses
+ * is tried again each day.
+ */
+export function decideReturn<R extends CodedResource>(
+  resource: R,
+  credit: RecordedCredit,
+  outcome: ReturnOutcome,
+  now: Date,
+): PixChange<R> | null {
+  if (credit.cause === null || credit.returnedAt) return null;
+  const { endToEndId, amountCents } = credit;
+  if (outcome.status !== 'completed') {
+    const settlesAt = outcome.status === 'pending' ? outcome.settlesAt : plusMs(now, REPEAT_AFTER_MS);
+    const at = settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
+    return wait(resource, {
+      credit: {
+        ...credit,
+        failedReturns: credit.failedReturns + (outcome.status === 'failed' ? 1 : 0),
+      },
+      due: [{ kind: 'pix.return', key: endToEndId, at }],
+    });
+  }
+  const returned = { ...credit, returnedAt: now };
+  const returnedCredits = resource.returnedCredits.map((shown) =>
+    shown.endToEndId === endToEndId ? shownReturn(returned) : shown,
+  );
+  return change(
+    resource,
+    { returnedCredits },
+    {
+      credit: returned,
+      transactions: [
+        ledgerTransaction(`pix_credit.sent_back:${endToEndId}`, [
+          { from: 'refunds_in_transit', to: 'pix_received', amount: amountCents },
+        ]),
+      ],
+    },
+  );
+}
+
 /** Creates the decisions about the resources of one family. */
 export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
   const { name } = rules;
-
-  /** Waits: nothing of the resource itself changes. */
-  function wait(resource: R, effects: Effects<R>): PixChange<R> {
-    return { ...change(resource, {}, effects), resource, announced: false };
-  }
 
   /** Takes a sandbox resource that was not paid out of the pending ones. */
   function endOfPending(resource: R, environment: Environment): LedgerTransaction[] {
@@ -262,11 +361,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       });
     },
 
-    /** The next registration of a resource whose code has not come; null where it needs none. */
-    decideRegisterAgain(resource: R, now: Date): PixChange<R> | null {
-      if (resource.status !== 'pending' || resource.brCode !== null) return null;
-      return wait(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
-    },
+    decideRegisterAgain,
 
     /** Expires a resource at its instant and not before; null otherwise. Money that comes later still pays it. */
     decideExpire(
@@ -287,98 +382,24 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     decideCredit(
       resource: R,
       credit: ArrivedCredit,
-      {
-        isKnown,
-        isOrderClosed,
-        environment,
-        balances,
-        now,
-      }: {
-        isKnown: boolean;
-        /** Whether another payment of the same attempt or order was paid, by any method. */
-        isOrderClosed: boolean;
-        environment: Environment;
-        balances: Balances;
-        now: Date;
-      },
+      { isKnown, isOrderClosed, environment, balances, now }: CreditState,
     ): PixChange<R> | null {
       if (isKnown) return null;
       const { endToEndId, amountCents, at } = credit;
+      const id = rules.idOf(resource);
       const cause = causeOfReturn(resource, { amountCents, isOrderClosed });
-      const recorded: RecordedCredit = {
-        ...{ endToEndId, resourceId: rules.idOf(resource), amountCents, cause },
-        receivedAt: at,
-        returnedAt: null,
-        failedReturns: 0,
-      };
-      if (cause !== null) {
-        const returnedCredits = [...resource.returnedCredits, shownReturn(recorded)].slice(-SHOWN_RETURNS);
-        return change(
-          resource,
-          { returnedCredits },
-          {
-            credit: recorded,
-            transactions: [
-              ledgerTransaction(`pix_credit.returned:${endToEndId}`, [
-                { from: 'pix_received', to: 'refunds_in_transit', amount: amountCents },
-              ]),
-            ],
-            due: [{ kind: 'pix.return', key: endToEndId, at: now }],
-          },
-        );
-      }
+      if (cause !== null) return returned(resource, creditOf(id, credit, cause), now);
       const known = { endToEndId, paidAt: at, paidLate: at >= resource.expiresAt };
       return step(resource, known, 'paid', {
-        credit: recorded,
+        credit: creditOf(id, credit, null),
         ...paid(resource, { environment, balances }),
         done: ['pix.expire', 'pix.register'],
       });
     },
 
-    /**
-     * Records the outcome of a return; null where it has ended already. The payer must get the money: what the bank refuses
-     * is tried again each day.
-     */
-    decideReturn(
-      resource: R,
-      credit: RecordedCredit,
-      outcome: ReturnOutcome,
-      now: Date,
-    ): PixChange<R> | null {
-      if (credit.cause === null || credit.returnedAt) return null;
-      const { endToEndId, amountCents } = credit;
-      if (outcome.status !== 'completed') {
-        const settlesAt = outcome.status === 'pending' ? outcome.settlesAt : plusMs(now, REPEAT_AFTER_MS);
-        const at = settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
-        return wait(resource, {
-          credit: {
-            ...credit,
-            failedReturns: credit.failedReturns + (outcome.status === 'failed' ? 1 : 0),
-          },
-          due: [{ kind: 'pix.return', key: endToEndId, at }],
-        });
-      }
-      const returned = { ...credit, returnedAt: now };
-      const returnedCredits = resource.returnedCredits.map((shown) =>
-        shown.endToEndId === endToEndId ? shownReturn(returned) : shown,
-      );
-      return change(
-        resource,
-        { returnedCredits },
-        {
-          credit: returned,
-          transactions: [
-            ledgerTransaction(`pix_credit.sent_back:${endToEndId}`, [
-              { from: 'refunds_in_transit', to: 'pix_received', amount: amountCents },
-            ]),
-          ],
-        },
-      );
-    },
+    decideReturn,
   };
 }
-
-export type PixDecisions<R extends StoredPixResource> = ReturnType<typeof pixDecisions<R>>;
 
 function shownReturn({
   endToEndId,

@@ -51,7 +51,7 @@ export const QrCode = builder.objectRef<{ path: string; size: number }>('QrCode'
   }),
 });
 
-const PixCode = builder.objectRef<{ copyPaste: string; txid: string | null }>('PixCode').implement({
+export const PixCode = builder.objectRef<{ copyPaste: string; txid: string | null }>('PixCode').implement({
   description: 'The code of a PIX payment.',
   fields: (t) => ({
     copyPaste: t.exposeString('copyPaste', {
@@ -70,7 +70,7 @@ const PixCode = builder.objectRef<{ copyPaste: string; txid: string | null }>('P
   }),
 });
 
-const ReturnedCreditRef = builder.objectRef<ReturnedCredit>('ReturnedCredit').implement({
+export const ReturnedCreditRef = builder.objectRef<ReturnedCredit>('ReturnedCredit').implement({
   description: 'Money that came for a payment and is sent back. It never gets into the balance.',
   fields: (t) => ({
     amountCents: t.expose('amountCents', { type: 'Cents' }),

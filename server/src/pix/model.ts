@@ -92,6 +92,25 @@ export interface StoredPixResource extends PixResource {
   returnedCredits: readonly (ReturnedCredit & { cause: ReturnCause })[];
 }
 
+/** Whatever has a code, as far as the calls of the bank need it: what the code pays, or what it authorises. */
+export interface CodedResource {
+  version: number;
+  status: string;
+  amountCents: Cents;
+  brCode: string | null;
+  expiresAt: Date;
+  /** When it has closed its order; left out where it has none. */
+  paidAt?: Date | null;
+  returnedCredits: StoredPixResource['returnedCredits'];
+}
+
+/** The debits that a code authorises beside its own money. */
+export interface Recurrence {
+  interval: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'yearly';
+  /** Null: until it is canceled. */
+  endsAfterCycles: number | null;
+}
+
 /** The number of returned credits that a resource shows. */
 export const SHOWN_RETURNS = 20;
 
@@ -224,6 +243,12 @@ export interface HostedPix {
   /** The shop's addresses, to which the payer returns. */
   successUrl: string | null;
   cancelUrl: string | null;
+  /** The debits that the code authorises; left out where it authorises none. */
+  recurrence?: Recurrence & {
+    nextDueAt: Date | null;
+    /** Whether nothing more is debited. */
+    isOver: boolean;
+  };
 }
 
 /** The operations of the payer's page on one resource, whose id is all that it knows. */
@@ -245,7 +270,7 @@ export interface HostedPixCheckout {
 }
 
 /** The side of the service that the bank calls, for the resources of one family. */
-export interface PixReceiver<R extends StoredPixResource = StoredPixResource> {
+export interface PixReceiver<R extends CodedResource = StoredPixResource> {
   /**
    * Records every credit that the bank holds for a resource and that is not recorded yet: accepted, or sent back. Called at
    * least once for each credit; a repeated call changes nothing. Null where there is no such resource.
@@ -260,7 +285,7 @@ export interface PixCodeReceiver {
 }
 
 /** The passing of time in sandbox, whose tenants cannot wait for it. */
-export interface PixSimulation<R extends StoredPixResource = StoredPixResource> {
+export interface PixSimulation<R extends CodedResource = StoredPixResource> {
   /**
    * Ends the time of a pending resource now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
    * ended stays as it is. Null where there is none.
@@ -269,7 +294,7 @@ export interface PixSimulation<R extends StoredPixResource = StoredPixResource> 
 }
 
 /** Registers the code of a resource at the bank, and returns the resource as it is afterwards. */
-export type RegisterCode<R extends StoredPixResource> = (tenant: Tenant, resource: R) => Promise<R>;
+export type RegisterCode<R extends CodedResource> = (tenant: Tenant, resource: R) => Promise<R>;
 
 /** The payer as the bank gets it, as far as the merchant has named it. */
 export type Payer = Customer | null;

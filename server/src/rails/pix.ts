@@ -13,6 +13,32 @@ export interface PixCode {
   merchantName: string;
   /** The payer, as far as the merchant has named it. */
   payer: { name?: string | undefined; email?: string | undefined; taxId?: string | undefined } | null;
+  /** The later debits that the payer authorises with the code; null where it authorises none. */
+  recurrence: { interval: string; endsAfterCycles: number | null } | null;
+}
+
+/** One try to debit the payer of a recurrence. */
+export interface PixDebit {
+  /** The name of this server: two calls with one id have one effect. It is an identifier of the cycle, and the attempt. */
+  id: string;
+  /** The identifier of the code that has authorised the recurrence. */
+  txid: string;
+  amountCents: Cents;
+  /** 00:00 of the day in São Paulo on which the payer is debited. */
+  dueAt: Date;
+}
+
+/** The outcome of a try, as the payer's bank reports it. */
+export type DebitReport =
+  | { id: string; status: 'paid'; endToEndId: string; amountCents: Cents; at: Date }
+  | { id: string; status: 'failed'; reason: string; at: Date };
+
+/** The payer's side of a recurrence. */
+export interface RecurrenceState {
+  /** When the payer has rejected or canceled it in its bank; null where it has not. */
+  endedByPayerAt: Date | null;
+  /** Every outcome so far, in no order. */
+  debits: DebitReport[];
 }
 
 /** The answer to a registration. */
@@ -39,6 +65,17 @@ export interface PixCredit {
  */
 export interface PixRail extends RefundRail {
   register(code: PixCode): Promise<PixRegistration>;
-  /** Lists every credit that has come for a code, oldest first. */
+  /** Lists every credit that has come by a code itself, oldest first; those of its debits are in `recurrenceOf`. */
   creditsOf(txid: string): Promise<PixCredit[]>;
+  /**
+   * Instructs the payer's bank to debit the payer on a day. `ended`: the recurrence is over at the bank, and nothing will be
+   * debited.
+   */
+  schedule(debit: PixDebit): Promise<'scheduled' | 'ended'>;
+  /** Recalls a try. One that is under way, has ended or was never scheduled stays as it is. */
+  cancelSchedule(debit: Pick<PixDebit, 'id' | 'txid'>): Promise<void>;
+  /** Ends a recurrence, with each try that can be recalled. One that has ended stays so. */
+  cancelRecurrence(txid: string): Promise<void>;
+  /** Reads what the payer's bank has reported of a recurrence. */
+  recurrenceOf(txid: string): Promise<RecurrenceState>;
 }

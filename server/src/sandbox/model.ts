@@ -6,6 +6,11 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 import { isPaymentId, type Payment } from '../payments/model.ts';
+import { PAYMENT_STATUSES } from '../receiving/model.ts';
+import { isSubscriptionId, SUBSCRIPTION_STATUSES, type Subscription } from '../subscriptions/model.ts';
+
+/** The statuses of whatever a client plays the payer of. */
+export const SHOWN_STATUSES = [...new Set([...PAYMENT_STATUSES, ...SUBSCRIPTION_STATUSES])];
 
 /** A simulated payment. These make up the sandbox balance (the document's 2.4 and 4.5). */
 export interface TestPayment {
@@ -44,8 +49,8 @@ export const createTestPaymentInput = z.object({
 });
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 
-/** The events of a payment that a client can bring about: its payer pays, or its time ends. */
-const SIMULATED_OUTCOMES = ['paid', 'expired'] as const;
+/** The events that a client can bring about: the payer pays, its bank refuses, or the time ends. */
+const SIMULATED_OUTCOMES = ['paid', 'declined', 'expired'] as const;
 
 /** The id of whatever a PIX code pays. */
 export const pixIdText = z
@@ -59,22 +64,45 @@ export const pixIdText = z
     examples: ['psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b'],
   });
 
+const simulatedId = z
+  .string()
+  .refine(
+    (text) => isPaymentId(text) || isChargeId(text) || isSubscriptionId(text),
+    'must be psa_, psc_, psplit_ or psa_sub_, and 32 hex digits in lower case',
+  )
+  .meta({
+    description:
+      'psa_ of a payment, psc_ or psplit_ of a charge, psa_sub_ of a subscription, and 32 hex digits',
+    examples: ['psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b'],
+  });
+
 const simulation = z.object({
-  id: pixIdText,
+  id: simulatedId,
   outcome: z
     .enum(SIMULATED_OUTCOMES, `must be one of ${SIMULATED_OUTCOMES.join(', ')}`)
     .nullish()
-    .describe('paid where left out; what has expired is paid late'),
+    .describe(
+      'paid where left out; what has expired is paid late. Of a subscription paid and declined are its next step: the authorisation, then each cycle',
+    ),
   amountCents: testAmount
     .nullish()
     .describe('The amount that the payer sends, where it is not the payment’s: it is sent back'),
 });
 
 const isOfPayer = ({ outcome, amountCents }: Partial<Omit<z.infer<typeof simulation>, 'id'>>) =>
-  outcome !== 'expired' || amountCents == null;
-const NO_AMOUNT = { path: ['amountCents'], message: 'is of no use to the outcome expired' };
+  outcome == null || outcome === 'paid' || amountCents == null;
+const NO_AMOUNT = { path: ['amountCents'], message: 'is for the outcome paid alone' };
 
-export const simulatePaymentInput = simulation.refine(isOfPayer, NO_AMOUNT);
+const canDecline = ({
+  id,
+  outcome,
+}: {
+  id?: string | null | undefined;
+  outcome?: string | null | undefined;
+}) => outcome !== 'declined' || id == null || isSubscriptionId(id);
+const NO_DECLINE = { path: ['outcome'], message: 'declined is for a subscription alone' };
+
+export const simulatePaymentInput = simulation.refine(isOfPayer, NO_AMOUNT).refine(canDecline, NO_DECLINE);
 export type SimulatePaymentInput = z.infer<typeof simulatePaymentInput>;
 
 /** The body of the REST operation that creates a test payment, or plays the payer of a payment by its `id`. */
@@ -82,10 +110,10 @@ export const testPaymentBody = createTestPaymentInput
   .extend(simulation.shape)
   .extend({
     valueCents: testAmount.nullish().describe('The amount of a test payment; not together with id'),
-    id: pixIdText
+    id: simulatedId
       .nullish()
       .describe(
-        'A payment or a charge that was created with a test key; not together with valueCents or pending',
+        'A payment, charge or subscription that was created with a test key; not together with valueCents or pending',
       ),
   })
   .refine(({ valueCents, id }) => (valueCents == null) !== (id == null), {
@@ -104,28 +132,34 @@ export const testPaymentBody = createTestPaymentInput
     path: ['amountCents'],
     message: 'needs an id',
   })
-  .refine(isOfPayer, NO_AMOUNT);
+  .refine(isOfPayer, NO_AMOUNT)
+  .refine(canDecline, NO_DECLINE);
 
 export interface SandboxService<
   P extends TestPayment = TestPayment,
-  Paid extends Payment | Charge = Payment | Charge,
+  Played extends Payment | Charge | Subscription = Payment | Charge | Subscription,
 > {
   /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED where the balance would be too large to count) */
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
   /**
-   * Plays the payer of a payment or a charge. The same input is the same PIX: repeated, it changes nothing.
+   * Plays the payer of a payment or a charge: the same input is the same PIX, and changes nothing when it is repeated. Of a
+   * subscription it plays the next step, each time another.
    * @throws UnavailableError (ONLY_IN_SANDBOX; NOT_PAYABLE; in front of another service NOT_OFFERED), NotFoundError
    */
-  simulatePayment(tenant: Tenant, input: SimulatePaymentInput): Promise<Paid>;
+  simulatePayment(tenant: Tenant, input: SimulatePaymentInput): Promise<Played>;
 }
 
 /** The bank of a simulated payer. Null where it has no such code. */
 export interface SimulatedPayer {
   pay(order: { txid: string; amountCents: Cents; key: string }): Promise<unknown | null>;
+  /** Decides the newest attempt of a recurrence that is not over. False where there is none. */
+  decideDebit(txid: string, outcome: 'paid' | 'failed'): Promise<boolean>;
+  /** Rejects or cancels a recurrence as its payer does. False where it has ended. */
+  endByPayer(txid: string): Promise<boolean>;
 }
 
-export function notPayable(why: string): UnavailableError {
-  return new UnavailableError('NOT_PAYABLE', `This payment ${why}`);
+export function notPayable(why: string, what = 'payment'): UnavailableError {
+  return new UnavailableError('NOT_PAYABLE', `This ${what} ${why}`);
 }
 
 /** Changes to test payments that the simulator makes and no client can. */

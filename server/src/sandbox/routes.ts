@@ -1,6 +1,7 @@
 import type { StoredCharge } from '../charges/model.ts';
 import { type RestOperation, restOperation } from '../http/rest.ts';
 import type { StoredPayment } from '../payments/model.ts';
+import type { StoredSubscription } from '../subscriptions/model.ts';
 import { type SandboxService, type StoredTestPayment, testPaymentBody } from './model.ts';
 import { testPaymentWire } from './wire.ts';
 
@@ -8,7 +9,7 @@ import { testPaymentWire } from './wire.ts';
 export function createSandboxRoutes({
   sandbox,
 }: {
-  sandbox: SandboxService<StoredTestPayment, StoredPayment | StoredCharge>;
+  sandbox: SandboxService<StoredTestPayment, StoredPayment | StoredCharge | StoredSubscription>;
 }): RestOperation[] {
   return [
     restOperation({
@@ -17,7 +18,7 @@ export function createSandboxRoutes({
       operationId: 'createTestPayment',
       summary: 'Create a test payment, which feeds the simulated balance, or pay a payment or a charge',
       description:
-        'With `valueCents` it creates a test payment. With `id` it plays the payer of a payment or a charge that was created with a test key: the payer pays, sends another amount, or lets it expire. The same body is the same PIX, so that a repeated request changes nothing.',
+        'With `valueCents` it creates a test payment. With `id` it plays the payer of a payment or a charge that was created with a test key: the payer pays, sends another amount, or lets it expire. The same body is the same PIX, so that a repeated request changes nothing. With the `id` of a subscription each request is its next step: the authorisation, then the attempt of its open cycle, paid or declined.',
       tag: 'Sandbox',
       section: '4.5',
       body: testPaymentBody,
@@ -30,7 +31,7 @@ export function createSandboxRoutes({
       },
       errors: {
         403: 'A live key: the sandbox takes test keys alone',
-        404: 'No such payment or charge of this account in sandbox',
+        404: 'No such payment, charge or subscription of this account in sandbox',
         409: 'The sandbox holds as much as it can count; or what `id` names has no code, has failed, or has ended and cannot expire',
       },
       async handle({ caller, body }) {

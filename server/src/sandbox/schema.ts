@@ -10,6 +10,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import type { Payment } from '../payments/model.ts';
+import type { Subscription } from '../subscriptions/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 import { WalletRef } from '../wallet/schema.ts';
 import { createTestPaymentInput, type SimulatePaymentInput, simulatePaymentInput } from './model.ts';
@@ -46,36 +47,46 @@ builder.mutationField('createTestPayment', (t) =>
 const SimulatedOutcome = builder.enumType('SimulatedOutcome', {
   values: {
     PAID: { value: 'paid', description: 'The payer pays; late where the payment has expired.' },
+    DECLINED: {
+      value: 'declined',
+      description:
+        'The payer’s bank refuses: a cycle is retried, an authorisation is rejected. Not for a payment or charge.',
+    },
     EXPIRED: { value: 'expired', description: 'Its time ends now. Not together with amountCents.' },
   } as const,
 });
 
 const SimulatePaymentInputRef = builder.inputType('SimulatePaymentInput', {
   description:
-    'Sandbox: what the payer of a payment or a charge does. The same input is the same PIX: repeated, it changes nothing.',
+    'Sandbox: what the payer of a payment or a charge does: the same input is the same PIX, and changes nothing when it is repeated. Of a subscription each is its next step.',
   validate: { schema: simulatePaymentInput as never },
   fields: (t) => ({
     id: t.string({
       required: true,
-      description: 'The paymentId or chargeId: psa_, psc_ or psplit_, and 32 hex digits.',
+      description:
+        'A paymentId or chargeId; or a subscriptionId: its authorisation, then its cycle that is next.',
     }),
     outcome: t.field({ type: SimulatedOutcome, defaultValue: 'paid' }),
     amountCents: t.field({ type: 'Cents', description: 'Another amount than asked for: sent back.' }),
   }),
 });
 
-const SimulatePaymentSuccess = successType<{ node: Payment | Charge }>('SimulatePaymentSuccess', (t) => ({
-  node: t.field({
-    type: builder.nodeInterfaceRef(),
-    description: 'The payment or the charge as it stands then.',
-    resolve: ({ node }) => node,
+const SimulatePaymentSuccess = successType<{ node: Payment | Charge | Subscription }>(
+  'SimulatePaymentSuccess',
+  (t) => ({
+    node: t.field({
+      type: builder.nodeInterfaceRef(),
+      description: 'The payment, charge or subscription as it stands then.',
+      resolve: ({ node }) => node,
+    }),
   }),
-}));
+);
 
 builder.mutationField('simulatePayment', (t) =>
   t.field({
     type: SimulatePaymentSuccess,
-    description: 'With a test key alone: plays the payer of a payment or a charge that was created with one.',
+    description:
+      'With a test key alone: plays the payer of a payment, charge or subscription that was created with one.',
     args: { input: t.arg({ type: SimulatePaymentInputRef, required: true }) },
     errors: {
       types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],

@@ -1,10 +1,18 @@
 import { type ChargeService, isChargeId, type StoredCharge } from '../charges/model.ts';
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
-import { NotFoundError } from '../kernel/errors.ts';
+import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import type { PaymentService, StoredPayment } from '../payments/model.ts';
 import { type PixReceiver, type PixSimulation, txidOf } from '../pix/model.ts';
+import {
+  isLive,
+  isSubscriptionId,
+  type StoredSubscription,
+  type SubscriptionReceiver,
+  type SubscriptionService,
+} from '../subscriptions/model.ts';
 import { testPayments } from './collections.ts';
 import {
   assertSandbox,
@@ -13,6 +21,7 @@ import {
   notPayable,
   type SandboxService,
   type SimulatedPayer,
+  type SimulatePaymentInput,
   type StoredTestPayment,
   type TestPaymentControls,
 } from './model.ts';
@@ -24,6 +33,7 @@ export function createSandboxService({
   committer,
   payments,
   charges,
+  subscriptions,
   payer,
 }: {
   database: Database;
@@ -34,8 +44,45 @@ export function createSandboxService({
   charges: Pick<ChargeService<StoredCharge>, 'find'> &
     PixReceiver<StoredCharge> &
     PixSimulation<StoredCharge>;
+  subscriptions: Pick<SubscriptionService<StoredSubscription>, 'find'> &
+    SubscriptionReceiver &
+    Pick<PixSimulation<StoredSubscription>, 'expireNow'>;
   payer: SimulatedPayer;
-}): SandboxService<StoredTestPayment, StoredPayment | StoredCharge> & TestPaymentControls {
+}): SandboxService<StoredTestPayment, StoredPayment | StoredCharge | StoredSubscription> &
+  TestPaymentControls {
+  /** Plays the next step of a subscription: its authorisation, then the attempt of its open cycle. */
+  async function simulateSubscription(
+    tenant: Tenant,
+    { id, outcome, amountCents }: SimulatePaymentInput,
+  ): Promise<StoredSubscription> {
+    const found = await subscriptions.find(tenant, id);
+    if (!found) throw new NotFoundError('Subscription not found');
+    const refused = (why: string) => notPayable(why, 'subscription');
+    const txid = txidOf(id);
+    if (outcome === 'expired') {
+      const ended = await subscriptions.expireNow(tenant, id);
+      if (ended?.status !== 'expired') throw refused('was authorised or has ended, and cannot expire');
+      return ended;
+    }
+    if (isLive(found.status)) {
+      if (amountCents != null)
+        throw new ValidationError([{ path: 'amountCents', message: 'is for the authorisation alone' }]);
+      await subscriptions.instruct(tenant, id);
+      const isDecided = await payer.decideDebit(txid, outcome === 'declined' ? 'failed' : 'paid');
+      if (!isDecided) throw refused('has no attempt that waits for its payer');
+      return (await subscriptions.receive(tenant, id))!;
+    }
+    if (outcome === 'declined') {
+      if (found.status !== 'pending') throw refused('has ended');
+      await payer.endByPayer(txid);
+    } else {
+      if (found.brCode === null) throw refused('has no code yet');
+      const sentCents = amountCents ?? found.amountCents;
+      await payer.pay({ txid, amountCents: sentCents, key: String(sentCents) });
+    }
+    return (await subscriptions.receive(tenant, id))!;
+  }
+
   return {
     async createTestPayment(tenant, input) {
       assertSandbox(tenant.environment);
@@ -55,6 +102,7 @@ export function createSandboxService({
 
     async simulatePayment(tenant, { id, outcome, amountCents }) {
       assertSandbox(tenant.environment);
+      if (isSubscriptionId(id)) return simulateSubscription(tenant, { id, outcome, amountCents });
       const family = isChargeId(id) ? charges : payments;
       const payment = await family.find(tenant, id);
       if (!payment) throw new NotFoundError(`${family === charges ? 'Charge' : 'Payment'} not found`);

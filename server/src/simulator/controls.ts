@@ -15,8 +15,22 @@ import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
 import type { StoreControls, StoreService } from '../store/model.ts';
 import type { SubaccountPayoutService } from '../subaccounts/model.ts';
+import {
+  isAuthorisable,
+  isLive,
+  type StoredSubscription,
+  type SubscriptionReceiver,
+  type SubscriptionService,
+} from '../subscriptions/model.ts';
 import type { WalletControls } from '../wallet/model.ts';
-import type { Controls, DisputeLine, PixPaymentLine, TransferInFlight } from './model.ts';
+import type {
+  Controls,
+  DisputeLine,
+  PixPaymentLine,
+  SubscriptionLine,
+  SubscriptionStep,
+  TransferInFlight,
+} from './model.ts';
 
 /** The number of newest transfers, or test payments, that are searched for one or for unfinished ones. */
 const SEARCH_LIMIT = 500;
@@ -34,6 +48,7 @@ export function createControls({
   cardPayments,
   payments,
   charges,
+  subscriptions,
   codes,
   pix,
   litecoin,
@@ -48,6 +63,7 @@ export function createControls({
   cardPayments: CardPaymentService<StoredCardPayment> & RefundControls;
   payments: PaymentService<StoredPayment>;
   charges: ChargeService<StoredCharge>;
+  subscriptions: SubscriptionService<StoredSubscription> & SubscriptionReceiver;
   codes: PixCodeReceiver;
   pix: SimulatedPix;
   litecoin: SimulatedLitecoin;
@@ -81,6 +97,23 @@ export function createControls({
   async function outputsOf(id: string) {
     const { outputs } = await litecoin.reportOf(id);
     return outputs.map(({ txid, litoshi, confirmations }) => ({ txid, litoshi, confirmations }));
+  }
+
+  async function play(subscription: StoredSubscription, step: SubscriptionStep): Promise<boolean> {
+    const txid = txidOf(subscription.subscriptionId);
+    const { status } = subscription;
+    switch (step) {
+      case 'authorise':
+        return isAuthorisable(subscription) && (await pix.pay({ txid, key: step })) !== null;
+      case 'reject':
+        return isAuthorisable(subscription) && pix.endByPayer(txid);
+      case 'cancel':
+        return isLive(status) && pix.endByPayer(txid);
+      case 'debit':
+        return isLive(status) && pix.decideDebit(txid, 'paid');
+      case 'fail':
+        return isLive(status) && pix.decideDebit(txid, 'failed');
+    }
   }
 
   return {
@@ -219,6 +252,23 @@ export function createControls({
 
     replaceStore: (tenant, products) => store.replace(tenant, products),
     storeProducts: (tenant) => store.count(tenant),
+
+    async subscriptions(tenant) {
+      const { items } = await subscriptions.list(tenant, { end: 'first', limit: MAX_PIX_LINES });
+      const ids = items.map(({ subscription }) => subscription.subscriptionId);
+      // A list leaves the cycles out.
+      const whole = await subscriptions.findMany(tenant, ids);
+      return whole.flatMap((subscription) => (subscription ? [toSubscriptionLine(subscription)] : []));
+    },
+    async stepSubscription(tenant, id, step) {
+      const subscription = await subscriptions.find(tenant, id);
+      if (!subscription) throw new NotFoundError('Subscription not found');
+      if (step === 'debit' || step === 'fail') await subscriptions.instruct(tenant, id);
+      const isDone = await play(subscription, step);
+      // The service is notified by a task as well; this call shows the outcome at once.
+      if (isDone) await subscriptions.receive(tenant, id);
+      return isDone;
+    },
   };
 }
 
@@ -254,6 +304,21 @@ function toPixPaymentLine(
     copyPaste: brCode,
     returnedCredits: payment.returnedCredits,
     refusesReturns,
+  };
+}
+
+function toSubscriptionLine(subscription: StoredSubscription): SubscriptionLine {
+  const { subscriptionId, customer, cycle, ...rest } = subscription;
+  const { status, amountCents, interval, description, createdAt, expiresAt, nextDueAt } = rest;
+  return {
+    id: subscriptionId,
+    ...{ status, amountCents, interval, description, createdAt, expiresAt, nextDueAt },
+    payer: customer?.name ?? customer?.email ?? null,
+    isAuthorisable: isAuthorisable(subscription),
+    cycle: cycle && {
+      ...{ number: cycle.number, status: cycle.status, attempts: cycle.attempts },
+      nextAttemptAt: cycle.nextAttemptAt,
+    },
   };
 }
 

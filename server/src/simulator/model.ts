@@ -13,6 +13,7 @@ import type { ReturnedCredit } from '../pix/model.ts';
 import type { PaymentStatus, ReturnCause } from '../receiving/model.ts';
 import { pixIdText } from '../sandbox/model.ts';
 import { type StoreProduct, storeProductsInput } from '../store/model.ts';
+import type { CycleStatus, StoredSubscription, SubscriptionStatus } from '../subscriptions/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 
 // ── Data of the page ─────────────────────────────────────────────────────────────────────────────
@@ -103,6 +104,28 @@ export interface LtcAtAddress {
   outputs: readonly { txid: string; litoshi: number; confirmations: number }[];
 }
 
+/** A subscription in the eyes of its payer's bank. */
+export interface SubscriptionLine {
+  id: string;
+  status: SubscriptionStatus;
+  amountCents: Cents;
+  interval: StoredSubscription['interval'];
+  description: string | null;
+  /** The name of the payer, or its e-mail. */
+  payer: string | null;
+  /** Whether the bank has a code that the payer can authorise. */
+  isAuthorisable: boolean;
+  createdAt: Date;
+  expiresAt: Date;
+  nextDueAt: Date | null;
+  /** Its newest cycle; null before the authorisation. */
+  cycle: { number: number; status: CycleStatus; attempts: number; nextAttemptAt: Date | null } | null;
+}
+
+/** The steps of a payer: of the authorisation, of the subscription, and of the attempt that is next. */
+export const SUBSCRIPTION_STEPS = ['authorise', 'reject', 'cancel', 'debit', 'fail'] as const;
+export type SubscriptionStep = (typeof SUBSCRIPTION_STEPS)[number];
+
 /** A PIX that the payer's bank has sent. */
 export interface PaidPix {
   /** The payment whose code was paid. */
@@ -133,6 +156,7 @@ export interface SimulatorState {
   ltcPayments: LtcPaymentLine[];
   /** The number of products of the store. */
   storeProducts: number;
+  subscriptions: SubscriptionLine[];
 }
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
@@ -191,6 +215,10 @@ export interface Controls {
   replaceStore(tenant: Tenant, products: readonly StoreProduct[]): Promise<void>;
   /** Counts the products of the store. */
   storeProducts(tenant: Tenant): Promise<number>;
+  /** Lists the newest subscriptions. */
+  subscriptions(tenant: Tenant): Promise<SubscriptionLine[]>;
+  /** Does a step of a subscription's payer. False where the step does not fit its status. @throws NotFoundError */
+  stepSubscription(tenant: Tenant, id: string, step: SubscriptionStep): Promise<boolean>;
 }
 
 // ── Input of the controls ───────────────────────────────────────────────────────────────────────

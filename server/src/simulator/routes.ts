@@ -20,6 +20,7 @@ import {
   pixReturnsInput,
   plainInput,
   type SimulatorState,
+  type SubscriptionStep,
   stateQuery,
   storeInput,
   type TenantSelector,
@@ -69,6 +70,7 @@ export function createSimulatorRoutes({
       pixPayments,
       ltcPayments,
       storeProducts,
+      recurring,
     ] = await Promise.all([
       accounts(),
       nextDueAt(),
@@ -80,6 +82,7 @@ export function createSimulatorRoutes({
       controls.pixPayments(tenant),
       controls.ltcPayments(tenant),
       controls.storeProducts(tenant),
+      controls.subscriptions(tenant),
     ]);
     return {
       clock: { now: clock.now(), offsetMs: clock.offsetMs(), nextDueAt: nextDue },
@@ -93,6 +96,7 @@ export function createSimulatorRoutes({
       pixPayments,
       ltcPayments,
       storeProducts,
+      subscriptions: recurring,
     };
   }
 
@@ -179,6 +183,15 @@ export function createSimulatorRoutes({
       await controls.replaceStore(tenant, input.products);
       return { body: { storeProducts: await controls.storeProducts(tenant) } };
     }),
+    action(
+      /^\/simulator\/subscriptions\/(?<id>[^/]+)\/(?<step>authorise|reject|cancel|debit|fail)$/,
+      plainInput,
+      async (selector, { params }) =>
+        doneOrConflict(
+          controls.stepSubscription(await tenantOf(selector), params.id!, params.step as SubscriptionStep),
+          'This subscription is past that step, or not there yet',
+        ),
+    ),
     action(/^\/simulator\/clock$/, clockInput, async ({ seconds, to }) => {
       const next = to === 'next' ? await nextDueAt() : null;
       if (to === 'next' && next === null) throw new HttpError(409, 'Nothing waits for an instant');

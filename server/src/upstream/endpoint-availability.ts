@@ -93,6 +93,7 @@ const PATH_WORDS: ReadonlySet<string> = new Set([
   'sandbox',
   'payments',
   'disputes',
+  'subscriptions',
 ]);
 
 /** The endpoint of a request without its ids, for the metrics and traces: `GET /v1/subaccounts/{id}/statement`. */

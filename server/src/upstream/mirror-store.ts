@@ -11,6 +11,7 @@ export type MirroredResource =
   | 'payment'
   | 'payout'
   | 'subaccount_payout'
+  | 'subscription'
   | 'wallet';
 
 /** The newest state of a resource, as far as the service has shown it. */

@@ -43,6 +43,7 @@ export const mirrored = {
   payment: collection('payment'),
   payout: collection('payout'),
   subaccount_payout: collection('subaccount_payout'),
+  subscription: collection('subscription'),
   wallet: collection('wallet'),
 } satisfies Record<MirroredResource, Collection<MirroredRow>>;
 
@@ -54,6 +55,7 @@ const references = {
   payment: referenceCollection('payment'),
   payout: referenceCollection('payout'),
   subaccount_payout: referenceCollection('subaccount_payout'),
+  subscription: referenceCollection('subscription'),
   wallet: referenceCollection('wallet'),
 } satisfies Record<MirroredResource, Collection<Reference>>;
 

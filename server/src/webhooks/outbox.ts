@@ -10,6 +10,7 @@ import { paymentWebhook } from '../payments/wire.ts';
 import { payoutWebhook } from '../payouts/wire.ts';
 import { refundWebhook } from '../refunds/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
+import { subscriptionWebhook } from '../subscriptions/wire.ts';
 import type { NewTask } from '../work/store.ts';
 import { isSent, newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -117,6 +118,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     case 'delivery': {
       const payload = deliveryWebhook(event.kind, event.snapshot, environment);
       return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'subscription': {
+      const payload = subscriptionWebhook(event.kind, event.snapshot, environment);
+      return payload && { name: payload.event, payload };
     }
     case 'dispute': {
       const payload = disputeWebhook(event.snapshot, event.previousStatus);

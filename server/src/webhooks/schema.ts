@@ -133,6 +133,28 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     },
     CHARGE_FAILED: { value: 'charge.failed', description: 'charge.failed' },
     CHARGE_REFUNDED: { value: 'charge.refunded', description: 'charge.refunded' },
+    SUBSCRIPTION_ACTIVATED: {
+      value: 'subscription.activated',
+      description: 'subscription.activated: the payer has authorised it, and paid its first cycle.',
+    },
+    SUBSCRIPTION_PAID: {
+      value: 'subscription.paid',
+      description: 'subscription.paid: a cycle was paid. No payment.paid is sent for its payment.',
+    },
+    SUBSCRIPTION_PAYMENT_FAILED: {
+      value: 'subscription.payment_failed',
+      description: 'subscription.payment_failed: an attempt to debit a cycle has failed.',
+    },
+    SUBSCRIPTION_PAST_DUE: { value: 'subscription.past_due', description: 'subscription.past_due' },
+    SUBSCRIPTION_CANCELED: { value: 'subscription.canceled', description: 'subscription.canceled' },
+    SUBSCRIPTION_COMPLETED: {
+      value: 'subscription.completed',
+      description: 'subscription.completed: its last cycle has ended.',
+    },
+    SUBSCRIPTION_EXPIRED: {
+      value: 'subscription.expired',
+      description: 'subscription.expired: it was not authorised in time, or the bank gave no code.',
+    },
     WITHDRAWAL_PROCESSING: {
       value: 'withdrawal.processing',
       description: 'withdrawal.processing, in sandbox withdrawal.test.processing: the money MAY have left.',

@@ -30,7 +30,10 @@ import {
   type StoreProduct,
   SUBACCOUNT_NAMES,
   SUBACCOUNT_PAYOUT_UPDATES,
+  SUBSCRIPTION_UPDATES,
+  SUBSCRIPTIONS,
   type SubaccountPayout,
+  type Subscription,
   WALLET_UPDATES,
   type Wallet,
   WEBHOOK_DELIVERIES,
@@ -88,6 +91,13 @@ export class DashboardData implements ReactiveController {
   offersCharges = true;
   /** Whether it offers disputes. */
   offersDisputes = true;
+  readonly subscriptions = new LoadedList<Subscription>({
+    keyOf: ({ subscriptionId }) => subscriptionId,
+    instantOf: ({ createdAt }) => createdAt,
+    read: async (after) =>
+      (await this.#request<{ subscriptions: Page<Subscription> }>(SUBSCRIPTIONS, { after })).subscriptions,
+  });
+  offersSubscriptions = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
@@ -191,10 +201,13 @@ export class DashboardData implements ReactiveController {
       const payments = await readOffered<{ payments: Page<PixPayment> }>(api, PIX_PAYMENTS);
       const charges = await readOffered<{ charges: Page<Charge> }>(api, CHARGES);
       const disputes = await readOffered<{ disputes: Page<Dispute> }>(api, DISPUTES);
+      const recurring = await readOffered<{ subscriptions: Page<Subscription> }>(api, SUBSCRIPTIONS);
       if (api !== this.#api) return;
       this.#applyStart(start, payments?.payments, charges?.charges);
       this.offersDisputes = disputes !== null;
       if (disputes) this.disputes.addPage(disputes.disputes);
+      this.offersSubscriptions = recurring !== null;
+      if (recurring) this.subscriptions.addPage(recurring.subscriptions);
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, start.updatesCursor);
@@ -300,6 +313,14 @@ export class DashboardData implements ReactiveController {
           // Read when the update arrived, and not as the payment was at its change.
           if (dispute.of?.__typename === 'CardPayment') this.cardPayments.refresh([dispute.of]);
           this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
+        },
+      );
+    if (this.offersSubscriptions)
+      subscribe<{ cursor: string; occurredAt: string; subscription: Subscription }>(
+        SUBSCRIPTION_UPDATES,
+        cursor,
+        (update) => {
+          this.subscriptions.update(update.subscription);
         },
       );
     // In front of a real service there are no refunds to follow.

@@ -25,8 +25,10 @@ import {
   pixPaymentRow,
   STOCK_LABELS,
   SUBACCOUNT_PAYOUT_LABELS,
+  SUBSCRIPTION_LABELS,
   storeProductRow,
   subaccountPayoutRow,
+  subscriptionRow,
 } from './rows.ts';
 
 const CONNECTION_LABELS: Record<ConnectionState, string> = {
@@ -111,7 +113,7 @@ export class DashboardApp extends LitElement {
   }
 
   #renderContent(): TemplateResult {
-    const { credentials, wallet, cardPayments, pixPayments, charges, disputes } = this.#data;
+    const { credentials, wallet, cardPayments, pixPayments, charges, disputes, subscriptions } = this.#data;
     const { subaccountPayouts, subaccountNames, deliveries, simulated } = this.#data;
     const open = simulated ? this.#openPayment : null;
     const now = this.#data.now();
@@ -228,6 +230,22 @@ export class DashboardApp extends LitElement {
           : nothing
       }
       ${simulated ? html`<dispute-dialog @evidence-submitted=${this.#announce}></dispute-dialog>` : nothing}
+      ${
+        this.#data.offersSubscriptions
+          ? html`<live-table
+              id="subscriptions"
+              class="card"
+              heading="Assinaturas por Pix Automático"
+              .columns=${PAYMENT_COLUMNS}
+              .rows=${subscriptions.newestFirst().map((each) => subscriptionRow(each, { now, open }))}
+              .filters=${filterOptions(SUBSCRIPTION_LABELS)}
+              .emptyText=${'Nenhuma assinatura ainda. A primeira que a API criar, com createSubscription, aparece aqui e muda de estado sozinha.'}
+              ?hasMore=${subscriptions.hasMore}
+              ?loading=${loading}
+              @load-more=${() => this.#data.loadMore(subscriptions)}
+            ></live-table>`
+          : nothing
+      }
       ${simulated ? html`<payment-dialog @payment-operation-done=${this.#announce}></payment-dialog>` : nothing}
       <div class="pair">
         <live-table

@@ -28,8 +28,11 @@ import {
   type StoreProduct,
   SUBACCOUNT_NAMES,
   SUBACCOUNT_PAYOUT_UPDATES,
+  SUBSCRIPTION_UPDATES,
+  SUBSCRIPTIONS,
   type Subaccount,
   type SubaccountPayout,
+  type Subscription,
   WALLET_UPDATES,
   type Wallet,
   WEBHOOK_DELIVERIES,
@@ -57,6 +60,8 @@ const morePixPayments = graphql(PIX_PAYMENTS);
 const pixPayments = graphql(PIX_PAYMENT_UPDATES);
 const moreCharges = graphql(CHARGES);
 const charges = graphql(CHARGE_UPDATES);
+const moreSubscriptions = graphql(SUBSCRIPTIONS);
+const subscriptions = graphql(SUBSCRIPTION_UPDATES);
 const refunds = graphql(REFUND_UPDATES);
 const moreDisputes = graphql(DISPUTES);
 const disputes = graphql(DISPUTE_UPDATES);
@@ -82,6 +87,8 @@ export type Checks = [
   Fits<ResultOf<typeof pixPayments>['allPaymentUpdates']['payment'], PixPayment>,
   Fits<ResultOf<typeof moreCharges>['charges'], Page<Charge>>,
   Fits<ResultOf<typeof charges>['allChargeUpdates']['charge'], Charge>,
+  Fits<ResultOf<typeof moreSubscriptions>['subscriptions'], Page<Subscription>>,
+  Fits<ResultOf<typeof subscriptions>['allSubscriptionUpdates']['subscription'], Subscription>,
   Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund'], Refund>,
   Fits<ResultOf<typeof moreDisputes>['disputes'], Page<Dispute>>,
   Fits<ResultOf<typeof disputes>['allDisputeUpdates']['dispute'], Dispute>,

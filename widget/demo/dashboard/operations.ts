@@ -101,6 +101,34 @@ export interface Charge extends PaidByPix {
   splits: { subaccountId: string; amountCents: number; refundedCents: number }[];
 }
 
+export type SubscriptionStatus =
+  | 'PENDING'
+  | 'ACTIVE'
+  | 'PAST_DUE'
+  | 'CANCELED'
+  | 'COMPLETED'
+  | 'EXPIRED'
+  | 'UNKNOWN';
+
+export interface Subscription {
+  subscriptionId: string;
+  status: SubscriptionStatus;
+  amountCents: number;
+  interval: string;
+  description: string | null;
+  customer: { name: string | null; email: string | null } | null;
+  createdAt: string | null;
+  nextDueAt: string | null;
+  cancelReason: string | null;
+  /** The newest, newest first. */
+  cycles: {
+    totalCount: number;
+    nodes: { number: number; status: string; attempts: number; failureReason: string | null }[];
+  };
+  final: boolean;
+  version: number;
+}
+
 export interface RefundOfPix {
   refundId: string;
   status: Refund['status'];
@@ -193,6 +221,8 @@ const PAID_BY_PIX =
   'status amountCents description createdAt paidAt paidLate refundedAt refundedCents refundableCents failureReason returnedCredits{amountCents cause returnedAt} refunds{refundId status amountCents failureReason completedAt} version' as const;
 const PIX_PAYMENT =
   `paymentId method ltc{amountLtc confirmations requiredConfirmations} customer{name email} ${PAID_BY_PIX}` as const;
+const SUBSCRIPTION =
+  'subscriptionId status amountCents interval description customer{name email} createdAt nextDueAt cancelReason cycles(first:3){totalCount nodes{number status attempts failureReason}} final version' as const;
 const CHARGE = `chargeId splits{subaccountId amountCents refundedCents} ${PAID_BY_PIX}` as const;
 const DISPUTE =
   `disputeId status reason amountCents blockedCents evidence{text documents{url description}submittedAt}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description}...on Charge{chargeId description}}` as const;
@@ -221,6 +251,9 @@ export const PRODUCT_CONTENTS =
   'query ProductContents{deliveries(first:20){totalCount nodes{deliveryId kind product{name} productId deliveredCount remainingCount createdAt}}}' as const;
 export const STORE_PRODUCTS =
   'query StoreProducts{storeProducts(first:20){totalCount nodes{storeProductId name price priceCents available}}}' as const;
+/** The same for subscriptions. */
+export const SUBSCRIPTIONS =
+  `query Subscriptions($after:String){subscriptions(first:50,after:$after){nodes{${SUBSCRIPTION}}${PAGE_INFO}}}` as const;
 export const WEBHOOK_DELIVERIES =
   `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 export const SUBACCOUNT_NAMES =
@@ -245,6 +278,10 @@ export const CHARGE_UPDATES =
 /** A dispute of a card payment changes what can be refunded of it, without an update of the card payment. */
 export const DISPUTE_UPDATES =
   `subscription DisputeUpdates($after:String){allDisputeUpdates(after:$after){cursor occurredAt dispute{${DISPUTE}}}}` as const;
+
+/** Each cycle changes its subscription. */
+export const SUBSCRIPTION_UPDATES =
+  `subscription SubscriptionUpdates($after:String){allSubscriptionUpdates(after:$after){cursor occurredAt subscription{${SUBSCRIPTION}}}}` as const;
 
 /** A refund of a part changes its card payment's amounts without an update of the card payment. */
 export const REFUND_UPDATES =

@@ -3,9 +3,9 @@ import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import type { CardPaymentStatus } from './operations.ts';
 
-/** A payment as the dialog needs it. `id` is a card payment's order code, or the id of a PIX payment or a charge. */
+/** A payment as the dialog needs it. `id` is a card payment's order code, or the id of the rest. A subscription that can be canceled is PENDING. */
 export interface Operable {
-  method: 'card' | 'pix' | 'charge';
+  method: 'card' | 'pix' | 'charge' | 'subscription';
   id: string;
   status: CardPaymentStatus;
   amountCents: number;
@@ -14,14 +14,19 @@ export interface Operable {
 }
 
 /** The member of a request that names a payment. */
-const ID_OF = { card: 'orderCode', pix: 'paymentId', charge: 'chargeId' } as const;
+const ID_OF = {
+  card: 'orderCode',
+  pix: 'paymentId',
+  charge: 'chargeId',
+  subscription: 'subscriptionId',
+} as const;
 
 /** The operations on a payment, by its status. Other statuses have none. */
 export type PaymentOperation = 'refund' | 'cancel';
 
 /** Returns what can be done with a payment; null: nothing. A PIX code stays payable until it expires. */
 export function operationOf({ method, status, refundableCents }: Operable): PaymentOperation | null {
-  if (status === 'PENDING') return method === 'card' ? 'cancel' : null;
+  if (status === 'PENDING') return method === 'card' || method === 'subscription' ? 'cancel' : null;
   return status === 'PAID' && refundableCents ? 'refund' : null;
 }
 
@@ -85,7 +90,7 @@ export class PaymentDialog extends LitElement {
             <div class="dialog-buttons">
               <button type="button" class="secondary" @click=${this.#close}>Voltar</button>
               <button type="submit" class="primary" aria-disabled=${this.sending ? 'true' : 'false'}>
-                ${this.sending ? 'Pedindo…' : this.#operation === 'refund' ? 'Estornar' : 'Cancelar o pagamento'}
+                ${this.sending ? 'Pedindo…' : this.#operation === 'refund' ? 'Estornar' : payment.method === 'card' ? 'Cancelar o pagamento' : 'Cancelar a assinatura'}
               </button>
             </div>
           </form>`
@@ -115,7 +120,16 @@ export class PaymentDialog extends LitElement {
     `;
   }
 
-  #renderCancellation({ id, description, amountCents }: Operable): TemplateResult {
+  #renderCancellation({ method, id, description, amountCents }: Operable): TemplateResult {
+    if (method === 'subscription')
+      return html`
+        <h2 id="payment-dialog-title">Cancelar ${description ?? 'esta assinatura'}?</h2>
+        <code>${id}</code>
+        <p>
+          Nenhuma outra cobrança de ${formatBrl(amountCents)} é feita, a não ser a de hoje ou de amanhã que o banco já não
+          pode recolher. O que foi pago fica pago.
+        </p>
+      `;
     return html`
       <h2 id="payment-dialog-title">Cancelar ${description ?? 'este pagamento'}?</h2>
       <code>${id}</code>
@@ -155,14 +169,18 @@ export class PaymentDialog extends LitElement {
     this.error = '';
     const result = await (operation === 'refund'
       ? postJson('/demo/dashboard/refunds', { ...target, amountCents, idempotencyKey })
-      : postJson('/demo/dashboard/cancellations', target));
+      : postJson('/demo/dashboard/cancellations', method === 'card' ? target : { subscriptionId: id }));
     this.sending = false;
     const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
     if (!isUnknown) this.#refund = null;
     if (!result.ok) return this.#showError(errorOf(result.refusal, method));
     this.#close();
     const detail =
-      operation === 'refund' ? `Estorno de ${formatBrl(amountCents)} pedido.` : 'Pagamento cancelado.';
+      operation === 'refund'
+        ? `Estorno de ${formatBrl(amountCents)} pedido.`
+        : method === 'card'
+          ? 'Pagamento cancelado.'
+          : 'Assinatura cancelada.';
     this.dispatchEvent(new CustomEvent('payment-operation-done', { detail }));
   }
 

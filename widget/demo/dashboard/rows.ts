@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull, formatRelative, formatTime } from '../shared/format.ts';
 import { returnTexts } from '../shared/pix.ts';
+import { INTERVALS } from '../shared/subscription.ts';
 import { takesEvidence } from './dispute-dialog.ts';
 import type { TableRow } from './live-table.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   ProductContent,
   StoreProduct,
   SubaccountPayout,
+  Subscription,
   WebhookDelivery,
 } from './operations.ts';
 import { type Operable, operationOf } from './payment-dialog.ts';
@@ -181,6 +183,62 @@ function rowOfPix(
       timeCell(payment.createdAt, now),
     ],
   };
+}
+
+/** The labels of a subscription. */
+export const SUBSCRIPTION_LABELS: StatusLabels<Subscription['status']> = {
+  PENDING: { label: 'Aguardando', tone: 'waiting' },
+  ACTIVE: { label: 'Ativa', tone: 'good' },
+  PAST_DUE: { label: 'Em atraso', tone: 'warning' },
+  CANCELED: { label: 'Cancelada', tone: 'neutral' },
+  COMPLETED: { label: 'Concluída', tone: 'good' },
+  EXPIRED: { label: 'Expirada', tone: 'neutral' },
+  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
+};
+const CYCLE_LABELS: Record<string, string> = {
+  SCHEDULED: 'agendado',
+  RETRYING: 'nova tentativa',
+  PAID: 'pago',
+  FAILED: 'não pago',
+  CANCELED: 'cancelado',
+};
+
+export function subscriptionRow(
+  subscription: Subscription,
+  { now, open }: { now: Date; open: OpenPayment },
+): TableRow {
+  const { subscriptionId, status, version, amountCents, description, customer, cycles } = subscription;
+  const operable: Operable = {
+    method: 'subscription',
+    id: subscriptionId,
+    status: subscription.final ? 'EXPIRED' : 'PENDING',
+    ...{ amountCents, description, refundableCents: null },
+  };
+  const shown = cycles.nodes.map(
+    ({ number, status: cycle, attempts }) =>
+      `ciclo ${number}: ${CYCLE_LABELS[cycle] ?? cycle}${attempts > 1 ? `, ${attempts} tentativas` : ''}`,
+  );
+  return {
+    key: subscriptionId,
+    status,
+    version,
+    cells: [
+      statusCell(
+        SUBSCRIPTION_LABELS[status],
+        subscription.nextDueAt ? nextDue(subscription.nextDueAt) : null,
+        ...shown,
+      ),
+      html`${formatBrl(amountCents)} ${INTERVALS[subscription.interval.toLowerCase()] ?? ''}`,
+      saleCell(description, customer?.name ?? customer?.email ?? ''),
+      codeCell(operable, open),
+      timeCell(subscription.createdAt, now),
+    ],
+  };
+}
+
+function nextDue(nextDueAt: string): string {
+  const day = new Date(nextDueAt).toLocaleDateString('pt-BR', { timeZone: 'America/Sao_Paulo' });
+  return `vence em ${day}`;
 }
 
 export function subaccountPayoutRow(

@@ -11,4 +11,6 @@ export const PAYERS: { email: string; effect: string }[] = [
   { email: 'contesta@psa.example', effect: 'Contesta um minuto depois de pagar; ninguém decide.' },
   { email: 'contesta-ganha@psa.example', effect: 'Contesta, e você ganha sete dias depois.' },
   { email: 'contesta-perde@psa.example', effect: 'Contesta, e você perde sete dias depois.' },
+  { email: 'nega@psa.example', effect: 'O banco recusa toda cobrança de uma assinatura, menos a primeira.' },
+  { email: 'nega-uma@psa.example', effect: 'O banco recusa a primeira tentativa de cada cobrança.' },
 ];

@@ -63,6 +63,16 @@ export const ROUTES: { route: string; body: string; effect: string }[] = [
     effect: 'Troca todos os produtos da loja da plataforma de conversas.',
   },
   {
+    route: 'POST /simulator/subscriptions/{id}/authorise',
+    body: '{}',
+    effect: 'O pagador autoriza e paga o primeiro ciclo; com reject, rejeita; com cancel, cancela depois.',
+  },
+  {
+    route: 'POST /simulator/subscriptions/{id}/fail',
+    body: '{}',
+    effect: 'O banco recusa a próxima cobrança; com debit, paga agora.',
+  },
+  {
     route: 'POST /simulator/clock',
     body: '{ "seconds": 3600 } ou { "to": "next" }',
     effect: 'Adianta o relógio do servidor.',

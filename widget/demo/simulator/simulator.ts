@@ -19,6 +19,7 @@ import {
   renderTransfers,
 } from './sections.ts';
 import type { Environment, Snapshot } from './snapshot.ts';
+import { renderSubscriptions } from './subscriptions.ts';
 
 const LITOSHI = 100_000_000;
 const DAY_SECONDS = 86_400;
@@ -136,7 +137,7 @@ export class SimulatorApp extends LitElement implements Page {
           ${live ? renderDisputes(snapshot, this) : nothing} ${renderStore(snapshot, this)}
         </div>
         <div>
-          ${this.#renderWallet(snapshot, live)} ${renderPixBank(snapshot, this)}
+          ${this.#renderWallet(snapshot, live)} ${renderPixBank(snapshot, this)} ${renderSubscriptions(snapshot, this)}
           ${live ? renderCardPayments(snapshot, this) : renderTestPayments(snapshot, this)}
         </div>
       </div>

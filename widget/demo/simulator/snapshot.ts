@@ -38,6 +38,7 @@ export interface Snapshot {
   pixPayments: PixPayment[];
   ltcPayments: LtcPayment[];
   storeProducts: number;
+  subscriptions: Subscription[];
 }
 export interface LtcPayment {
   id: string;
@@ -60,6 +61,19 @@ export interface LtcAtAddress {
   status: LtcPayment['status'];
   receivedLitoshi: number;
   confirmations: number;
+}
+export interface Subscription {
+  id: string;
+  status: 'pending' | 'active' | 'past_due' | 'canceled' | 'completed' | 'expired';
+  amountCents: number;
+  interval: string;
+  description: string | null;
+  payer: string | null;
+  isAuthorisable: boolean;
+  createdAt: string;
+  expiresAt: string;
+  nextDueAt: string | null;
+  cycle: { number: number; status: string; attempts: number; nextAttemptAt: string | null } | null;
 }
 export interface PixPayment {
   id: string;

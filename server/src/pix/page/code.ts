@@ -4,6 +4,7 @@ import { ICONS } from '../../checkout-page/icons.ts';
 import { type Site, testNote } from '../../checkout-page/layout.ts';
 import { drawQr } from '../../checkout-page/qr.ts';
 import { cancelUrlOf, type Order } from './order.ts';
+import { recurrenceNote } from './recurrence.ts';
 
 /**
  * The code as text and as a QR code. On a phone, whose payer cannot scan its screen, the button comes first and the QR code is
@@ -16,7 +17,8 @@ export function pixCode(site: Site, order: Order, brCode: string, returned: Html
   return html`
     ${site.isTest && testNote('Este código não é de um banco de verdade.')}
     ${returned}
-    <h2 class="panel-title" id="pix-title">Pague com PIX</h2>
+    <h2 class="panel-title" id="pix-title">${order.payment.recurrence ? 'Autorize no app do seu banco' : 'Pague com PIX'}</h2>
+    ${order.payment.recurrence && recurrenceNote(order)}
     <div class="pix" role="group" aria-labelledby="pix-title">
       ${
         qr &&

@@ -11,12 +11,13 @@ import {
   receipt,
   type Site,
   summary,
-  type Tone,
 } from '../../checkout-page/layout.ts';
 import type { HostedPix, ReturnedCredit } from '../model.ts';
 import { pixCode } from './code.ts';
 import { cancelUrlOf, type Order, successUrlOf } from './order.ts';
+import { RECURRENCE_STATUS } from './recurrence.ts';
 import type { PageState } from './state.ts';
+import type { Status } from './status.ts';
 
 /** The page of a payment in its state. */
 export function paymentPage(site: Site, order: Order, state: PageState): string {
@@ -31,12 +32,15 @@ export function paymentPage(site: Site, order: Order, state: PageState): string 
   if (state === 'pending')
     return page(site, {
       ...followed,
-      title: `Pagar ${money(payment.amountCents)} com PIX`,
+      title: payment.recurrence
+        ? `Autorizar ${money(payment.amountCents)} com PIX`
+        : `Pagar ${money(payment.amountCents)} com PIX`,
       summary: summary(site, order, { withCountdown: true }),
       main: pixCode(site, order, payment.brCode!, returned),
       aside: html`<aside class="promise" aria-label="Segurança">${ICONS.shield}<p>O pagamento é feito no app do seu banco. Esta página não pede senha nem dados da conta.</p></aside>`,
     });
-  const { icon, tone, title, body } = STATUS[state](order, returned);
+  const describe = (payment.recurrence && RECURRENCE_STATUS[state]) || STATUS[state];
+  const { icon, tone, title, body } = describe(order, returned);
   return page(site, {
     ...followed,
     title,
@@ -48,14 +52,7 @@ export function paymentPage(site: Site, order: Order, state: PageState): string 
 /** The states that can change while the payer looks: a late PIX is recognised after the expiry too. */
 const FOLLOWED: ReadonlySet<PageState> = new Set(['waiting', 'pending', 'expired']);
 
-interface Status {
-  icon: Html;
-  tone: Tone;
-  title: string;
-  body: Html;
-}
-
-const STATUS: Record<Exclude<PageState, 'pending'>, (order: Order, returned: Html | null) => Status> = {
+const STATUS: Record<Exclude<PageState, 'pending'>, Status> = {
   waiting: ({ path }) => ({
     icon: ICONS.clock,
     tone: 'busy',

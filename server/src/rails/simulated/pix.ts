@@ -9,6 +9,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { ClaimRail } from '../claims.ts';
 import type { PixCode, PixCredit, PixRail } from '../pix.ts';
 import { endToEndId } from './bank.ts';
+import { createSimulatedRecurrences, type Notify, type SimulatedRecurrences } from './recurrences.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -31,6 +32,8 @@ export const MAGIC_PAYERS: Readonly<
       registersAfterMs?: number;
       refusesReturns?: true;
       claims?: 'undecided' | 'won' | 'lost';
+      /** The attempts of each cycle of a subscription that its bank refuses. */
+      refusedAttempts?: 'first' | 'all';
     }
   >
 > = {
@@ -44,6 +47,8 @@ export const MAGIC_PAYERS: Readonly<
   'contesta@psa.example': { claims: 'undecided' },
   'contesta-ganha@psa.example': { claims: 'won' },
   'contesta-perde@psa.example': { claims: 'lost' },
+  'nega@psa.example': { refusedAttempts: 'all' },
+  'nega-uma@psa.example': { refusedAttempts: 'first' },
 };
 
 /** The host of the codes, under a top-level domain that no resolver has: such a code moves no real money. */
@@ -78,7 +83,7 @@ export interface SimulatedClaims {
 }
 
 /** The simulated bank, with the payer's side of it. */
-export interface SimulatedPix extends PixRail, ClaimRail {
+export interface SimulatedPix extends PixRail, ClaimRail, SimulatedRecurrences {
   /**
    * Sends the money of an order. Returns the PIX, also where it was sent before, which may have been for another code; null
    * where there is no such code.
@@ -110,8 +115,10 @@ export function createSimulatedPix({
   database: Database;
   clock: Clock;
   claims: SimulatedClaims;
-  notify: (sql: Sql, tenant: Tenant, credit: { txid: string; endToEndId: string; at: Date }) => Promise<void>;
+  notify: Notify;
 }): SimulatedPix {
+  const recurrences = createSimulatedRecurrences({ database, clock, notify });
+
   async function book(sql: Sql, code: CodeRow, credit: PixCredit): Promise<SentPix> {
     const { numInsertedOrUpdatedRows: inserted } = await sql
       .insertInto('simulated_pix_credit')
@@ -125,7 +132,7 @@ export function createSimulatedPix({
       .executeTakeFirstOrThrow();
     if (inserted !== 0n) {
       const tenant = { accountId: code.account_id, environment: code.environment };
-      await notify(sql, tenant, { txid: code.txid, ...credit });
+      await notify(sql, tenant, { txid: code.txid, endToEndId: credit.endToEndId, at: credit.at });
       // The balance of the sandbox is made of its test payments: nothing of it can be held.
       if (code.claims !== null && code.environment === 'live')
         await claims.notify(sql, tenant, {
@@ -156,6 +163,7 @@ export function createSimulatedPix({
     expiresAt,
     merchantName,
     payer,
+    recurrence,
   }: PixCode): Promise<void> {
     const now = clock.now();
     const behaviour = MAGIC_PAYERS[payer?.email ?? ''] ?? {};
@@ -175,6 +183,8 @@ export function createSimulatedPix({
           expires_at: expiresAt,
           refuses_returns: behaviour.refusesReturns ?? false,
           claims: behaviour.claims ?? null,
+          is_recurrence: recurrence !== null,
+          refused_attempts: behaviour.refusedAttempts ?? null,
         })
         .onConflict((conflict) => conflict.doNothing())
         .returningAll()
@@ -196,6 +206,7 @@ export function createSimulatedPix({
       .selectFrom('simulated_pix_credit')
       .selectAll()
       .where('txid', '=', txid)
+      .where('debit_id', 'is', null)
       .where('arrives_at', '<=', by)
       .orderBy('arrives_at')
       .orderBy('end_to_end_id')
@@ -208,6 +219,8 @@ export function createSimulatedPix({
   }
 
   return {
+    ...recurrences,
+
     async register(code) {
       await bookCode(code);
       const row = (await selectCode(database.sql, code.txid))!;

@@ -1,0 +1,78 @@
+import { DAY_MS } from './clock.ts';
+
+// Days as the banks of Brazil count them. The country has no summer time today; it had, and may have it again.
+
+/** A day of the calendar. */
+export interface CivilDay {
+  year: number;
+  /** 1 to 12. */
+  month: number;
+  day: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+const LOCAL = new Intl.DateTimeFormat('en-US', {
+  ...{ timeZone: 'America/Sao_Paulo', calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
+  ...{
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  },
+});
+
+/** Reads the clock on a wall in São Paulo, as if that were UTC. */
+function wallMs(ms: number): number {
+  const parts = Object.fromEntries(
+    LOCAL.formatToParts(ms).map(({ type, value }) => [type, Number(value)]),
+  ) as Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>;
+  const { year, month, day, hour, minute, second } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}
+
+/** The day in São Paulo on which an instant lies. */
+export function dayOf(instant: Date): CivilDay {
+  return fromUtc(wallMs(instant.getTime()));
+}
+
+/**
+ * The instant at which a full hour of a day begins in São Paulo. Where the clocks skip that hour, it is the first instant after
+ * it; where they repeat it, the first of both.
+ */
+export function instantOf(day: CivilDay, hour = 0): Date {
+  const wanted = utcOf(day) + hour * HOUR_MS;
+  // The clock is never more than a day away from UTC, so both sides of a change are among these.
+  const offsets = [wanted - DAY_MS, wanted + DAY_MS].map((ms) => wallMs(ms) - ms);
+  const candidates = offsets.map((offset) => wanted - offset).sort((left, right) => left - right);
+  // By the offset from before a skipped hour, its beginning is the instant at which the clocks skip it.
+  return new Date(candidates.find((ms) => wallMs(ms) === wanted) ?? candidates.at(-1)!);
+}
+
+/** The day that lies a number of days after another, or before it. */
+export function plusDays(day: CivilDay, days: number): CivilDay {
+  return fromUtc(utcOf(day) + days * DAY_MS);
+}
+
+/** The day that lies a number of months after another; in a shorter month its last day. */
+export function plusMonths({ year, month, day }: CivilDay, months: number): CivilDay {
+  const first = fromUtc(Date.UTC(year, month - 1 + months, 1));
+  const last = new Date(Date.UTC(first.year, first.month, 0)).getUTCDate();
+  return { ...first, day: Math.min(day, last) };
+}
+
+/** The number of days from one to another; below 0 where the other is earlier. */
+export function daysBetween(from: CivilDay, to: CivilDay): number {
+  return (utcOf(to) - utcOf(from)) / DAY_MS;
+}
+
+function utcOf({ year, month, day }: CivilDay): number {
+  return Date.UTC(year, month - 1, day);
+}
+
+function fromUtc(ms: number): CivilDay {
+  const date = new Date(ms);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}

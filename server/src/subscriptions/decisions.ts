@@ -1,0 +1,191 @@
+import { customerOf } from '../card-payments/model.ts';
+import { plusMs } from '../kernel/clock.ts';
+import { UnavailableError } from '../kernel/errors.ts';
+import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
+import type { Environment } from '../kernel/tenant.ts';
+import type { Balances } from '../ledger/postings.ts';
+import {
+  type CodeDecisions,
+  creditOf,
+  decideRegisterAgain,
+  decideReturn,
+  returned,
+} from '../pix/decisions.ts';
+import type { AccountSettings } from '../pix/model.ts';
+import { fitsBalance, type ReturnCause } from '../receiving/model.ts';
+import { RECALL_HOUR } from './calendar.ts';
+import { paid } from './cycles.ts';
+import {
+  AUTHORISATION_MS,
+  type CancelReason,
+  type CreateSubscriptionInput,
+  isLive,
+  isOpen,
+  type StoredCycle,
+  type StoredSubscription,
+} from './model.ts';
+import { change, NO_EFFECTS, ofCode, type SubscriptionChange, scheduled } from './steps.ts';
+
+// ── The authorisation ───────────────────────────────────────────────────────────────────────────
+
+/** A new subscription, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
+export function decideCreate(
+  input: Omit<CreateSubscriptionInput, 'idempotencyKey'>,
+  {
+    subscriptionId,
+    environment,
+    account,
+    balances,
+    now,
+  }: {
+    subscriptionId: string;
+    environment: Environment;
+    account: AccountSettings;
+    balances: Balances;
+    now: Date;
+  },
+): SubscriptionChange {
+  const amountCents = input.valueCents;
+  if (!fitsBalance(amountCents, balances.pix_received))
+    throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+  const expiresAt = plusMs(now, AUTHORISATION_MS);
+  const resource: StoredSubscription = {
+    subscriptionId,
+    version: 1,
+    status: 'pending',
+    amountCents,
+    feeCents: environment === 'sandbox' ? 0 : Math.min(account.pixFeeCents, amountCents),
+    interval: input.interval,
+    endsAfterCycles: input.endsAfterCycles ?? null,
+    description: input.description ?? null,
+    customer: customerOf(input.customer),
+    metadata: input.metadata ?? null,
+    successUrl: input.successUrl ?? null,
+    cancelUrl: input.cancelUrl ?? null,
+    brCode: null,
+    nextDueAt: null,
+    cancelReason: null,
+    canceledAt: null,
+    createdAt: now,
+    expiresAt,
+    authorisedAt: null,
+    failedInRow: 0,
+    cycle: null,
+    returnedCredits: [],
+  };
+  return {
+    ...NO_EFFECTS,
+    previous: null,
+    resource,
+    due: [
+      { kind: 'pix.expire', at: expiresAt },
+      { kind: 'pix.register', at: plusMs(now, 10_000) },
+    ],
+    announced: false,
+  };
+}
+
+/** Ends a pending subscription. The payer's bank may have begun the authorisation, so the recurrence ends there, too. */
+function endPending(
+  subscription: StoredSubscription,
+  changed: Partial<StoredSubscription> & { status: 'canceled' | 'expired' },
+  now: Date,
+): SubscriptionChange {
+  return change(subscription, changed, {
+    news: [changed.status],
+    done: ['pix.register', 'pix.expire'],
+    tasks: [{ kind: 'subscription.end', at: now }],
+  });
+}
+
+/** The reason for which an authorisation's money is sent back; null where it is accepted. */
+function causeAgainst(
+  { status, amountCents, expiresAt, authorisedAt }: StoredSubscription,
+  credit: { amountCents: number; at: Date },
+): ReturnCause | null {
+  if (status !== 'pending') return authorisedAt ? 'already_paid' : 'not_payable';
+  // An obligation that goes on does not begin late.
+  if (credit.at >= expiresAt) return 'not_payable';
+  return credit.amountCents === amountCents ? null : 'amount_mismatch';
+}
+
+/** The decisions about the code of a subscription, and the money that comes by it. */
+export const codeDecisions: CodeDecisions<StoredSubscription> = {
+  decideRegistered(subscription, brCode) {
+    if (subscription.status !== 'pending' || subscription.brCode !== null) return null;
+    return change(subscription, { brCode }, { done: ['pix.register'] });
+  },
+  decideRefused(subscription) {
+    if (subscription.status !== 'pending' || subscription.brCode !== null) return null;
+    return change(
+      subscription,
+      { status: 'expired' },
+      { news: ['expired'], done: ['pix.register', 'pix.expire'] },
+    );
+  },
+  decideRegisterAgain: (subscription, now) => ofCode(decideRegisterAgain(subscription, now)),
+  decideExpire(subscription, { now }) {
+    const { status, expiresAt } = subscription;
+    if (status !== 'pending' || expiresAt > now) return null;
+    return endPending(subscription, { status: 'expired', expiresAt }, now);
+  },
+  decideCredit(subscription, credit, state) {
+    if (state.isKnown) return null;
+    const { subscriptionId, authorisedAt } = subscription;
+    const cause = causeAgainst(subscription, credit);
+    if (cause !== null) {
+      const step = ofCode(returned(subscription, creditOf(subscriptionId, credit, cause), state.now))!;
+      // The bank takes it as authorised, and nothing may be debited.
+      const endsAtBank = cause === 'not_payable' && authorisedAt === null;
+      return endsAtBank ? { ...step, tasks: [{ kind: 'subscription.end', at: state.now }] } : step;
+    }
+    const first = { ...scheduled({ ...subscription, authorisedAt: credit.at }, 1, state.now).cycle };
+    return paid(
+      { ...subscription, authorisedAt: credit.at },
+      first,
+      { ...credit, attempt: 1 },
+      state,
+      subscription,
+    );
+  },
+  decideReturn: (subscription, credit, outcome, now) =>
+    ofCode(decideReturn(subscription, credit, outcome, now)),
+};
+
+// ── Cancellation ────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Cancels a subscription; null where it has ended. An open cycle ends with it, except where the bank can no longer recall its
+ * attempt: if that is paid, it is paid.
+ */
+export function decideCancel(
+  subscription: StoredSubscription,
+  cancelReason: Exclude<CancelReason, 'unpaid'>,
+  now: Date,
+): SubscriptionChange | null {
+  const { status, cycle: open } = subscription;
+  const canceled = { status: 'canceled', cancelReason, canceledAt: now } as const;
+  if (status === 'pending') return endPending(subscription, canceled, now);
+  if (!isLive(status)) return null;
+  const cycle: StoredCycle | null =
+    open && isOpen(open) && !isPastRecall(open, now)
+      ? { ...open, status: 'canceled', nextAttemptAt: null, sent: false }
+      : open;
+  const hasChanged = cycle !== null && cycle !== open;
+  return change(
+    subscription,
+    { ...canceled, cycle },
+    {
+      ...(hasChanged && { cycles: [cycle], shown: cycle }),
+      news: ['canceled'],
+      tasks: [{ kind: 'subscription.end', at: now }],
+      doneTasks: ['subscription.instruct'],
+    },
+  );
+}
+
+/** Whether the payer's bank can no longer recall an attempt: from 22:00 of the evening before. */
+function isPastRecall({ sent, nextAttemptAt }: StoredCycle, now: Date): boolean {
+  if (!sent || nextAttemptAt === null) return false;
+  return now >= instantOf(plusDays(dayOf(nextAttemptAt), -1), RECALL_HOUR);
+}

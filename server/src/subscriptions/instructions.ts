@@ -1,0 +1,75 @@
+import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
+import { instructionDayOf } from './calendar.ts';
+import { failed } from './cycles.ts';
+import { attemptIdOf, isLive, isOpen, type StoredCycle, type StoredSubscription } from './model.ts';
+import { change, nextAttemptDay, type SubscriptionChange, wait } from './steps.ts';
+
+// What the payer's bank is instructed of.
+
+/** The hour of the day after an attempt at which its outcome is looked up, where the bank has not reported it. */
+const LOOK_UP_HOUR = 6;
+
+/**
+ * The attempt that the bank is to be instructed of; null where none is, or where its day has passed and `decidePlan` finds
+ * another. `isEarly`: also before the day on which its instruction is sent.
+ */
+export function attemptToSend(subscription: StoredSubscription, now: Date, { isEarly = false } = {}) {
+  const { subscriptionId, status, cycle } = subscription;
+  if (!isLive(status) || !cycle || !isOpen(cycle) || cycle.sent || cycle.nextAttemptAt === null) return null;
+  if (cycle.nextAttemptAt < instantOf(dayOf(now))) return null;
+  const isTooEarly = cycle.attempts === 0 && instantOf(instructionDayOf(dayOf(cycle.dueAt))) > now;
+  if (isTooEarly && !isEarly) return null;
+  const attempt = cycle.attempts + 1;
+  return {
+    ...{ number: cycle.number, attempt, amountCents: cycle.amountCents, dueAt: cycle.nextAttemptAt },
+    id: attemptIdOf(subscriptionId, cycle.number, attempt),
+  };
+}
+
+/**
+ * Moves an attempt whose day has passed, because the service or the bank was away, to the next possible day, or ends the cycle
+ * where there is none. Null where the attempt is in time. Its due day stays.
+ */
+export function decidePlan(subscription: StoredSubscription, now: Date): SubscriptionChange | null {
+  const { status, cycle } = subscription;
+  if (!isLive(status) || !cycle || !isOpen(cycle) || cycle.sent || cycle.nextAttemptAt === null) return null;
+  const today = dayOf(now);
+  if (cycle.nextAttemptAt >= instantOf(today)) return null;
+  const day = nextAttemptDay(subscription, cycle.number, { made: cycle.attempts, earliest: today });
+  if (day === null) {
+    const ended: StoredCycle = {
+      ...cycle,
+      ...{ status: 'failed', nextAttemptAt: null },
+      failureReason: cycle.failureReason ?? 'A cobrança não chegou ao banco a tempo',
+    };
+    return failed(subscription, ended, now, { wasAttempted: cycle.attempts > 0 });
+  }
+  const moved = { ...cycle, nextAttemptAt: instantOf(day) };
+  return change(subscription, { cycle: moved }, { shown: moved, cycles: [moved] });
+}
+
+/** Records that the bank has an instruction. Null where the attempt has ended meanwhile, or was recorded. */
+export function decideSent(
+  subscription: StoredSubscription,
+  { number, attempt }: { number: number; attempt: number },
+): SubscriptionChange | null {
+  const { cycle } = subscription;
+  if (!cycle || !isOpen(cycle) || cycle.sent) return null;
+  if (cycle.number !== number || cycle.attempts + 1 !== attempt) return null;
+  const sent = { ...cycle, sent: true };
+  const at = instantOf(plusDays(dayOf(cycle.nextAttemptAt!), 1), LOOK_UP_HOUR);
+  return wait(
+    subscription,
+    { cycle: sent },
+    { cycles: [sent], tasks: [{ kind: 'subscription.look_up', at }] },
+  );
+}
+
+/** The next look-up of an attempt that the bank has not reported; null where none is awaited. */
+export function decideLookUpAgain(subscription: StoredSubscription, now: Date): SubscriptionChange | null {
+  const { cycle } = subscription;
+  if (!cycle?.sent || !isOpen(cycle)) return null;
+  const first = instantOf(plusDays(dayOf(cycle.nextAttemptAt!), 1), LOOK_UP_HOUR);
+  const at = first > now ? first : instantOf(plusDays(dayOf(now), 1), LOOK_UP_HOUR);
+  return wait(subscription, {}, { tasks: [{ kind: 'subscription.look_up', at }] });
+}

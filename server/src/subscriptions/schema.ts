@@ -1,0 +1,351 @@
+import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../access/model.ts';
+import { Currency, CustomerInput, CustomerRef } from '../card-payments/schema.ts';
+import { builder } from '../graphql/builder.ts';
+import { callerOf } from '../graphql/context.ts';
+import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
+import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../kernel/errors.ts';
+import { PaymentRef } from '../payments/schema.ts';
+import { PixCode, ReturnedCreditRef } from '../pix/fields-schema.ts';
+import { txidOf } from '../pix/model.ts';
+import {
+  type CreateSubscriptionInput,
+  createSubscriptionInput,
+  isAuthorisable,
+  isFinal,
+  type Subscription,
+  type SubscriptionCycle,
+  type SubscriptionStatus,
+} from './model.ts';
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
+const IntervalEnum = builder.enumType('PixSubscriptionInterval', {
+  values: {
+    WEEKLY: { value: 'weekly' },
+    MONTHLY: { value: 'monthly' },
+    QUARTERLY: { value: 'quarterly' },
+    SEMIANNUAL: { value: 'semiannual' },
+    YEARLY: { value: 'yearly' },
+    UNKNOWN,
+  } as const,
+});
+
+export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', {
+  values: {
+    PENDING: { value: 'pending', description: 'Waits for the payer’s authorisation.' },
+    ACTIVE: { value: 'active', description: 'Authorised, and its last cycle that was due is paid.' },
+    PAST_DUE: {
+      value: 'past_due',
+      description: 'A cycle is being retried, or has failed and the next is not yet paid.',
+    },
+    CANCELED: {
+      value: 'canceled',
+      description:
+        'By the merchant, by the payer in its bank, or after three cycles that failed: cancelReason says.',
+    },
+    COMPLETED: { value: 'completed', description: 'Its last cycle has ended.' },
+    EXPIRED: { value: 'expired', description: 'Not authorised in time, or the bank gave no code.' },
+    UNKNOWN,
+  } as const,
+});
+
+const CancelReasonEnum = builder.enumType('SubscriptionCancelReason', {
+  values: {
+    MERCHANT: { value: 'merchant' },
+    PAYER: { value: 'payer', description: 'The payer, in its bank.' },
+    UNPAID: { value: 'unpaid', description: 'Three cycles in a row have failed.' },
+    UNKNOWN,
+  } as const,
+});
+
+const CycleStatusEnum = builder.enumType('SubscriptionCycleStatus', {
+  values: {
+    SCHEDULED: { value: 'scheduled', description: 'Sent to the payer’s bank, or about to be.' },
+    RETRYING: { value: 'retrying', description: 'Failed when it was due; an attempt is still to come.' },
+    PAID: { value: 'paid', description: 'Its payment is in the balance.' },
+    FAILED: { value: 'failed', description: 'Not paid with all its attempts.' },
+    CANCELED: { value: 'canceled', description: 'The subscription was canceled before.' },
+    UNKNOWN,
+  } as const,
+});
+
+export const CycleRef = builder.objectRef<SubscriptionCycle>('SubscriptionCycle').implement({
+  description: 'One debit of a subscription, with its attempts.',
+  fields: (t) => ({
+    number: t.exposeInt('number', { description: '1, 2, 3, …' }),
+    status: t.field({ type: CycleStatusEnum, resolve: ({ status }) => status }),
+    amountCents: t.expose('amountCents', { type: 'Cents' }),
+    dueAt: t.expose('dueAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: '00:00 of its day in São Paulo. A month that is too short moves no later one.',
+    }),
+    attempts: t.exposeInt('attempts', {
+      description: 'Of 4: when due, and three more in the seven days after, before the next cycle is due.',
+    }),
+    nextAttemptAt: t.expose('nextAttemptAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: '00:00 of its day in São Paulo.',
+    }),
+    failureReason: t.exposeString('failureReason', {
+      nullable: true,
+      description: 'Of the last attempt that has failed, in the bank’s words.',
+    }),
+    paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
+    payment: t.field({
+      type: PaymentRef,
+      nullable: true,
+      description:
+        'Refunds and disputes of the cycle are this payment’s. Null until it is paid, and to a token that does not read payments.',
+      resolve: ({ paymentId }, _, context) =>
+        paymentId !== null && may(callerOf(context), 'payments.read')
+          ? context.loaders.payment.load(paymentId)
+          : null,
+    }),
+  }),
+});
+
+const CycleConnection = builder.connectionObject(
+  {
+    type: CycleRef,
+    name: 'SubscriptionCycleConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'SubscriptionCycleEdge' },
+);
+
+export const SubscriptionRef = builder.objectRef<Subscription>('PixSubscription');
+
+builder.node(SubscriptionRef, {
+  id: { resolve: ({ subscriptionId }) => subscriptionId },
+  loadOne: (subscriptionId, context) => {
+    assertMay(callerOf(context), 'subscriptions.read');
+    return context.loaders.subscription.load(subscriptionId);
+  },
+  isTypeOf: (value) =>
+    typeof value === 'object' && value !== null && 'subscriptionId' in value && 'interval' in value,
+  description: 'A PIX that recurs (Pix Automático). Not a GraphQL subscription.',
+  fields: (t) => ({
+    subscriptionId: t.exposeString('subscriptionId', {
+      description: 'psa_sub_ and 32 hex digits; also the secret part of checkoutUrl.',
+    }),
+    status: t.field({ type: SubscriptionStatusEnum, resolve: ({ status }) => status }),
+    amountCents: t.expose('amountCents', { type: 'Cents', description: 'Of each cycle.' }),
+    currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
+    interval: t.field({ type: IntervalEnum, resolve: ({ interval }) => interval }),
+    endsAfterCycles: t.exposeInt('endsAfterCycles', {
+      nullable: true,
+      description: 'Null: until it is canceled.',
+    }),
+    description: t.exposeString('description', { nullable: true }),
+    customer: t.field({
+      type: CustomerRef,
+      nullable: true,
+      description: 'Null to a browser’s checkout or payment token.',
+      resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
+    }),
+    metadata: t.string({
+      nullable: true,
+      description:
+        'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
+      resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
+    }),
+    pix: t.field({
+      type: PixCode,
+      nullable: true,
+      description: 'Authorises it and pays the first cycle, in one. Null once it is authorised or has ended.',
+      resolve: (subscription) =>
+        isAuthorisable(subscription)
+          ? {
+              copyPaste: subscription.brCode!,
+              txid: subscription.txid === undefined ? txidOf(subscription.subscriptionId) : subscription.txid,
+            }
+          : null,
+    }),
+    checkoutUrl: t.field({
+      type: 'Url',
+      nullable: true,
+      description: 'The hosted page where the payer authorises it.',
+      resolve: ({ subscriptionId, checkoutUrl }, _, context) =>
+        checkoutUrl === undefined ? context.checkoutUrl(subscriptionId) : checkoutUrl,
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The end of the time for the authorisation, 24 hours after the creation.',
+    }),
+    nextDueAt: t.expose('nextDueAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The due day of the next cycle that is not due yet; null where none is to come.',
+    }),
+    cycles: t.field({
+      type: CycleConnection,
+      description: 'Newest first. The first is paid with the authorisation.',
+      args: {
+        first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+        after: t.arg.string(),
+        last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+        before: t.arg.string(),
+      },
+      resolve: async ({ subscriptionId }, args, context) => {
+        const { tenant } = callerOf(context);
+        const { subscriptions } = context.services;
+        const cursors = context.listCursors(`cycles ${subscriptionId}`);
+        const range = rangeOf(cursors, args);
+        const { items, more } = await subscriptions.cycles(tenant, subscriptionId, range);
+        const nodes = items.map((cycle) => ({ place: cycle.number, node: cycle }));
+        return connectionOf(cursors, nodes, {
+          ...pagesBeside(range, more),
+          total: () => subscriptions.countCycles(tenant, subscriptionId),
+        });
+      },
+    }),
+    cancelReason: t.field({
+      type: CancelReasonEnum,
+      nullable: true,
+      description: 'Null unless CANCELED.',
+      resolve: ({ cancelReason }) => cancelReason,
+    }),
+    canceledAt: t.expose('canceledAt', { type: 'DateTime', nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
+    returnedCredits: t.field({
+      type: [ReturnedCreditRef],
+      description:
+        'Money that was sent back: of an authorisation that came too late, of another amount, or of a cycle that was paid twice. Of many the last 20, oldest first.',
+      resolve: ({ returnedCredits }) => [...returnedCredits],
+    }),
+    final: t.boolean({
+      description: 'CANCELED, COMPLETED or EXPIRED: no later status can come.',
+      resolve: ({ status }) => isFinal(status),
+    }),
+    version: t.exposeInt('version', {
+      description:
+        'Grows with each change of this subscription and of its cycles: of two answers the larger is the newer.',
+    }),
+  }),
+});
+
+const SubscriptionConnection = builder.connectionObject(
+  {
+    type: SubscriptionRef,
+    name: 'PixSubscriptionConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'PixSubscriptionEdge' },
+);
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  subscription: t.field({
+    type: SubscriptionRef,
+    nullable: true,
+    description:
+      'By its subscriptionId. Where the service behind this server does not offer subscriptions: a top-level error with extensions.code NOT_OFFERED.',
+    args: { subscriptionId: t.arg.string({ required: true }) },
+    resolve: (_, { subscriptionId }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subscriptions.read');
+      const { subscriptions } = context.services;
+      subscriptions.assertId(subscriptionId);
+      return subscriptions.find(caller.tenant, subscriptionId);
+    },
+  }),
+  subscriptions: t.field({
+    type: SubscriptionConnection,
+    description:
+      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    args: {
+      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+      after: t.arg.string(),
+      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+      before: t.arg.string(),
+      status: t.arg({ type: [SubscriptionStatusEnum] }),
+    },
+    resolve: async (_, { status: wanted, ...args }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subscriptions.read');
+      const status = wanted?.map((each) => knownValue<SubscriptionStatus>(each, 'status'));
+      const cursors = context.listCursors('subscriptions');
+      const range = rangeOf(cursors, args);
+      const { items, more } = await context.services.subscriptions.list(caller.tenant, { ...range, status });
+      const nodes = items.map(({ place, subscription }) => ({ place, node: subscription }));
+      return connectionOf(cursors, nodes, {
+        ...pagesBeside(range, more),
+        total: () => context.services.subscriptions.count(caller.tenant, { status }),
+      });
+    },
+  }),
+}));
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', {
+  validate: { schema: createSubscriptionInput as never },
+  fields: (t) => ({
+    valueCents: t.field({ type: 'Cents', required: true, description: 'Of each cycle; at least 1.' }),
+    interval: t.field({ type: IntervalEnum, required: true }),
+    endsAfterCycles: t.int({ description: '1 to 520; left out: until it is canceled.' }),
+    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
+    customer: t.field({ type: CustomerInput }),
+    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
+    successUrl: t.field({
+      type: 'Url',
+      description: 'Where the payer goes after the authorisation. Reaching it proves nothing.',
+    }),
+    cancelUrl: t.field({ type: 'Url' }),
+    idempotencyKey: t.string({
+      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same subscription.',
+    }),
+  }),
+});
+
+const SubscriptionSuccess = replayableSuccessType<{ subscription: Subscription }>(
+  'PixSubscriptionSuccess',
+  (t) => ({ subscription: t.expose('subscription', { type: SubscriptionRef }) }),
+);
+
+builder.mutationFields((t) => ({
+  createSubscription: t.field({
+    type: SubscriptionSuccess,
+    description:
+      'A recurring PIX: the payer authorises it once, in its bank, and each cycle is debited when it is due. Where the bank gives no code: UpstreamError; repeat it with the same idempotencyKey.',
+    args: { input: t.arg({ type: CreateSubscriptionInputRef, required: true }) },
+    errors: {
+      union: { name: 'CreateSubscriptionResult' },
+      types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError],
+    },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
+      services.subscriptions.create(tenant, input as CreateSubscriptionInput),
+    ),
+  }),
+  cancelSubscription: t.field({
+    type: SubscriptionSuccess,
+    description:
+      'No cycle is debited from now on, except one that the payer’s bank can no longer recall: from 22:00 of the evening before its day. What has ended stays so, without an error.',
+    args: { subscriptionId: t.arg.string({ required: true }) },
+    errors: {
+      union: { name: 'CancelSubscriptionResult' },
+      types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],
+    },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { subscriptionId }, { services }) => {
+      services.subscriptions.assertId(subscriptionId);
+      return services.subscriptions.cancel(tenant, subscriptionId);
+    }),
+  }),
+}));

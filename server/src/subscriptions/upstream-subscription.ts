@@ -1,0 +1,155 @@
+import { customerOf } from '../card-payments/model.ts';
+import { parseBrCode } from '../kernel/br-code.ts';
+import type { Cents } from '../kernel/money.ts';
+import { isUnchanged } from '../receiving/upstream-payment.ts';
+import {
+  canFollow,
+  isAuthorisable,
+  isFinal,
+  type Subscription,
+  type SubscriptionCycle,
+  type SubscriptionSnapshot,
+  type SubscriptionStatus,
+} from './model.ts';
+
+/** A cycle as the service shows it. Null: not shown. */
+export type UpstreamCycle = Pick<SubscriptionCycle, 'number'> & {
+  [Member in Exclude<keyof SubscriptionCycle, 'number'>]: SubscriptionCycle[Member] | null;
+};
+
+/** A subscription as the service shows it in a response or a webhook. Null: not shown. */
+export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
+  [Member in Exclude<
+    keyof Subscription,
+    'subscriptionId' | 'version' | 'lastStatus' | 'cycles' | 'checkoutUrl' | 'txid'
+  >]: Subscription[Member] | null;
+} & {
+  checkoutUrl: string | null;
+  txid: string | null;
+  /** Some of its cycles, in any order; empty where none is shown. */
+  cycles: readonly UpstreamCycle[];
+};
+
+/** The number of cycles that the mirror keeps of a subscription, the newest. */
+const KEPT_CYCLES = 100;
+
+/**
+ * Merges what the service shows into what is known; null where nothing changes, or where the subscription is unknown and its
+ * amount is not shown. Known values stay, and a status moves forward alone. `changed` has the status before, where subscribers
+ * get an update.
+ */
+export function mergeUpstreamSubscription(
+  known: SubscriptionSnapshot | null,
+  claim: UpstreamSubscription,
+): { payment: SubscriptionSnapshot; changed: { from: Subscription['status'] | null } | null } | null {
+  const amountCents = known?.amountCents ?? claim.amountCents;
+  if (amountCents === null) return null;
+  const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, amountCents);
+  const status = statusAfter(known, claim.status);
+  const canceled = status === 'canceled';
+  const subscription: SubscriptionSnapshot = {
+    subscriptionId: claim.subscriptionId,
+    version: known?.version ?? 1,
+    status,
+    ...(status === 'unknown' && { lastStatus: lastStatusOf(known) }),
+    amountCents,
+    interval: known && known.interval !== 'unknown' ? known.interval : (claim.interval ?? 'unknown'),
+    endsAfterCycles: known?.endsAfterCycles ?? claim.endsAfterCycles,
+    description: known?.description ?? claim.description,
+    customer: customerOf({ ...claim.customer, ...known?.customer }),
+    metadata: known?.metadata ?? claim.metadata,
+    successUrl: known?.successUrl ?? claim.successUrl,
+    cancelUrl: known?.cancelUrl ?? claim.cancelUrl,
+    checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl,
+    brCode: known?.brCode ?? codeOf(claim.brCode, amountCents),
+    txid: known?.txid ?? claim.txid,
+    nextDueAt: isFinal(status) ? null : (claim.nextDueAt ?? known?.nextDueAt ?? null),
+    cancelReason: canceled ? (known?.cancelReason ?? claim.cancelReason) : null,
+    canceledAt: canceled ? (known?.canceledAt ?? claim.canceledAt) : null,
+    createdAt: known?.createdAt ?? claim.createdAt,
+    expiresAt: known?.expiresAt ?? claim.expiresAt,
+    returnedCredits: claim.returnedCredits ?? known?.returnedCredits ?? [],
+    cycles,
+    changedCycle: null,
+  };
+  if (!known) return { payment: subscription, changed: { from: null } };
+  if (isUnchanged({ ...known, changedCycle: null }, subscription)) return null;
+  return {
+    payment: { ...subscription, version: known.version + 1, changedCycle },
+    changed: isUnchanged(announcedOf(known), announcedOf(subscription)) ? null : { from: known.status },
+  };
+}
+
+/** The members whose changes subscribers get. */
+function announcedOf(subscription: Subscription) {
+  const { status, nextDueAt, cancelReason, returnedCredits, cycles } = subscription;
+  return {
+    ...{ status, nextDueAt, cancelReason, returnedCredits, cycles },
+    brCode: isAuthorisable(subscription) ? subscription.brCode : null,
+  };
+}
+
+function lastStatusOf(known: Subscription | null): SubscriptionStatus | null {
+  if (!known) return null;
+  return known.status === 'unknown' ? (known.lastStatus ?? null) : known.status;
+}
+
+function statusAfter(
+  known: Subscription | null,
+  claimed: Subscription['status'] | null,
+): Subscription['status'] {
+  const before = lastStatusOf(known);
+  if (claimed === null) return known?.status ?? 'unknown';
+  if (before === null) return claimed;
+  if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
+  return claimed === before || canFollow(before, claimed) ? claimed : known!.status;
+}
+
+/** The cycles by what is known and shown of them, newest first, and the newest that has changed. */
+function mergeCycles(
+  known: readonly SubscriptionCycle[],
+  shown: readonly UpstreamCycle[],
+  amountCents: Cents,
+) {
+  const cycles = new Map(known.map((cycle) => [cycle.number, cycle]));
+  let changedCycle: SubscriptionCycle | null = null;
+  for (const claim of shown) {
+    const before = cycles.get(claim.number) ?? null;
+    const merged = mergeCycle(before, claim, amountCents);
+    if (before && isUnchanged(before, merged)) continue;
+    cycles.set(claim.number, merged);
+    if (!changedCycle || merged.number > changedCycle.number) changedCycle = merged;
+  }
+  const newestFirst = [...cycles.values()].sort((left, right) => right.number - left.number);
+  return { cycles: newestFirst.slice(0, KEPT_CYCLES), changedCycle };
+}
+
+function mergeCycle(
+  known: SubscriptionCycle | null,
+  claim: UpstreamCycle,
+  amountCents: Cents,
+): SubscriptionCycle {
+  // An older claim takes nothing back: what has ended stays so, and attempts are not unmade.
+  const isOver = known !== null && ['paid', 'failed', 'canceled'].includes(known.status);
+  const isOlder = isOver || (known !== null && (claim.attempts ?? 0) < known.attempts);
+  const status = isOlder ? known!.status : (claim.status ?? known?.status ?? 'unknown');
+  const isPaid = status === 'paid';
+  return {
+    number: claim.number,
+    dueAt: known?.dueAt ?? claim.dueAt,
+    status,
+    amountCents: known?.amountCents ?? claim.amountCents ?? amountCents,
+    attempts: Math.max(known?.attempts ?? 0, claim.attempts ?? 0),
+    nextAttemptAt: isOlder ? known!.nextAttemptAt : claim.nextAttemptAt,
+    paymentId: known?.paymentId ?? (isPaid ? claim.paymentId : null),
+    paidAt: known?.paidAt ?? (isPaid ? claim.paidAt : null),
+    failureReason: claim.failureReason ?? known?.failureReason ?? null,
+  };
+}
+
+/** The code, if it takes the amount of a cycle, or leaves it to the charge at its address. */
+function codeOf(brCode: string | null, amountCents: Cents): string | null {
+  const code = brCode === null ? null : parseBrCode(brCode);
+  const isFit = code && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));
+  return isFit ? brCode : null;
+}

@@ -1,0 +1,31 @@
+/** The rules of recurring PIX, each as a statement that finds what breaks it. */
+export const RULES_OF_SUBSCRIPTIONS: Record<string, string> = {
+  'a cycle is paid where it has its payment, of its amount, and nowhere else': `
+    select c.subscription_id, c.number, c.status, payment_id, p.status as paid from subscription_cycle c
+    full join (select * from payment where subscription_id is not null) p using (payment_id)
+    where (c.status = 'paid' or p.payment_id is not null) and (
+      c.status is distinct from 'paid' or p.paid_at is null
+      or p.subscription_id is distinct from c.subscription_id or p.amount_cents <> c.amount_cents)`,
+
+  'cycles are numbered without a gap, and the newest alone is open': `
+    select subscription_id, number, status, newest from (
+      select *, max(number) over of_subscription as newest, count(*) over of_subscription as many
+      from subscription_cycle window of_subscription as (partition by subscription_id)
+    ) c where newest <> many or (number < newest and status in ('scheduled', 'retrying'))`,
+
+  'a live subscription has an open cycle, and one that has completed or was not authorised has none': `
+    select s.subscription_id, s.status, count(c.number) from pix_subscription s
+    left join subscription_cycle c on c.subscription_id = s.subscription_id and c.status in ('scheduled', 'retrying')
+    group by s.subscription_id, s.status
+    having case when s.status in ('active', 'past_due') then count(c.number) <> 1
+      when s.status = 'canceled' then count(c.number) > 1 else count(c.number) > 0 end`,
+
+  'what is to come of a subscription is written down': `
+    select wanted.kind, wanted.key from (
+      select 'pix.expire' as kind, subscription_id as key from pix_subscription where status = 'pending'
+      union all select 'pix.register', subscription_id from pix_subscription where status = 'pending' and br_code is null
+      union all select case when sent then 'subscription.look_up' else 'subscription.instruct' end, subscription_id
+      from subscription_cycle where status in ('scheduled', 'retrying')
+    ) wanted
+    where not exists (select from task t where t.kind = wanted.kind and t.key = wanted.key)`,
+};
