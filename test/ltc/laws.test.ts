@@ -289,9 +289,14 @@ type ChainStep = typeof chainStep extends fc.Arbitrary<infer Value> ? Value : ne
 /** The reports of a node that sees these changes. With `isDeep`, a reorganisation takes confirmed outputs too. */
 function reportsOf(steps: readonly ChainStep[], { isDeep }: { isDeep: boolean }): Report[] {
   const chain = new Map<number, ReportedOutput>();
+  /** An output that comes back after a reorganisation is the same: its transaction says how much it is. */
+  const litoshiOf = new Map<number, number>();
   return steps.map(([kind, which, value], index) => {
     const known = chain.get(which);
-    if (kind === 'new' && !known) chain.set(which, output(which, value, 0, plusMs(NOW, index)));
+    if (kind === 'new' && !known) {
+      litoshiOf.set(which, litoshiOf.get(which) ?? value);
+      chain.set(which, output(which, litoshiOf.get(which)!, 0, plusMs(NOW, index)));
+    }
     if (kind === 'deeper' && known)
       chain.set(which, { ...known, confirmations: known.confirmations + value });
     if (kind === 'gone' && known && (isDeep || known.confirmations < 2)) chain.delete(which);
