@@ -36,6 +36,19 @@ describe('the OpenAPI description', () => {
     );
   });
 
+  test('without extensions the description has the 29 operations of the document', () => {
+    const named = (...origins: string[]) =>
+      described()
+        .filter(({ operation }) => origins.includes(operation['x-psa-origin']))
+        .map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(named('document')).toHaveLength(11);
+    expect(new Set(named('document', 'decided')).size).toBe(29);
+    expect(named('document', 'decided', 'extension')).toHaveLength(described().length);
+    expect(named('extension')).toEqual(
+      expect.arrayContaining(['GET /v1/payments', 'GET /v1/refunds/{refundId}']),
+    );
+  });
+
   test('the description needs no key, and is not counted as a request of an account', async () => {
     const { status, headers } = await describedBy();
     expect(status).toBe(200);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { permissionsFor } from '../access/model.ts';
+import { originOf } from './origins.ts';
 import { type RestOperation, takesKey } from './rest.ts';
 
 type Json = Record<string, unknown>;
@@ -18,6 +19,8 @@ environment; what belongs to the other one is not found.
 - An account may send 120 requests a minute, which the \`RateLimit-*\` headers count.
 - Every error is \`{ "error": "…" }\`. Go by the status: the words may change.
 - Members of a body that are not described here are ignored.
+- \`x-psa-origin\` of an operation: \`document\`, the payments service's document names it; \`decided\`, its text needs it, and the shape
+  is this server's; \`extension\`, this server has it besides.
 `.trim();
 
 /** Makes the OpenAPI 3.1 description of these operations from the schemas that validate and encode them. */
@@ -66,6 +69,7 @@ function describe(operation: RestOperation, named: Json): Json {
     summary,
     description: description ? `${description}\n\n${needs}` : needs,
     tags: [tag],
+    'x-psa-origin': originOf(operation),
     parameters: [
       ...parametersOf(params, 'path', named),
       ...parametersOf(query, 'query', named),
