@@ -17,7 +17,7 @@ test('the same seed gives the same history: alone or among others, on one engine
 
 describe('the checker finds a planted fault within a few seeds', () => {
   const AT_ONCE = 3;
-  const MOST = 12;
+  const MOST = 24;
   let database: Database;
   beforeAll(async () => {
     database = await openPrepared('PostgreSQL');

@@ -67,7 +67,7 @@ export function createOperations(
     return `${kind} ${names}`;
   };
   /** Half of all callers use keys, and of those some one that was used for something else. */
-  const key = () => (chance(2) ? null : `chave-${random.below(chance(4) ? 8 : 1_000)}`);
+  const key = () => (chance(2) ? null : `chave-${random.below(chance(2) ? 8 : 1_000)}`);
 
   async function make(request: Request): Promise<string | null> {
     if (request.key !== null) requested.push(request);
@@ -253,7 +253,7 @@ export function createOperations(
       },
     },
     disputePayment: {
-      weight: 2,
+      weight: 3,
       async act() {
         const orderCode = random.pick([null, ...orderCodes.slice(-8)]);
         const ofCard = orderCode === null ? null : ({ type: 'card_payment', id: orderCode } as const);
@@ -268,7 +268,7 @@ export function createOperations(
       },
     },
     submitEvidence: {
-      weight: 1,
+      weight: 3,
       async act() {
         if (disputeIds.length === 0) return;
         const id = random.pick(disputeIds.slice(-4));

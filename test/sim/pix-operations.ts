@@ -138,7 +138,7 @@ export function createPixOperations(
       },
       /** Most of them split. The amounts are small, so that a share can be less than a cent. */
       createCharge: {
-        weight: 4,
+        weight: 7,
         async act() {
           const tenant = chance(6) ? sandbox : live;
           const valueCents = amount(1, 3_000);
