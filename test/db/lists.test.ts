@@ -220,7 +220,7 @@ async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[
   const [law] = Object.values(rulesOfTotals());
   // A database of an earlier version has no such list.
   const { rows } = await sql<{ list: string }>`
-    select list from unnest('{refund, payment, charge}'::text[]) list where to_regclass(list) is null`.execute(
+    select list from unnest('{refund, payment, charge, pix_subscription}'::text[]) list where to_regclass(list) is null`.execute(
     db,
   );
   const text = rows.reduce(

@@ -19,7 +19,7 @@ const SIZES = {
   /** Deaths of PGlite's worker around a COMMIT, which lose the connection to it. */
   WORKER_DEATHS: [1, 1, 5, 300],
   /** Fields with a bad value, one at a time. */
-  BAD_INPUTS: [300, 11_000, 20_000, 50_000],
+  BAD_INPUTS: [200, 11_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
   KILLS: [3, 8, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
@@ -61,9 +61,9 @@ const SIZES = {
   /** Requests, no two of them alike. */
   DISTINCT_REQUESTS: [600, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
-  DOCUMENTS: [250, 5_000, 20_000, 100_000],
+  DOCUMENTS: [140, 5_000, 20_000, 100_000],
   /** Random subscriptions, compared in the same way. */
-  SUBSCRIPTION_DOCUMENTS: [30, 1_000, 5_000, 20_000],
+  SUBSCRIPTION_DOCUMENTS: [20, 1_000, 5_000, 20_000],
   /** Rows of each list, whose pages are all read. */
   LIST_ROWS: [12_000, 12_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
