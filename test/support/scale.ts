@@ -96,9 +96,9 @@ export function sampled<Case>(cases: readonly Case[], step: number): readonly Ca
   return cases.filter((_, index) => index % step === 0 || index === cases.length - 1);
 }
 
-/** The number of generated cases that are tried: a sixth of `max` in `npm test`, and all in `npm run test:all`. */
+/** The number of generated cases that are tried: an eighth of `max` in `npm test`, and all in `npm run test:all`. */
 export function generated(max: number): number {
-  return runsAll() ? max : Math.ceil(max / 6);
+  return runsAll() ? max : Math.ceil(max / 8);
 }
 
 /** Selects the first of `cases` in `npm test`; all of them in `npm run test:all`. For variants of one case. */
