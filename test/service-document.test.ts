@@ -478,7 +478,7 @@ describe('the statuses in the service document', () => {
   });
 
   test('The service document has the statuses of a subscription, and the steps between them', () => {
-    const steps = rowsIn('3.5', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next).sort()]);
+    const steps = rowsIn('3.7', 'status').map((row) => [codeIn(row.status)[0]!, codeIn(row.next).sort()]);
     const expected = Object.entries(NEXT_OF_SUBSCRIPTION).map(([from, next]) => [from, [...next].sort()]);
     expect(Object.fromEntries(steps)).toEqual(Object.fromEntries(expected));
   });
