@@ -20,7 +20,7 @@ async function start(answer: (name: string) => Promise<string>) {
   http.serve([route]);
   const port = await http.listen(0, '127.0.0.1');
   onTestFinished(() => http.close());
-  return { port, begun };
+  return { port, begun, http };
 }
 
 const get = (name: string) => `GET /${name} HTTP/1.1\r\nhost: x\r\n\r\n`;
@@ -38,6 +38,14 @@ test('Requests that are sent before a response was read are answered in order, a
   first.resolve('<a>');
   expect([...(await answered).matchAll(/<(\w)>/g)].map(([, name]) => name)).toEqual(['a', 'b', 'c']);
   expect(begun.filter((name) => name !== 'd')).toEqual(['a', 'b', 'c']);
+});
+
+test('A connection with more requests in line than a client sends is closed', async () => {
+  const { port, begun } = await start((name) =>
+    name === 'a' ? deferred<string>().promise : Promise.resolve(name),
+  );
+  expect(await sendRaw(port, get('a') + get('b').repeat(2_000))).toBe('');
+  expect(begun).toEqual(['a']);
 });
 
 test('Of a client that has gone, nothing more is handled', async () => {

@@ -35,6 +35,8 @@ export interface HttpServer {
 const STREAM_GRACE_MS = 1_000;
 /** The time for responses in flight: a request may have been performed already, and its handler may hang. */
 const ANSWER_GRACE_MS = 5_000;
+/** The requests of a connection that wait for the response before them; one more ends the connection. */
+const MAX_WAITING = 16;
 /** A turn of the event loop in which next to nothing was handled. */
 const SHORT_TURN_MS = 0.5;
 /** The turns that a busy server waits for a short one before it stops listening. */
@@ -88,8 +90,9 @@ export function createHttpServer({
     connectionsCheckingInterval: checkMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  /** The last response of each connection. */
+  /** The last response of each connection, and its requests in line. */
   const lastOf = new WeakMap<Duplex, ServerResponse>();
+  const waiting = new WeakMap<Duplex, number>();
   const server = createServer(timeouts, (request, response) => {
     const { socket } = request;
     const earlier = lastOf.get(socket);
@@ -99,9 +102,19 @@ export function createHttpServer({
     if (!earlier || earlier.closed) return handle(request, own, releaseSlot);
     // Requests that a client sends before it has read a response are handled one after the other: their responses would
     // be held in memory until the client reads, however large they are.
+    const inLine = (waiting.get(socket) ?? 0) + 1;
+    if (inLine > MAX_WAITING) {
+      releaseSlot();
+      socket.destroy();
+      return;
+    }
+    waiting.set(socket, inLine);
     earlier.once('close', () => {
-      if (socket.destroyed) releaseSlot();
-      else handle(request, own, releaseSlot);
+      waiting.set(socket, waiting.get(socket)! - 1);
+      if (!socket.destroyed) return handle(request, own, releaseSlot);
+      // Node closes the response alone that had the socket: the others in line are told by the one before them.
+      releaseSlot();
+      response.emit('close');
     });
   });
   function handle(request: IncomingMessage, own: InFlight, releaseSlot: () => void): void {
