@@ -51,6 +51,19 @@ describeOnDatabase('Subscriptions', (open) => {
     expect(core.faults).toEqual([]);
   });
 
+  test('The bank of a payer claims the first cycle back, and its amount is held', async () => {
+    const core = await startCore({ database });
+    const created = await create(core, { customer: { email: 'contesta-perde@psa.example' } });
+    await authorise(core, created);
+    const [, first] = await cyclesOf(core, created);
+    await core.pass(61 * SECOND);
+    const disputes = await core.controls.listDisputes(core.tenant, { limit: 9 });
+    expect(disputes).toMatchObject([
+      { status: 'open', amountCents: AMOUNT, resource: { type: 'payment', id: first!.paymentId } },
+    ]);
+    expect((await core.balances()).dispute_hold).toBe(AMOUNT);
+  });
+
   test('Cycles are debited when they are due, month after month, and each makes a payment', async () => {
     const core = await startCore({ database });
     const created = await create(core, {});

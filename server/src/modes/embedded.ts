@@ -79,7 +79,7 @@ import { createSubaccountSending } from '../subaccounts/sending.ts';
 import { createSubaccountService } from '../subaccounts/service.ts';
 import { createSubscriptionCharging } from '../subscriptions/charging.ts';
 import { pixSubscriptions } from '../subscriptions/collections.ts';
-import { newSubscriptionId } from '../subscriptions/model.ts';
+import { cyclePaymentId, newSubscriptionId } from '../subscriptions/model.ts';
 import { createSubscriptionRoutes } from '../subscriptions/routes.ts';
 import { createSubscriptionService } from '../subscriptions/service.ts';
 import type { SubscriptionTask } from '../subscriptions/steps.ts';
@@ -101,7 +101,11 @@ export const PIX_FAMILIES = [
 /** The resources that can be disputed. */
 export const DISPUTE_SOURCES: DisputeSources = {
   card_payment: disputableCardPayments,
-  payment: disputablePayments,
+  payment: {
+    ...disputablePayments,
+    // The PIX that authorises a subscription has its txid, and pays the first cycle's payment.
+    idsOfTxid: (txid) => [...disputablePayments.idsOfTxid(txid), cyclePaymentId(`psa_sub_${txid}`, 1)],
+  },
   charge: disputableCharges,
 };
 
