@@ -112,7 +112,7 @@ export function createHttpServer({
     earlier.once('close', () => {
       waiting.set(socket, waiting.get(socket)! - 1);
       if (!socket.destroyed) return handle(request, own, releaseSlot);
-      // Node closes the response alone that had the socket: the others in line are told by the one before them.
+      // Node closes the response alone that had the socket: each of the others in line is closed by the one before it.
       releaseSlot();
       response.emit('close');
     });
