@@ -1,4 +1,4 @@
--- Content that is delivered to whoever pays for a product.
+-- Content that is delivered to the payers of a product.
 
 -- The product that a checkout token sold; a payment by PIX has it already.
 alter table card_payment add column product_id text;
