@@ -556,22 +556,16 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
   const externalId = [`cliente-1-${name}`, `cliente-2-${name}`];
   const before: string = (await client.request('{ updatesCursor }')).updatesCursor;
   for (const [index, idempotencyKey] of key.entries()) {
-    const { createSubaccount, createProduct } = await client.request(
+    const { createSubaccount } = await client.request(
       `mutation ($externalId: String!, $payout: RequestPayoutInput!) {
         createSubaccount(input: { name: "Ana", externalId: $externalId }) {
           ... on SubaccountSuccess { subaccount { subaccountId } } }
-        createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } }
+        createProduct(input: { name: "Caneca", priceCents: 4990 }) { __typename }
         requestPayout(input: $payout) { __typename }
       }`,
       { externalId: externalId[index], payout: { ...PAYOUT, idempotencyKey } },
     );
     const { subaccountId } = createSubaccount.subaccount;
-    await client.request(
-      'mutation ($input: CreateDeliveryInput!) { createDelivery(input: $input) { __typename } }',
-      {
-        input: { ...createProduct.product, content: { text: 'Obrigada!' }, idempotencyKey },
-      },
-    );
     await client.request(
       `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!, $charge: CreateChargeInput!, $recurring: CreateSubscriptionInput!) {
         transferToSubaccount(input: $transfer) { __typename }
@@ -952,7 +946,7 @@ async function sideOf(
     beforeListing = async () => undefined,
   }: {
     url: string;
-    service: { app: TestApp; tenant: Tenant };
+    service: { app: TestApp; tenant: Tenant; key: string };
     settled: () => Promise<void>;
     pass: (ms: number) => Promise<void>;
     beforeListing?: () => Promise<void>;
@@ -966,6 +960,14 @@ async function sideOf(
   await settled();
   await replaceStoreProducts(app.database.sql, service.tenant, storeOf(name));
   const filled = await fill(client, tenant, name, settled);
+  // A facade creates none.
+  const atService = createClient(`${app.url}/graphql`, service.key);
+  const { products } = await atService.request('{ products { nodes { productId } } }');
+  for (const [index, product] of products.nodes.entries())
+    await atService.request(
+      'mutation ($input: CreateDeliveryInput!) { createDelivery(input: $input) { __typename } }',
+      { input: { ...product, content: { text: 'Obrigada!' }, idempotencyKey: filled.key[index] } },
+    );
   if (tenant.environment === 'live')
     for (const amountCents of [10, 20]) await app.controls.openDispute(service.tenant, { amountCents });
   const { cardPayments } = await client.request('{ cardPayments { nodes { orderCode } } }');
@@ -1026,7 +1028,10 @@ async function startEmbedded(): Promise<Setting> {
         : { live: LIVE_KEY, sandbox: TEST_KEY }[environment];
     const tenant = { accountId, environment };
     await configureWebhook(createClient(`${app.url}/graphql`, key), receiver.url);
-    const side = await sideOf({ name, tenant, key }, { url: app.url, service: { app, tenant }, ...wait });
+    const side = await sideOf(
+      { name, tenant, key },
+      { url: app.url, service: { app, tenant, key }, ...wait },
+    );
     sides.push({ ...side, databases: [{ database: app.database, tenant }] });
     restricted.set(sides.at(-1)!, {
       manages: await addKey(app, { accountId, environment, permissions: ['subcontas.gerenciar'] }),
@@ -1057,7 +1062,7 @@ async function startRemote(): Promise<Setting> {
       { name: `a-${environment}`, tenant: here, key: pair.keys[environment] },
       {
         url: facade.url,
-        service: { app, tenant: there },
+        service: { app, tenant: there, key: { live: LIVE_KEY, sandbox: TEST_KEY }[environment] },
         settled,
         pass: pair.pass,
         beforeListing: () => relay(facade.database, here, facade.clock.now()),
@@ -1077,11 +1082,13 @@ async function startRemote(): Promise<Setting> {
     await configureWebhook(createClient(`${app.url}/graphql`, key), receiver.url);
     const side = await sideOf(
       { name: `b-${environment}`, tenant, key },
-      { url: app.url, service: { app, tenant }, settled, pass: pair.pass },
+      { url: app.url, service: { app, tenant, key }, settled, pass: pair.pass },
     );
     sides.push({ ...side, databases: [{ database: app.database, tenant }] });
   }
   await pair.pass(31 * MINUTE);
+  // A facade records a wallet's change when it next reads the wallet; a follower's read would be a change of its own.
+  for (const { key } of askers) await createClient(`${facade.url}/graphql`, key).request('{ wallet { id } }');
   return {
     ...{ url: facade.url, hasRest: false, askers, sides, pass: pair.pass },
     get faults() {
