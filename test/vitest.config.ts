@@ -29,6 +29,7 @@ const LONGEST = [
   'faults/cut',
   'faults/boundaries',
   'faults/facade',
+  'e2e/dashboard',
   'faults/outage',
   'cli/main',
   'security/bad-input',
@@ -43,18 +44,44 @@ const LONGEST = [
 const strange = LONGEST.find((name) => !files.some(({ path }) => path === `${name}.test.ts`));
 if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);
 
-/** In this order: a worker is kept while the next file is of the same kind. What waits most begins first. */
-const KINDS = ['facade', 'programs', 'journey', 'page', 'server', 'unit'];
+/** In this order: a worker is kept while the next file is of the same project. */
+const KINDS = ['facade', 'programs', 'server', 'unit'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId, project }: TestSpecification) => {
-      const at = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-      const kind = project.name === 'facade' ? project.name : projectOfFile(relative(here('.'), moduleId));
-      return KINDS.indexOf(kind) * LONGEST.length * 2 + (at < 0 ? LONGEST.length : at);
+    const kindOf = ({ moduleId, project }: TestSpecification) =>
+      project.name === 'facade' ? project.name : projectOfFile(relative(here('.'), moduleId));
+    const place = (specification: TestSpecification) => {
+      const at = LONGEST.findIndex((name) => specification.moduleId.endsWith(`/${name}.test.ts`));
+      return KINDS.indexOf(kindOf(specification)) * LONGEST.length * 2 + (at < 0 ? LONGEST.length : at);
     };
-    return (await super.sort(specifications)).sort((left, right) => place(left) - place(right));
+    const sorted = (await super.sort(specifications)).sort((left, right) => place(left) - place(right));
+    const isBrowsers = (specification: TestSpecification) =>
+      ['journey', 'page'].includes(kindOf(specification));
+    return spread(
+      sorted.filter((specification) => !isBrowsers(specification)),
+      sorted.filter(isBrowsers),
+      (specification) => kindOf(specification) === 'server',
+    );
   }
+}
+
+/**
+ * Puts `some` among those of `items` that are `busy`, one after each few: they wait for a browser most of the time, and
+ * the processors have nothing to do where they run side by side.
+ */
+function spread<Item>(items: Item[], some: Item[], busy: (item: Item) => boolean): Item[] {
+  const first = items.findIndex(busy);
+  if (first < 0) return [...some, ...items];
+  // All but the last third, so that none of them is the last one.
+  const each = Math.max(1, Math.floor((items.filter(busy).length * 2) / 3 / Math.max(1, some.length)));
+  const mixed = items.slice(0, first);
+  const waiting = [...some];
+  for (const [index, item] of items.slice(first).entries()) {
+    if (index % each === 0) mixed.push(...waiting.splice(0, 1));
+    mixed.push(item);
+  }
+  return [...mixed, ...waiting];
 }
 
 /** Tests in a process of Node's that a file shares with those before it: loading the server takes longer than most. */

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { installedProxies, startProxy } from '../../server/scripts/proxy.mjs';
 import { createPostgresDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { createClient } from '../support/graphql.ts';
-import { freePort } from '../support/program.ts';
 import { runsAll } from '../support/scale.ts';
 
 // `npm run cluster`, behind the proxies that this machine has, and without one.

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createPostgresDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
-import { freePort, type Program, runProgram } from '../support/program.ts';
+import { type Program, runProgram } from '../support/program.ts';
 
 // A rolling restart behind the proxies of server/docs/operate.md, configured by its own lines.
 

@@ -7,9 +7,10 @@ import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { CARD } from '../support/browser.ts';
 import { createManualClock } from '../support/clock.ts';
 import { createPostgresDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { configureWebhook } from '../support/pair.ts';
-import { freePort, type Program, runProgram } from '../support/program.ts';
+import { type Program, runProgram } from '../support/program.ts';
 import { silent } from '../support/templates.ts';
 
 declare module 'vitest' {

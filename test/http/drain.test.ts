@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../support/app.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
-import { freePort } from '../support/program.ts';
+import { freePort } from '../support/free-port.ts';
 
 function ask(port: number, path: string, agent?: Agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

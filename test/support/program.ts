@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { FAST_PATH } from './fast-path.ts';
 import { captureOutput } from './log-capture.ts';
@@ -47,14 +46,4 @@ export function runProgram(environment: Record<string, string>, from: 'sources' 
   // A caller that does not wait for the start must not get an unhandled rejection.
   started.catch(() => undefined);
   return { child, output, started, exited };
-}
-
-/** Finds a free port, for a program whose address has to be known before it starts, or has to stay the same. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return (address as { port: number }).port;
 }

@@ -115,19 +115,19 @@ export function isInSample({ path }) {
 function describeFile(path, graph) {
   const reaches = graph.reach(`test/${path}`);
   const parts = new Set(reaches.flatMap((file) => [...(NEEDS[file] ?? []), ...graph.builtPartsIn(file)]));
-  const project = projectOf(path, parts, reaches, graph);
+  const project = projectOf(path, parts, graph.load(`test/${path}`), graph);
   // Vitest itself starts the browser of these files.
   if (project === 'component') parts.add('chromium');
   return { path, project, parts, reaches };
 }
 
-/** @param {string} path @param {Set<Part>} parts @param {string[]} reaches @param {ImportGraph} graph @returns {Project} */
-function projectOf(path, parts, reaches, graph) {
+/** @param {string} path @param {Set<Part>} parts @param {string[]} loads @param {ImportGraph} graph @returns {Project} */
+function projectOf(path, parts, loads, graph) {
   if (/\.browser-test\.tsx?$/.test(path)) return 'component';
   if (/\.page-test\.ts$/.test(path)) return 'page';
   if (parts.has('chromium')) return 'journey';
-  if (reaches.some((file) => isOwnCode(file) && graph.needsOwnProcess(file))) return 'programs';
-  return reaches.includes('test/support/templates.ts') ? 'server' : 'unit';
+  if (loads.some((file) => isOwnCode(file) && graph.needsOwnProcess(file))) return 'programs';
+  return loads.includes('test/support/templates.ts') ? 'server' : 'unit';
 }
 
 /** Whether a file is the test's own code, and not the start of the PostgreSQL that all tests share. @param {string} file */
@@ -139,7 +139,7 @@ function isOwnCode(file) {
 
 /** Creates the graph of imports between the repository's files. Each file is read once. */
 function createImportGraph() {
-  /** @type {Map<string, { imports: string[], needsOwnProcess: boolean, builtParts: Part[] }>} */
+  /** @type {Map<string, { imports: string[], loads: string[], needsOwnProcess: boolean, builtParts: Part[] }>} */
   const known = new Map();
 
   /** @param {string} file relative to the root */
@@ -147,11 +147,13 @@ function createImportGraph() {
     let found = known.get(file);
     if (!found) {
       const text = readOrEmpty(join(root, file)).toString();
-      const imports = [...text.matchAll(IMPORT)]
-        .map(([, module, address]) => posix.join(posix.dirname(file), module ?? address ?? ''))
-        .filter((path) => /\.(?:ts|tsx|mjs|js|vue|svelte|json|graphql|sql)$/.test(path));
+      const importsOf = (/** @type {string} */ source) =>
+        [...source.matchAll(IMPORT)]
+          .map(([, module, address]) => posix.join(posix.dirname(file), module ?? address ?? ''))
+          .filter((path) => /\.(?:ts|tsx|mjs|js|vue|svelte|json|graphql|sql)$/.test(path));
       found = {
-        imports,
+        imports: importsOf(text),
+        loads: importsOf(text.replaceAll(TYPES_ONLY, '')),
         needsOwnProcess: text.includes("'node:child_process'") || text.includes('vi.mock('),
         builtParts: [
           ...(text.includes('../server/dist') ? /** @type {Part[]} */ (['server', 'pgdata']) : []),
@@ -163,17 +165,24 @@ function createImportGraph() {
     return found;
   }
 
+  /** @param {string} start @param {'imports' | 'loads'} by */
+  function follow(start, by) {
+    const reached = new Set([start]);
+    for (const file of reached) for (const next of read(file)[by]) reached.add(next);
+    return [...reached];
+  }
+
   return {
     /** @param {string} start */
-    reach(start) {
-      const reached = new Set([start]);
-      for (const file of reached) for (const next of read(file).imports) reached.add(next);
-      return [...reached];
-    },
+    reach: (start) => follow(start, 'imports'),
+    /** The files that are loaded with a file: types are not. @param {string} start */
+    load: (start) => follow(start, 'loads'),
     needsOwnProcess: (/** @type {string} */ file) => read(file).needsOwnProcess,
     builtPartsIn: (/** @type {string} */ file) => (file.startsWith('test/') ? read(file).builtParts : []),
   };
 }
 
+/** Matches an import of types alone. */
+const TYPES_ONLY = /\b(?:import|export) type [^;]*? from '[^']+'/g;
 /** Matches imports of modules and types, and of workers and programs by their address. */
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"]/g;
