@@ -19,7 +19,7 @@ import {
 import { pixPayments } from '../../server/src/payments/collections.ts';
 import { decideCreate, paymentRules } from '../../server/src/payments/decisions.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
-import { writesOf } from '../../server/src/pix/collections.ts';
+import { writesOfPix } from '../../server/src/pix/collections.ts';
 import { type PixChange, type RecordedCredit, returnIdOf } from '../../server/src/pix/decisions.ts';
 import { NEXT, SHOWN_RETURNS } from '../../server/src/pix/model.ts';
 import { pixRefunds, REFUND_DAYS } from '../../server/src/pix/refunding.ts';
@@ -78,7 +78,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     expect(change.announced).toBe(payment.version > 1 && previous !== payment);
     // The first update of a payment has no status before it, and every further one has.
     const { paymentId } = payment;
-    for (const { previousStatus } of writesOf(pixPayments, change).events ?? []) {
+    for (const { previousStatus } of writesOfPix(pixPayments, change).events ?? []) {
       expect(previousStatus).toBe(announced.has(paymentId) ? previous!.status : null);
       announced.add(paymentId);
     }

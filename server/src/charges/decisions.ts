@@ -73,7 +73,7 @@ function takenOf(parts: readonly RefundPart[]): Share[] {
   return parts.map(({ subaccountId, takenCents }) => ({ subaccountId, amountCents: takenCents }));
 }
 
-const refundParts: RefundParts<StoredCharge> = {
+const splitRefunds: RefundParts<StoredCharge> = {
   begin(charge, { refundId, amountCents }, balanceOf) {
     if (charge.splits.length === 0) return { changed: {}, parts: [] };
     const parts = partsOfRefund(charge, amountCents, balanceOf);
@@ -99,4 +99,4 @@ const refundParts: RefundParts<StoredCharge> = {
   },
 };
 
-export const chargeRefunds = pixRefunds(chargeRules, refundParts);
+export const chargeRefunds = pixRefunds(chargeRules, splitRefunds);

@@ -128,10 +128,10 @@ function addCodes(
   added: readonly NewCode[],
   { known, waiting, now }: { known: (hash: string) => boolean; waiting: readonly PaidContent[]; now: Date },
 ): DeliveryChange & { delivery: StoredDelivery } {
-  const twice = added.findIndex(({ hash }) => known(hash));
-  if (twice >= 0)
+  const firstKnown = added.findIndex(({ hash }) => known(hash));
+  if (firstKnown >= 0)
     throw new ValidationError([
-      { path: `input.content.codes.${twice}`, message: 'is a code that this product had before' },
+      { path: `input.content.codes.${firstKnown}`, message: 'is a code that this product had before' },
     ]);
   if (delivery.remainingCount! + added.length > MAX_STOCK)
     throw new UnavailableError('LIMIT_REACHED', `A product has at most ${MAX_STOCK} codes in stock`);

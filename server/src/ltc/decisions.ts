@@ -113,7 +113,7 @@ export function decideAddress<R extends StoredLtcResource>(
 /** The next request for an address that has not come; null where none is needed. */
 export function decideAddressAgain<R extends StoredLtcResource>(resource: R, now: Date): LtcChange<R> | null {
   if (resource.status !== 'pending' || resource.ltc?.address !== null) return null;
-  return wait(resource, { due: [{ kind: 'ltc.address', at: plusMs(now, ADDRESS_AFTER_MS) }] });
+  return unannounced(resource, { due: [{ kind: 'ltc.address', at: plusMs(now, ADDRESS_AFTER_MS) }] });
 }
 
 /**
@@ -180,7 +180,7 @@ export function decideReport<R extends StoredLtcResource>(
   }
   const effects = { outputs: changedOf(recorded, outputs), transactions };
   return isSameProgress(ltc, seen)
-    ? wait(resource, effects, { ltc: seen })
+    ? unannounced(resource, effects, { ltc: seen })
     : change(resource, { ltc: seen }, effects);
 }
 
@@ -196,7 +196,7 @@ export function decideLookAgain<R extends StoredLtcResource>(
   const { status, ltc, createdAt } = resource;
   if (status !== 'pending' || !ltc || ltc.receivedLitoshi === 0 || ltc.revision > revision) return null;
   const afterMs = Math.max(LOOK_AFTER_MS, (now.getTime() - createdAt.getTime()) / 2);
-  return wait(resource, { due: [{ kind: 'ltc.receive', key, at: plusMs(now, afterMs) }] });
+  return unannounced(resource, { due: [{ kind: 'ltc.receive', key, at: plusMs(now, afterMs) }] });
 }
 
 /**
@@ -209,7 +209,7 @@ export function decideExpire<R extends StoredLtcResource>(resource: R, now: Date
   const { receivedLitoshi, litoshi } = ltc;
   const graceEnds = plusMs(expiresAt, GRACE_MS);
   if (receivedLitoshi >= litoshi && now < graceEnds)
-    return wait(resource, { due: [{ kind: 'ltc.expire', at: graceEnds }] });
+    return unannounced(resource, { due: [{ kind: 'ltc.expire', at: graceEnds }] });
   const done = ['ltc.address'] as const;
   return receivedLitoshi > 0 && receivedLitoshi < litoshi
     ? step(resource, { failureReason: UNDERPAID }, 'failed', { done })
@@ -225,7 +225,7 @@ export function decideCreditUnmatched<R extends StoredLtcResource>(
   if (unmatched.length === 0 || resource.status === 'pending') return null;
   // An output that is credited stays so: the number of them is of one credit alone.
   const nth = recorded.filter(({ state }) => state === 'credited').length;
-  return wait(resource, {
+  return unannounced(resource, {
     outputs: unmatched.map((output) => ({ ...output, state: 'credited' })),
     transactions: [credit(`ltc.credited:${resource.paymentId}:${nth}`, sumOf(unmatched))],
   });
@@ -250,7 +250,7 @@ function change<R extends StoredLtcResource>(
 }
 
 /** A step that no reader sees. */
-function wait<R extends StoredLtcResource>(
+function unannounced<R extends StoredLtcResource>(
   previous: R,
   effects: Effects,
   changed: Partial<StoredLtcResource> = {},

@@ -19,7 +19,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { writesOfLtc } from '../ltc/collections.ts';
 import type { LtcChange } from '../ltc/decisions.ts';
 import { noQuote } from '../ltc/model.ts';
-import { pixOrderPayments, writesOf } from '../pix/collections.ts';
+import { pixOrderPayments, writesOfPix } from '../pix/collections.ts';
 import type { PixChange } from '../pix/decisions.ts';
 import type { RegisterCode } from '../pix/model.ts';
 import { createPixCreation, createPixReads } from '../pix/service.ts';
@@ -89,7 +89,7 @@ export function createPaymentService({
     register: (tenant, payment) => (payment.ltc ? registerLtc : register)(tenant, payment),
     hasCode: ({ ltc, brCode }) => (ltc ? ltc.address : brCode) !== null,
     toWrites: (change) =>
-      'outputs' in change ? writesOfLtc(ltcPayments, change, []) : writesOf(pixPayments, change),
+      'outputs' in change ? writesOfLtc(ltcPayments, change, []) : writesOfPix(pixPayments, change),
   });
 
   /** Quotes the amount before the decision, which cannot wait; null without a quote, when a key can still be replayed. */
@@ -217,7 +217,7 @@ export function createPaymentService({
             ...{ environment: tenant.environment, balances: state.balances, now: state.now },
           },
         );
-        const writes = writesOf(pixPayments, change);
+        const writes = writesOfPix(pixPayments, change);
         writes.records.push(remember({ ...attempt, resourceId: paymentId }));
         if (!reusable) writes.records.push(put(checkoutUses, { tokenId, paymentId }));
         return { outcome: change.resource, writes };

@@ -9,11 +9,11 @@ import type { PixCredit, PixRail, PixRegistration } from '../rails/pix.ts';
 import { closesOrder, type ReturnCause } from '../receiving/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import {
+  allWritesOfPix,
   type Beneficiaries,
   credits,
   type PixFamily,
   pixOrderPayments,
-  writesWithMoves,
 } from './collections.ts';
 import { type PixChange, type RecordedCredit, type ReturnOutcome, returnIdOf } from './decisions.ts';
 import {
@@ -114,7 +114,7 @@ export function createPixCharging({
           return change
             ? {
                 outcome: change.resource,
-                writes: writesWithMoves(family, change, { beneficiaries, content, state }),
+                writes: allWritesOfPix(family, change, { beneficiaries, content, state }),
               }
             : { outcome: resource };
         },

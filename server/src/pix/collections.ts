@@ -101,7 +101,7 @@ function toOrderPayment(paid: PaidOrder | null) {
 }
 
 /** Translates a step of a resource into writes, without those of its subaccounts. */
-export function writesOf<R extends CodedResource>(
+export function writesOfPix<R extends CodedResource>(
   family: PixFamily<R>,
   change: PixChange<R>,
 ): Writes & { records: Change[] } {
@@ -127,7 +127,7 @@ export function writesOf<R extends CodedResource>(
 }
 
 /** Translates a step into writes, with what subaccounts get or give, and what the payer of a product is given. */
-export function writesWithMoves<R extends CodedResource>(
+export function allWritesOfPix<R extends CodedResource>(
   family: PixFamily<R>,
   change: PixChange<R>,
   {
@@ -138,7 +138,7 @@ export function writesWithMoves<R extends CodedResource>(
 ): Writes {
   const writes = change.moves.reduce<Writes>(
     (joinedWrites, move) => joined(joinedWrites, beneficiaries.writesOf(state, move)),
-    writesOf(family, change),
+    writesOfPix(family, change),
   );
   const { previous, resource } = change;
   const sale = family.saleOf?.(resource);
@@ -205,7 +205,7 @@ export function refundableOf<R extends StoredPixResource>(
         amountCents,
         chargeId: resource.endToEndId!,
         details: detailsOf(resource),
-        writes: writesWithMoves(family, change, { beneficiaries, content, state }),
+        writes: allWritesOfPix(family, change, { beneficiaries, content, state }),
       };
     },
 
@@ -217,7 +217,7 @@ export function refundableOf<R extends StoredPixResource>(
           : refunds.decideRefundFailed(resource, refund, state.balances);
       return {
         details: detailsOf(resource),
-        writes: writesWithMoves(family, change, { beneficiaries, content, state }),
+        writes: allWritesOfPix(family, change, { beneficiaries, content, state }),
         mustRepeat: false,
       };
     },
@@ -238,10 +238,10 @@ export function disputableOf<R extends StoredPixResource>(
       const resource = state.get(family.records, id);
       if (!resource) throw new NotFoundError(`${title} not found`);
       const begun = decideDisputeBegin(resource, claim, state.now);
-      return begun && { amountCents: begun.amountCents, writes: writesOf(family, begun.change) };
+      return begun && { amountCents: begun.amountCents, writes: writesOfPix(family, begun.change) };
     },
 
     end: (state: State, id: string, { amountCents }: { amountCents: number }) =>
-      writesOf(family, decideDisputeEnd(state.need(family.records, id), amountCents)),
+      writesOfPix(family, decideDisputeEnd(state.need(family.records, id), amountCents)),
   };
 }

@@ -187,14 +187,14 @@ export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): strin
 }
 
 /** Waits: nothing of the resource itself changes. */
-function wait<R extends CodedResource>(resource: R, effects: Effects<R>): PixChange<R> {
+function unannounced<R extends CodedResource>(resource: R, effects: Effects<R>): PixChange<R> {
   return { ...change(resource, {}, effects), resource, announced: false };
 }
 
 /** The next registration of a resource whose code has not come; null where it needs none. */
 export function decideRegisterAgain<R extends CodedResource>(resource: R, now: Date): PixChange<R> | null {
   if (resource.status !== 'pending' || resource.brCode !== null) return null;
-  return wait(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
+  return unannounced(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
 }
 
 /** The record of a credit: accepted, or with the cause for which it is sent back. */
@@ -207,7 +207,7 @@ export function creditOf(
 }
 
 /** Begins to send a credit back. */
-export function returned<R extends CodedResource>(
+export function beginReturn<R extends CodedResource>(
   resource: R,
   credit: RecordedCredit,
   now: Date,
@@ -244,7 +244,7 @@ export function decideReturn<R extends CodedResource>(
   if (outcome.status !== 'completed') {
     const settlesAt = outcome.status === 'pending' ? outcome.settlesAt : plusMs(now, REPEAT_AFTER_MS);
     const at = settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
-    return wait(resource, {
+    return unannounced(resource, {
       credit: {
         ...credit,
         failedReturns: credit.failedReturns + (outcome.status === 'failed' ? 1 : 0),
@@ -388,7 +388,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       const { endToEndId, amountCents, at } = credit;
       const id = rules.idOf(resource);
       const cause = causeOfReturn(resource, { amountCents, isOrderClosed });
-      if (cause !== null) return returned(resource, creditOf(id, credit, cause), now);
+      if (cause !== null) return beginReturn(resource, creditOf(id, credit, cause), now);
       const known = { endToEndId, paidAt: at, paidLate: at >= resource.expiresAt };
       return step(resource, known, 'paid', {
         credit: creditOf(id, credit, null),

@@ -5,7 +5,7 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { type PixFamily, writesOf } from './collections.ts';
+import { type PixFamily, writesOfPix } from './collections.ts';
 import type { PixChange } from './decisions.ts';
 import {
   assertIdForm,
@@ -82,7 +82,7 @@ export function createPixCreation<
   operation,
   register,
   hasCode = ({ brCode }) => brCode !== null,
-  toWrites = (change) => writesOf(family, change as unknown as PixChange<R>),
+  toWrites = (change) => writesOfPix(family, change as unknown as PixChange<R>),
 }: {
   committer: Committer;
   family: PixFamily<R>;
@@ -92,7 +92,7 @@ export function createPixCreation<
   /** Whether a resource can be shown to its payer: where it is not paid by a code alone. */
   hasCode?: (resource: R) => boolean;
   /** Translates a decision into writes: where it is not one about a code alone. */
-  toWrites?: (change: C) => ReturnType<typeof writesOf>;
+  toWrites?: (change: C) => ReturnType<typeof writesOfPix>;
 }) {
   /** Gets the code of a resource that has none, whether it is new or was made by an earlier request. */
   async function withCode(tenant: Tenant, resource: R): Promise<R> {

@@ -2,7 +2,7 @@ import type { Committer, Reader, State } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { credits, writesOf } from '../pix/collections.ts';
+import { credits, writesOfPix } from '../pix/collections.ts';
 import { type PixReceiver, txidOf } from '../pix/model.ts';
 import type { DebitReport, PixRail } from '../rails/pix.ts';
 import type { TaskHandler } from '../work/queue.ts';
@@ -58,7 +58,7 @@ export function createSubscriptionCharging({
         const subscription = state.get(subscriptions, id);
         const change = subscription && decide(subscription, state);
         return change
-          ? { outcome: change.resource, writes: writesOf(pixSubscriptions, change) }
+          ? { outcome: change.resource, writes: writesOfPix(pixSubscriptions, change) }
           : { outcome: subscription };
       },
     });

@@ -3,7 +3,7 @@ import { plusMs } from '../kernel/clock.ts';
 import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
 import { creditWithRecovery, ledgerTransaction } from '../ledger/postings.ts';
 import type { StoredPayment } from '../payments/model.ts';
-import { type CreditState, creditOf, newMembers, returned } from '../pix/decisions.ts';
+import { beginReturn, type CreditState, creditOf, newMembers } from '../pix/decisions.ts';
 import {
   attemptIdOf,
   cyclePaymentId,
@@ -214,7 +214,7 @@ export function decideReport(
   const isAmount = report.amountCents === subscription.amountCents;
   if (isOpenNow && isAmount) return paid(subscription, cycle, report, state);
   const cause = isOpenNow ? 'amount_mismatch' : cycle?.status === 'paid' ? 'already_paid' : 'not_payable';
-  const back = returned(subscription, creditOf(subscription.subscriptionId, report, cause), state.now);
+  const back = beginReturn(subscription, creditOf(subscription.subscriptionId, report, cause), state.now);
   if (!isNext) return ofCode(back);
   // The attempt is over, and has not brought what it should.
   const { resource, ...step } = attemptFailed(subscription, cycle, 'O banco enviou outro valor', state.now);

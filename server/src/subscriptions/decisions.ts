@@ -5,11 +5,11 @@ import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
 import {
+  beginReturn,
   type CodeDecisions,
   creditOf,
   decideRegisterAgain,
   decideReturn,
-  returned,
 } from '../pix/decisions.ts';
 import type { AccountSettings } from '../pix/model.ts';
 import { fitsBalance, type ReturnCause } from '../receiving/model.ts';
@@ -134,7 +134,7 @@ export const codeDecisions: CodeDecisions<StoredSubscription> = {
     const { subscriptionId, authorisedAt } = subscription;
     const cause = causeAgainst(subscription, credit);
     if (cause !== null) {
-      const step = ofCode(returned(subscription, creditOf(subscriptionId, credit, cause), state.now))!;
+      const step = ofCode(beginReturn(subscription, creditOf(subscriptionId, credit, cause), state.now))!;
       // The bank takes it as authorised, and nothing may be debited.
       const endsAtBank = cause === 'not_payable' && authorisedAt === null;
       return endsAtBank ? { ...step, tasks: [{ kind: 'subscription.end', at: state.now }] } : step;

@@ -2,7 +2,7 @@ import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
 import { instructionDayOf } from './calendar.ts';
 import { failed } from './cycles.ts';
 import { attemptIdOf, isLive, isOpen, type StoredCycle, type StoredSubscription } from './model.ts';
-import { change, nextAttemptDay, type SubscriptionChange, wait } from './steps.ts';
+import { change, nextAttemptDay, type SubscriptionChange, unannounced } from './steps.ts';
 
 // What the payer's bank is instructed of.
 
@@ -58,7 +58,7 @@ export function decideSent(
   if (cycle.number !== number || cycle.attempts + 1 !== attempt) return null;
   const sent = { ...cycle, sent: true };
   const at = instantOf(plusDays(dayOf(cycle.nextAttemptAt!), 1), LOOK_UP_HOUR);
-  return wait(
+  return unannounced(
     subscription,
     { cycle: sent },
     { cycles: [sent], tasks: [{ kind: 'subscription.look_up', at }] },
@@ -71,5 +71,5 @@ export function decideLookUpAgain(subscription: StoredSubscription, now: Date): 
   if (!cycle?.sent || !isOpen(cycle)) return null;
   const first = instantOf(plusDays(dayOf(cycle.nextAttemptAt!), 1), LOOK_UP_HOUR);
   const at = first > now ? first : instantOf(plusDays(dayOf(now), 1), LOOK_UP_HOUR);
-  return wait(subscription, {}, { tasks: [{ kind: 'subscription.look_up', at }] });
+  return unannounced(subscription, {}, { tasks: [{ kind: 'subscription.look_up', at }] });
 }

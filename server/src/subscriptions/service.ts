@@ -6,7 +6,7 @@ import { NotFoundError } from '../kernel/errors.ts';
 import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { writesOf } from '../pix/collections.ts';
+import { writesOfPix } from '../pix/collections.ts';
 import { type AccountSettings, assertIdForm, assertPixEnabled, type RegisterCode } from '../pix/model.ts';
 import { pixSubscriptions, subscriptions } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
@@ -89,7 +89,7 @@ export function createSubscriptionService({
             ...{ subscriptionId, account, environment: tenant.environment },
             ...{ balances: state.balances, now: state.now },
           });
-          const writes = writesOf(pixSubscriptions, change);
+          const writes = writesOfPix(pixSubscriptions, change);
           if (idempotencyKey != null)
             writes.records.push(
               remember({ operation: CREATE, key: idempotencyKey, inputHash, resourceId: subscriptionId }),
@@ -120,7 +120,7 @@ export function createSubscriptionService({
           return change
             ? {
                 outcome: { subscription: change.resource, replayed: false },
-                writes: writesOf(pixSubscriptions, change),
+                writes: writesOfPix(pixSubscriptions, change),
               }
             : { outcome: { subscription, replayed: true } };
         },

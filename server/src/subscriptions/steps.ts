@@ -67,7 +67,7 @@ export function change(
 }
 
 /** A step that nobody sees. */
-export function wait(
+export function unannounced(
   previous: StoredSubscription,
   changed: Partial<Pick<StoredSubscription, 'cycle'>>,
   step: Step = {},
