@@ -65,7 +65,9 @@ export const cardPaymentWire = z
     canceledAt: instant
       .nullable()
       .meta({ description: 'When you canceled it: it is expired since then; null otherwise' }),
-    refundedCents: cents.meta({ description: 'Given back to the payer so far' }),
+    refundedCents: cents.meta({
+      description: 'Given back to the payer by completed refunds; one under way does not count yet',
+    }),
     refundableCents: cents.meta({
       description: 'What a refund may still take: without refunds under way or done',
     }),

@@ -54,7 +54,7 @@ const ChargeSplitRef = builder.objectRef<ChargeSplit>('ChargeSplit').implement({
     refundedCents: t.expose('refundedCents', {
       type: 'Cents',
       description:
-        'Of it, taken back from the subaccount by refunds. What its balance lacked, the account has given.',
+        'Of it, taken back from the subaccount by refunds, under way or completed; what a failed one took is back. What its balance lacked, the account has given.',
     }),
   }),
 });

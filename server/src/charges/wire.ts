@@ -24,7 +24,9 @@ const splitWire = z.object({
     .number()
     .nullable()
     .meta({ description: 'Of the net amount, as it was asked for; null for a fixed amount' }),
-  refundedCents: cents.meta({ description: 'Of it, taken back from the subaccount by refunds' }),
+  refundedCents: cents.meta({
+    description: 'Of it, taken back from the subaccount by refunds, under way or completed',
+  }),
 });
 
 export const chargeWire = z

@@ -179,7 +179,7 @@ export function pixFields<R extends PixResource>(
       type: 'Cents',
       nullable: true,
       description:
-        'Given back to the payer so far. The status is REFUNDED once it is the whole amount. Null where the service does not tell.',
+        'Given back to the payer by completed refunds; one under way does not count yet. The status is REFUNDED once it is the whole amount. Null where the service does not tell.',
     }),
     refundableCents: t.field({
       type: 'Cents',

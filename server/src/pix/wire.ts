@@ -46,7 +46,9 @@ export function pixWireShape(expiry: string) {
     paidLate: z.boolean().meta({ description: 'Paid after it had expired' }),
     endToEndId: z.string().nullable().meta({ description: 'The bank’s identifier of the PIX that paid it' }),
     refundedAt: instant.nullable(),
-    refundedCents: cents.meta({ description: 'Given back to the payer so far' }),
+    refundedCents: cents.meta({
+      description: 'Given back to the payer by completed refunds; one under way does not count yet',
+    }),
     refundableCents: cents.meta({
       description: 'What a refund may still take: without refunds under way or done',
     }),
