@@ -94,9 +94,9 @@ export interface CardPayment {
   refundedAt: Date | null;
   /** When the merchant canceled it. Left out in a snapshot of an older version, and in front of another service. */
   canceledAt?: Date | null;
-  /** Given back to the payer so far. Null where the service does not tell. */
+  /** Given back to the payer by completed refunds; those under way are `refundingCents`. Null where the service does not tell. */
   refundedCents: Cents | null;
-  /** Held by refunds whose end is not known yet. Null where the service does not tell. */
+  /** Taken from the balances by refunds under way, which have neither completed nor failed. Null where the service does not tell. */
   refundingCents: Cents | null;
   /** Claimed back by the payer's bank, without the disputes that were won. Left out where the service does not tell. */
   disputedCents?: Cents;

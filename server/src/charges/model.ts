@@ -56,7 +56,10 @@ export interface ChargeSplit {
   amountCents: Cents;
   /** The part as it was asked for, in percent of the net amount: a decimal text. Null for a fixed amount. */
   percent: string | null;
-  /** Taken back from the subaccount by refunds that are under way or done. */
+  /**
+   * Taken back from the subaccount by refunds, also by those under way: the money has left its balance. `refundedCents` of the
+   * charge has completed refunds alone.
+   */
   refundedCents: Cents;
 }
 
@@ -79,8 +82,9 @@ export interface StoredSplit extends ChargeSplit {
 /** The part of a subaccount in a refund under way. */
 export interface RefundPart {
   subaccountId: string;
-  /** The part that falls to it, and the part that was taken from it. */
+  /** The part of the refund that falls to the subaccount. */
   assignedCents: Cents;
+  /** The amount that was taken from it: less where its balance lacked some. */
   takenCents: Cents;
 }
 
@@ -199,7 +203,10 @@ export function flatInput(input: z.infer<typeof createChargeGraphqlInput>): Crea
   return { ...rest, splits: splits?.map((each) => ({ subaccountId: each.subaccountId, ...each.share })) };
 }
 
-/** A request in its normal form: one that means the same is the same. */
+/**
+ * A request in its normal form, by which two requests under one idempotency key are compared: defaults are filled in, and 80,
+ * `80.0` and `80.00` percent are one text.
+ */
 export interface ChargeRequest {
   valueCents: Cents;
   description: string | null;

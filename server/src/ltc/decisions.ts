@@ -185,8 +185,9 @@ export function decideReport<R extends StoredLtcResource>(
 }
 
 /**
- * The next look at outputs that wait for their confirmations, for a notification may be lost; null where nothing is awaited. `key`
- * names the notification: that of a later revision has a task of its own.
+ * Schedules the next reading of a pending payment's report, while outputs that were seen wait for their confirmations: the
+ * notification of a confirmation may be lost. Null where nothing has come, or where a report newer than `revision` was recorded.
+ * `key`: the task that was run and is scheduled again. A later revision has a task of its own.
  */
 export function decideLookAgain<R extends StoredLtcResource>(
   resource: R,
@@ -216,14 +217,17 @@ export function decideExpire<R extends StoredLtcResource>(resource: R, now: Date
     : step(resource, {}, 'expired', { done });
 }
 
-/** Credits what has come for a payment and does not pay it, as the operator wants; null where there is nothing. */
+/**
+ * Credits the confirmed outputs of a payment that has ended without them, as the operator has commanded: they move from
+ * `ltc_unmatched` to `merchant_ltc`. Null where there are none, or while the payment is pending.
+ */
 export function decideCreditUnmatched<R extends StoredLtcResource>(
   resource: R,
   recorded: readonly RecordedOutput[],
 ): LtcChange<R> | null {
   const unmatched = recorded.filter(({ state }) => state === 'unmatched');
   if (unmatched.length === 0 || resource.status === 'pending') return null;
-  // An output that is credited stays so: the number of them is of one credit alone.
+  // A credited output stays credited. So no two credits of a payment find the same number, which makes the posting's id unique.
   const nth = recorded.filter(({ state }) => state === 'credited').length;
   return unannounced(resource, {
     outputs: unmatched.map((output) => ({ ...output, state: 'credited' })),
@@ -249,7 +253,7 @@ function change<R extends StoredLtcResource>(
   };
 }
 
-/** A step that no reader sees. */
+/** A step without an update: no member that readers see changes. */
 function unannounced<R extends StoredLtcResource>(
   previous: R,
   effects: Effects,

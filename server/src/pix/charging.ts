@@ -292,7 +292,7 @@ export function createPixCharging({
         await familyOf(task.key)?.expire(task, task.key);
       },
       async 'pix.receive'(task) {
-        // The key names the credit behind the code.
+        // The key is the code's txid, a space, and the id of the credit that the bank has reported.
         await receiveByTxid(task, task.key.split(' ')[0]!);
       },
       async 'pix.return'(task) {

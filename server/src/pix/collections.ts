@@ -100,7 +100,7 @@ function toOrderPayment(paid: PaidOrder | null) {
   return paid ? [{ status: 'paid', paidAt: paid.paidAt, canceledAt: null }] : [];
 }
 
-/** Translates a step of a resource into writes, without those of its subaccounts. */
+/** Translates a step of a resource into the writes of the resource itself: its records, its postings, its event and its tasks. */
 export function writesOfPix<R extends CodedResource>(
   family: PixFamily<R>,
   change: PixChange<R>,
@@ -126,7 +126,10 @@ export function writesOfPix<R extends CodedResource>(
   return family.moreWritesOf ? joined(writes, family.moreWritesOf(change)) : writes;
 }
 
-/** Translates a step into writes, with what subaccounts get or give, and what the payer of a product is given. */
+/**
+ * Translates a step of a resource into all of its writes: beside the resource’s own those of the subaccounts that get or give a
+ * share, and of the content that the payer of a product is given or loses.
+ */
 export function allWritesOfPix<R extends CodedResource>(
   family: PixFamily<R>,
   change: PixChange<R>,

@@ -13,18 +13,18 @@ import {
 import { causeOfReturn, fitsBalance, type PaymentStatus, type ReturnCause } from '../receiving/model.ts';
 import { type CodedResource, NEXT, type PixTask, SHOWN_RETURNS, type StoredPixResource } from './model.ts';
 
-/** A credit of the bank in the service's own records. */
+/** A PIX that the bank has received for a resource, as this service has recorded it. */
 export interface RecordedCredit {
   endToEndId: string;
-  /** The id of the resource for which it came. */
+  /** The id of the resource whose code the payer used. */
   resourceId: string;
   amountCents: Cents;
   /** When the payer's bank sent it. */
   receivedAt: Date;
-  /** Null where it was accepted. */
+  /** The reason for which it is sent back; null where it was accepted. */
   cause: ReturnCause | null;
   returnedAt: Date | null;
-  /** The number of times that the bank has refused to send it back. */
+  /** The number of times that the bank has refused to send this PIX back. */
   failedReturns: number;
 }
 
@@ -45,12 +45,15 @@ export interface ShareMove {
   readonly transaction: LedgerTransaction;
 }
 
-/** The differences between the families of resources that PIX codes pay. */
+/**
+ * The members in which the families differ that PIX codes pay: payments, charges and subscriptions. The decisions of this file
+ * are the same for all of them.
+ */
 export interface PixRules<R extends CodedResource> {
-  /** The resource in the ids of its postings and in the words of an error. */
+  /** The word for a resource of the family, as `charge`: it begins the ids of postings, and is in the messages of errors. */
   readonly name: string;
   idOf(resource: R): string;
-  /** The parts of the amount that are not the owner's, in their order. */
+  /** The shares of subaccounts in the amount, in the order in which they were asked for; the rest is the account's. */
   sharesOf(resource: R): readonly Share[];
 }
 
@@ -186,7 +189,7 @@ export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): strin
   return `${endToEndId}.${failedReturns}`;
 }
 
-/** Waits: nothing of the resource itself changes. */
+/** A step without an update: the resource stays as it is, and only its credit or its deadlines change. */
 function unannounced<R extends CodedResource>(resource: R, effects: Effects<R>): PixChange<R> {
   return { ...change(resource, {}, effects), resource, announced: false };
 }
@@ -206,7 +209,7 @@ export function creditOf(
   return { endToEndId, resourceId, amountCents, cause, receivedAt: at, returnedAt: null, failedReturns: 0 };
 }
 
-/** Begins to send a credit back. */
+/** Records a credit that is not accepted, and begins to send it back. */
 export function beginReturn<R extends CodedResource>(
   resource: R,
   credit: RecordedCredit,

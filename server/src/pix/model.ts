@@ -68,9 +68,9 @@ export interface PixResource {
   /** The bank's identifier of the PIX that paid it. */
   endToEndId: string | null;
   refundedAt: Date | null;
-  /** Given back to the payer so far. Null where the service does not tell. */
+  /** Given back to the payer by completed refunds; those under way are `refundingCents`. Null where the service does not tell. */
   refundedCents: Cents | null;
-  /** Held by refunds whose end is not known yet. Null where the service does not tell. */
+  /** Taken from the balances by refunds under way, which have neither completed nor failed. Null where the service does not tell. */
   refundingCents: Cents | null;
   /** Claimed back by the payer's bank, without the disputes that were won. Left out where the service does not tell. */
   disputedCents?: Cents;
@@ -183,7 +183,7 @@ export function noCode(name: string, id: string, { status }: PixResource): Upstr
 
 // ── Reading ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The filter of a list. `kind`: the values of the member by which the lists of a family are divided. */
+/** The filter of a list. `kind` selects payments by their method, and charges by whether they are split. */
 export interface PixFilter<Kind extends string = string> {
   status?: readonly PaymentStatus[] | undefined;
   kind?: readonly Kind[] | undefined;
@@ -278,9 +278,12 @@ export interface PixReceiver<R extends CodedResource = StoredPixResource> {
   receive(tenant: Tenant, id: string): Promise<R | null>;
 }
 
-/** The same side for any code, whose resource the bank does not know. */
+/** The side of the service that the bank calls with a code alone: the bank knows no ids of resources. */
 export interface PixCodeReceiver {
-  /** Records what the bank holds for a code, as `PixReceiver` does. Null where nothing of the tenant has this code. */
+  /**
+   * Records every credit that the bank holds for a code and that is not recorded yet. Returns the resource that the code pays;
+   * null where the tenant has no such code.
+   */
   receiveByTxid(tenant: Tenant, txid: string): Promise<HostedPix | null>;
 }
 

@@ -21,21 +21,21 @@ interface UnderWay {
   amountCents: Cents;
 }
 
-/** The amounts that a refund takes from subaccounts, or gives back to them, and the members that record it. */
+/** The effect of a refund on subaccounts. `parts`: the amount that each gives, or gets back. `changed`: the members that record it. */
 interface PartsChange<R> {
   readonly changed: Partial<R>;
   readonly parts: readonly Share[];
 }
 
-/** The rules of what refunds take from the subaccounts that have a share. */
+/** The rules by which a refund is divided between the subaccounts that have a share and the owner. */
 export interface RefundParts<R extends StoredPixResource> {
-  /** Takes the parts of a refund, none of them beyond the balance of its subaccount. The owner gives the rest. */
+  /** Computes what each subaccount gives for a new refund, at most its balance. The owner gives the rest. */
   begin(resource: R, refund: UnderWay, balanceOf: (subaccountId: string) => Cents): PartsChange<R>;
-  /** Ends the parts of a refund: those that it has taken. A failed one gives exactly these back. */
+  /** Finds what each subaccount has given for a refund that ends. Where the refund has failed, each gets exactly this back. */
   end(resource: R, refundId: string, outcome: 'completed' | 'failed'): PartsChange<R>;
 }
 
-/** The rules where all of it is the owner's. */
+/** The rules of a family without shares: the owner gives all of a refund. */
 const OWNERS_ALONE: RefundParts<StoredPixResource> = {
   begin: () => ({ changed: {}, parts: [] }),
   end: () => ({ changed: {}, parts: [] }),

@@ -77,8 +77,9 @@ export interface Refundable extends Payable {
   paidAt: Date | null;
   /** When its money got into the balance; null while it waits in `merchant_pending`. */
   releasedAt: Date | null;
+  /** Given back to the payer by completed refunds. */
   refundedCents: Cents;
-  /** Held by refunds whose end is not known yet. */
+  /** Taken from the balances by refunds under way, which have neither completed nor failed. */
   refundingCents: Cents;
   /** Claimed back by the payer's bank, without the disputes that were won. */
   disputedCents: Cents;

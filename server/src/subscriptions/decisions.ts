@@ -131,22 +131,17 @@ export const codeDecisions: CodeDecisions<StoredSubscription> = {
   },
   decideCredit(subscription, credit, state) {
     if (state.isKnown) return null;
-    const { subscriptionId, authorisedAt } = subscription;
     const cause = causeAgainst(subscription, credit);
     if (cause !== null) {
-      const step = ofCode(beginReturn(subscription, creditOf(subscriptionId, credit, cause), state.now))!;
-      // The bank takes it as authorised, and nothing may be debited.
-      const endsAtBank = cause === 'not_payable' && authorisedAt === null;
-      return endsAtBank ? { ...step, tasks: [{ kind: 'subscription.end', at: state.now }] } : step;
+      const refused = creditOf(subscription.subscriptionId, credit, cause);
+      const back = ofCode(beginReturn(subscription, refused, state.now))!;
+      // To the bank this payer has authorised the debits. The recurrence ends there, so that none is made.
+      const mustEnd = cause === 'not_payable' && subscription.authorisedAt === null;
+      return mustEnd ? { ...back, tasks: [{ kind: 'subscription.end', at: state.now }] } : back;
     }
-    const first = { ...scheduled({ ...subscription, authorisedAt: credit.at }, 1, state.now).cycle };
-    return paid(
-      { ...subscription, authorisedAt: credit.at },
-      first,
-      { ...credit, attempt: 1 },
-      state,
-      subscription,
-    );
+    const authorised = { ...subscription, authorisedAt: credit.at };
+    const { cycle: first } = scheduled(authorised, 1, state.now);
+    return paid(authorised, first, { ...credit, attempt: 1 }, state, subscription);
   },
   decideReturn: (subscription, credit, outcome, now) =>
     ofCode(decideReturn(subscription, credit, outcome, now)),

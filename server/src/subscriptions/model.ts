@@ -139,7 +139,10 @@ export interface Subscription {
   brCode: string | null;
   /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the subscription. */
   txid?: string | null;
-  /** The due day of the next cycle that is not due yet; null where none is to come. */
+  /**
+   * 00:00 of the day on which the open cycle is due; once an attempt of it has failed, of the day on which the cycle after it is
+   * due. Null where there is no such cycle.
+   */
   nextDueAt: Date | null;
   cancelReason: CancelReason | 'unknown' | null;
   canceledAt: Date | null;
@@ -297,7 +300,7 @@ export interface SubscriptionService<
   newestCycles(tenant: Tenant, subscriptionIds: readonly string[], limit: number): Promise<C[][]>;
 }
 
-/** Steps of the payer's bank, for the simulator and the sandbox: the service looks at what the bank holds. */
+/** The operations by which the simulator and the sandbox play the payer's bank, without waiting for a notification or a day. */
 export interface SubscriptionReceiver {
   /** Records what the bank reports of a subscription. A repeated call changes nothing. Null where there is none. */
   receive(tenant: Tenant, subscriptionId: string): Promise<StoredSubscription | null>;

@@ -66,7 +66,7 @@ export function change(
   };
 }
 
-/** A step that nobody sees. */
+/** A step without an update: no member that readers see changes. */
 export function unannounced(
   previous: StoredSubscription,
   changed: Partial<Pick<StoredSubscription, 'cycle'>>,
@@ -80,7 +80,7 @@ export function ofCode(step: PixChange<StoredSubscription> | null): Subscription
   return step && { ...NO_EFFECTS, ...step };
 }
 
-/** The due day of the next cycle that is not due yet; null where none is to come. */
+/** The due day of the open cycle; once an attempt of it has failed, that of the cycle after it. Null where there is no such cycle. */
 function nextDueAtOf(subscription: StoredSubscription): Date | null {
   const { status, cycle, endsAfterCycles } = subscription;
   if (!isLive(status) || !cycle) return null;
