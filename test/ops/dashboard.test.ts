@@ -25,6 +25,7 @@ async function everything(): Promise<Scraped> {
   metrics.onTokenPaused();
   metrics.onPixCode('registered');
   metrics.onPixCredit('accepted');
+  metrics.onDispute('open');
   metrics.onLtcAddress('ready');
   metrics.onLtcOutput('credited');
   metrics.onContent('delivered');
