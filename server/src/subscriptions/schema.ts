@@ -53,8 +53,7 @@ export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', 
     },
     CANCELED: {
       value: 'canceled',
-      description:
-        'By the merchant, by the payer in its bank, or after three cycles that failed: cancelReason says.',
+      description: 'By the merchant, by the payer in its bank, or unpaid: cancelReason says.',
     },
     COMPLETED: { value: 'completed', description: 'Its last cycle has ended.' },
     EXPIRED: { value: 'expired', description: 'Not authorised in time, or the bank gave no code.' },
@@ -66,7 +65,11 @@ const CancelReasonEnum = builder.enumType('SubscriptionCancelReason', {
   values: {
     MERCHANT: { value: 'merchant' },
     PAYER: { value: 'payer', description: 'The payer, in its bank.' },
-    UNPAID: { value: 'unpaid', description: 'Three cycles in a row have failed.' },
+    UNPAID: {
+      value: 'unpaid',
+      description:
+        'Three cycles in a row were attempted and not paid. One that could not be attempted is not counted.',
+    },
     UNKNOWN,
   } as const,
 });

@@ -125,7 +125,11 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
       value: 'payment.expired',
       description: 'payment.expired. One that is paid late follows with payment.paid.',
     },
-    PAYMENT_FAILED: { value: 'payment.failed', description: 'payment.failed' },
+    PAYMENT_FAILED: {
+      value: 'payment.failed',
+      description:
+        'payment.failed: the bank refused it; by LTC, less than the amount came in time, or the order was paid by another payment.',
+    },
     PAYMENT_REFUNDED: { value: 'payment.refunded', description: 'payment.refunded' },
     CHARGE_EXPIRED: {
       value: 'charge.expired',
@@ -143,7 +147,8 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     },
     SUBSCRIPTION_PAYMENT_FAILED: {
       value: 'subscription.payment_failed',
-      description: 'subscription.payment_failed: an attempt to debit a cycle has failed.',
+      description:
+        'subscription.payment_failed: an attempt to debit a cycle has failed, or a cycle has ended without an attempt.',
     },
     SUBSCRIPTION_PAST_DUE: { value: 'subscription.past_due', description: 'subscription.past_due' },
     SUBSCRIPTION_CANCELED: { value: 'subscription.canceled', description: 'subscription.canceled' },
