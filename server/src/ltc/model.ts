@@ -83,19 +83,19 @@ export interface LtcReceiver<R> {
   receive(tenant: Tenant, id: string): Promise<R | null>;
 }
 
-/** The input of the operator's command. */
+/** The input of `psa ltc credit`. */
 export const creditLtcInput = z.strictObject({ id: z.string().min(1, 'must be a payment’s id').max(100) });
 
-/** The operator's command on payments of any account. */
+/** The port of `psa ltc credit`, which finds a payment of any account. */
 export interface LtcAdministration {
-  /** Credits what has come for a payment and does not pay it. @throws NotFoundError */
+  /** Credits the confirmed LTC of a payment that has ended without them. @throws NotFoundError */
   creditLtc(input: z.output<typeof creditLtcInput>): Promise<{ paymentId: string; litoshi: number }>;
 }
 
-/** The side of the operator. */
+/** The operations of the operator on one account. */
 export interface LtcControls {
   /**
-   * Credits the litoshi that came for a payment and do not pay it. Returns their number; 0 where there are none left.
+   * Credits the confirmed litoshi of a payment that has ended without them. Returns their number; 0 where there are none.
    * @throws NotFoundError
    */
   creditUnmatched(tenant: Tenant, id: string): Promise<number>;

@@ -287,7 +287,7 @@ export interface PixCodeReceiver {
   receiveByTxid(tenant: Tenant, txid: string): Promise<HostedPix | null>;
 }
 
-/** The passing of time in sandbox, whose tenants cannot wait for it. */
+/** The operations that play the passing of time, for tenants of the sandbox. */
 export interface PixSimulation<R extends CodedResource = StoredPixResource> {
   /**
    * Ends the time of a pending resource now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
