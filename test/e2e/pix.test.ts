@@ -50,6 +50,50 @@ it('a code that is read from the screen is paid, and the shop receives it over a
   await product.says(/Recebemos R\$\s49,90 e devolvemos/);
 });
 
+it('a payer of a product with a code and a link sees both in the page, also after a reload', async () => {
+  const { live } = shop.fixture;
+  const { createProduct } = await live.request(
+    'mutation { createProduct(input: { name: "Curso", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } } }',
+  );
+  const { productId } = createProduct.product;
+  for (const content of [{ codes: ['CURSO-7F3K'] }, { link: 'https://loja.example/curso' }])
+    await live.request(
+      'mutation ($input: CreateDeliveryInput!) { createDelivery(input: $input) { __typename } }',
+      {
+        input: { productId, content },
+      },
+    );
+  const { createCheckoutToken } = await live.request(
+    'mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token } } }',
+    { input: { amount: { productId }, methods: ['PIX', 'CARD'], reusable: true } },
+  );
+  const { page, context } = await shop.visit();
+  await injectAxe(context);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.reload();
+  const product = productOf(page, 'caneca');
+  await product.element.evaluate((element: HTMLElement & { token: string; resumeKey: string }, token) => {
+    element.resumeKey = 'curso';
+    element.token = token;
+  }, createCheckoutToken.token);
+  await product.pixButton.click();
+  await pay(await codeOf(product));
+  await product.says('O que você comprou');
+  expect(await product.element.getByRole('textbox', { name: 'Seu código' }).inputValue()).toBe('CURSO-7F3K');
+  const link = product.element.getByRole('link', { name: 'Abrir o conteúdo' });
+  expect(await link.getAttribute('href')).toBe('https://loja.example/curso');
+  await product.copyButton.click();
+  await product.says('Guarde em um lugar seguro');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('CURSO-7F3K');
+  expect(await findViolations(page)).toEqual([]);
+
+  await page.reload();
+  await product.element.evaluate((element: HTMLElement & { resumeKey: string }) => {
+    element.resumeKey = 'curso';
+  });
+  await product.says('O que você comprou');
+});
+
 it('on a phone without a clipboard the code is selected, found again after a reload, and paid late', async () => {
   const visitor = await shop.visit({
     viewport: { width: 390, height: 844 },

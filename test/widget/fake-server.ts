@@ -34,10 +34,14 @@ export interface Scenario {
   checkoutUrl?: string;
   /** The methods that the token takes; null where the server does not tell, and `lost` where it does not answer. */
   methods: string[] | null | 'lost';
+  /** The content of a paid payment; `unknown` where the server refuses the field, as an older one does. */
+  delivered?: object[] | null | 'unknown';
   /** Whether the bank has not given the code of a PIX yet. */
   withoutCode?: boolean;
   /** The inputs of startCheckout and startPixCheckout. */
   starts: { attemptId: string; valueCents?: number; method?: 'pix' }[];
+  /** Times that the delivered content was asked for. */
+  contentReads: number;
   subscriptions: { transport: 'ws' | 'sse'; after: string | null }[];
   reads: number;
 }
@@ -265,6 +269,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         starts: [],
         subscriptions: [],
         reads: 0,
+        contentReads: 0,
       }),
       ...given,
     };
@@ -298,6 +303,16 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     }
     const entry = paymentOf(token, variables.orderCode ?? variables.paymentId);
     if (!entry) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
+    if (query.includes('delivered')) {
+      const { delivered = null } = entry.scenario;
+      entry.scenario.contentReads++;
+      return void json(
+        response,
+        delivered === 'unknown'
+          ? { errors: [error('GRAPHQL_VALIDATION_FAILED')] }
+          : { data: { [entry.member]: { delivered } } },
+      );
+    }
     if (query.startsWith('query')) {
       entry.scenario.reads++;
       return void json(response, { data: { [entry.member]: entry.payment } });

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { texts as en, pix as enPix } from '../../widget/src/locales/en.ts';
-import { texts as es, pix as esPix } from '../../widget/src/locales/es.ts';
+import { texts as en, delivered as enDelivered, pix as enPix } from '../../widget/src/locales/en.ts';
+import { texts as es, delivered as esDelivered, pix as esPix } from '../../widget/src/locales/es.ts';
+import { texts as ptDelivered } from '../../widget/src/locales/pt-BR.delivered.ts';
 import { first } from '../../widget/src/locales/pt-BR.first.ts';
 import { texts as ptPix } from '../../widget/src/locales/pt-BR.pix.ts';
 import { texts as pt } from '../../widget/src/locales/pt-BR.ts';
@@ -17,9 +18,11 @@ import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gall
 const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, ...pt }, en, es };
 /** Those of a payment by PIX, some take the place of others with the same name. */
 const PIX = { 'pt-BR': ptPix, en: enPix, es: esPix };
+const DELIVERED = { 'pt-BR': ptDelivered, en: enDelivered, es: esDelivered };
 const textsOf = (language: (typeof LANGUAGES)[number]) => [
   ...Object.entries(TEXTS[language]),
   ...Object.entries(PIX[language]),
+  ...Object.entries(DELIVERED[language]),
 ];
 
 let server: FakeServer;
@@ -95,7 +98,7 @@ describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
 it('every theme shows every state under the page’s strict policy', async () => {
   const { page, problems } = gallery;
   expect(problems).toEqual([]);
-  expect(await page.locator('psa-checkout').count()).toBe(4 * 37);
+  expect(await page.locator('psa-checkout').count()).toBe(4 * 39);
 });
 
 it('the address of the gallery restores its view', async () => {

@@ -11,10 +11,17 @@ import {
   isFollowable,
   reduce,
 } from './checkout-state.ts';
+import type { DeliveredView } from './delivered.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { type CheckoutMethod, readMethods } from './methods.ts';
-import type { CardPaymentStatus, CheckoutPayment, CustomerInput, StartCheckoutInput } from './operations.ts';
+import type {
+  CardPaymentStatus,
+  CheckoutPayment,
+  CustomerInput,
+  DeliveredContent,
+  StartCheckoutInput,
+} from './operations.ts';
 import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
 import type { PixView } from './pix.ts';
 import {
@@ -62,6 +69,8 @@ export class CheckoutController implements ReactiveController {
   chunk: PaymentChunk | undefined;
   /** The view of a payment by PIX, of a chunk of its own. */
   pix: PixView | undefined;
+  /** The view of delivered content, of a chunk that the first payment with some loads. */
+  delivered: DeliveredView | undefined;
   /** The method of the payment, or of the one that is being created. */
   method: CheckoutMethod | undefined;
 
@@ -80,6 +89,8 @@ export class CheckoutController implements ReactiveController {
   #lastEventStatus: CardPaymentStatus | undefined;
   /** The payment's expiry on the monotonic clock: the device's date may be wrong, and may be set while the payer pays. */
   #deadlineMs: number | undefined;
+  /** The content that a payment has delivered, by its identifier; undefined until the server has answered. */
+  #content: { id: string; items: DeliveredContent[] } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #readsAfterDeadline = 0;
 
@@ -107,6 +118,12 @@ export class CheckoutController implements ReactiveController {
   get remainingSeconds(): number | undefined {
     if (this.#deadlineMs === undefined) return undefined;
     return Math.max(0, Math.ceil((this.#deadlineMs - performance.now()) / 1000));
+  }
+
+  /** The content that the shown payment has delivered. */
+  get content(): DeliveredContent[] {
+    const { payment } = this.state;
+    return payment && this.#content?.id === idOf(payment) ? this.#content.items : [];
   }
 
   get checkoutUrl(): string | undefined {
@@ -404,6 +421,32 @@ export class CheckoutController implements ReactiveController {
     }
   }
 
+  /**
+   * Asks for what the paid payment has delivered, until nothing is out of stock. Where the server does not tell, or cannot,
+   * the payer sees the receipt alone.
+   */
+  async #readDelivered(): Promise<void> {
+    const { orderCode, paymentToken: token } = this.#visit ?? {};
+    const endpoint = this.#endpoint();
+    if (!orderCode || !token || !endpoint) return;
+    if (this.#content?.id === orderCode && !this.content.some(({ status }) => status === 'PENDING')) return;
+    try {
+      const chunk = await this.load();
+      const { signal } = new AbortController();
+      const method = methodOf(orderCode);
+      const items = await chunk.readDelivered({ endpoint, token, method, orderCode, signal });
+      if (items[0] && !this.delivered) {
+        const { createDelivered } = await importAgain(() => import('./delivered.ts'));
+        this.delivered ??= createDelivered(this.#host, chunk);
+      }
+      if (orderCode !== this.#visit?.orderCode) return;
+      this.#content = { id: orderCode, items };
+      this.#host.requestUpdate();
+    } catch {
+      // The next answer about the payment asks again.
+    }
+  }
+
   /** Follows the payment until a final state, the end of its token, or the next call. */
   async #follow(): Promise<void> {
     this.#stopFollowing();
@@ -484,6 +527,7 @@ export class CheckoutController implements ReactiveController {
       this.#emit('psa-status-change', { payment, status: payment.status, previous });
       if (isDecided(phase)) this.#emit(`psa-${phase}`, { payment });
     }
+    if (phase === 'paid') void this.#readDelivered();
     // An expired payment is still followed: it may be paid late.
     if (isDecided(phase) && phase !== 'expired') this.#stopFollowing();
   }

@@ -3,10 +3,13 @@ import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from './graphql-env.d.ts';
 import {
   CARD_PAYMENT,
+  CARD_PAYMENT_DELIVERED,
   CARD_PAYMENT_UPDATES,
   type CardPayment,
   type CardPaymentUpdate,
+  type DeliveredContent,
   PAYMENT,
+  PAYMENT_DELIVERED,
   PAYMENT_UPDATES,
   type Payment,
   type PaymentUpdate,
@@ -29,12 +32,17 @@ const updates = graphql(CARD_PAYMENT_UPDATES);
 const startPix = graphql(START_PIX_CHECKOUT);
 const readPix = graphql(PAYMENT);
 const pixUpdates = graphql(PAYMENT_UPDATES);
+const readDelivered = graphql(CARD_PAYMENT_DELIVERED);
+const readPixDelivered = graphql(PAYMENT_DELIVERED);
 type Start = typeof start;
 type Read = typeof read;
 type Updates = typeof updates;
 type StartPix = typeof startPix;
 type ReadPix = typeof readPix;
 type PixUpdates = typeof pixUpdates;
+
+type Delivered = NonNullable<ResultOf<typeof readDelivered>['cardPayment']>['delivered'];
+type PixDelivered = NonNullable<ResultOf<typeof readPixDelivered>['payment']>['delivered'];
 
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
@@ -53,4 +61,8 @@ export type Checks = [
   Fits<{ input: StartCheckoutInput }, VariablesOf<StartPix>>,
   Fits<{ paymentId: string; after: string | null }, VariablesOf<PixUpdates>>,
   Fits<{ paymentId: string }, VariablesOf<ReadPix>>,
+  Fits<Delivered, DeliveredContent[] | null>,
+  Fits<PixDelivered, DeliveredContent[] | null>,
+  Fits<{ orderCode: string }, VariablesOf<typeof readDelivered>>,
+  Fits<{ paymentId: string }, VariablesOf<typeof readPixDelivered>>,
 ];

@@ -69,6 +69,15 @@ export interface ReturnedCredit {
   returnedAt: string | null;
 }
 
+/** Content of the product, as its payer is given it. */
+export interface DeliveredContent {
+  kind: 'TEXT' | 'LINK' | 'CODES' | 'UNKNOWN';
+  /** PENDING while a code is out of stock. */
+  status: 'DELIVERED' | 'PENDING' | 'REVOKED' | 'UNKNOWN';
+  /** The merchant's text; null unless DELIVERED. */
+  content: string | null;
+}
+
 /** A payment by any method; `__typename` says which. */
 export type CheckoutPayment = CardPayment | Payment;
 
@@ -136,6 +145,7 @@ const SHARED =
 const FIELDS = `${SHARED} orderCode checkoutUrl failureReason` as const;
 const PIX_FIELDS =
   `${SHARED} paymentId pix{copyPaste qr{path size}}returnedCredits{amountCents returnedAt}` as const;
+const DELIVERED = 'delivered{kind status content}';
 const REFUSALS = '...on UserError{message code}...on RateLimitError{retryAfterSeconds}';
 
 export const START_CHECKOUT =
@@ -147,6 +157,9 @@ export const CARD_PAYMENT =
 export const CARD_PAYMENT_UPDATES =
   `subscription CardPaymentUpdates($orderCode:String!,$after:String){cardPaymentUpdates(orderCode:$orderCode,after:$after){cursor cardPayment{${FIELDS}}}}` as const;
 
+export const CARD_PAYMENT_DELIVERED =
+  `query CardPaymentDelivered($orderCode:String!){cardPayment(orderCode:$orderCode){${DELIVERED}}}` as const;
+
 export const START_PIX_CHECKOUT =
   `mutation StartPixCheckout($input:StartCheckoutInput!){startPixCheckout(input:$input){...on StartPixCheckoutSuccess{payment{${PIX_FIELDS}}paymentToken}${REFUSALS}}}` as const;
 
@@ -155,3 +168,6 @@ export const PAYMENT =
 
 export const PAYMENT_UPDATES =
   `subscription PaymentUpdates($paymentId:String!,$after:String){paymentUpdates(paymentId:$paymentId,after:$after){cursor payment{${PIX_FIELDS}}}}` as const;
+
+export const PAYMENT_DELIVERED =
+  `query PaymentDelivered($paymentId:String!){payment(paymentId:$paymentId){${DELIVERED}}}` as const;

@@ -19,6 +19,8 @@ export interface PanelView {
   target: '_top' | '_blank';
   /** The view of a payment by PIX. */
   pix: PixView | undefined;
+  /** The content that a paid payment has delivered. */
+  delivered: TemplateResult | undefined;
   /** The methods that the payer can choose. */
   methods: readonly CheckoutMethod[];
   onStart: (method: CheckoutMethod) => void;
@@ -48,6 +50,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
       ${pix?.returned(html, view, money) ?? ''}
     </div>
     ${error ? '' : (pix?.code(html, view, money) ?? '')}
+    ${phase === 'paid' ? view.delivered : ''}
     <slot name=${phase}>${payment && !error ? facts(html, view, payment, money) : ''}</slot>
     <div class="actions">
       ${phase === 'pending' ? link(html, view) : ''}

@@ -5,4 +5,4 @@ export { followPayment } from './follow/follow-payment.ts';
 export { texts } from './locales/pt-BR.ts';
 
 export { adoptStyles, ICONS, panel } from './panel.ts';
-export { readPayment, startCheckout } from './request.ts';
+export { readDelivered, readPayment, startCheckout } from './request.ts';

@@ -11,7 +11,7 @@ import type { PsaCheckoutEventMap } from './events.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
-import type { PixTexts, Texts } from './locales/texts.ts';
+import type { DeliveredTexts, PixTexts, Texts } from './locales/texts.ts';
 import { icon, methodButtons } from './method-buttons.ts';
 import type { CheckoutMethod } from './methods.ts';
 import type {
@@ -50,12 +50,13 @@ export type {
 type Locale = 'pt-BR' | 'en' | 'es';
 
 /** The element's texts, and one for each error code. */
-export type Labels = Record<keyof Texts | keyof PixTexts | CheckoutErrorCode, string>;
+export type Labels = Record<keyof Texts | keyof PixTexts | keyof DeliveredTexts | CheckoutErrorCode, string>;
 
 /** The texts of a language; those of a payment by PIX take the place of others with the same name. */
 interface Language {
   texts: Texts;
   pix: PixTexts;
+  delivered: DeliveredTexts;
 }
 
 /** The loaders of the other languages. The first texts of pt-BR are in the entry, so that some text is always there. */
@@ -126,7 +127,8 @@ const LOCALES: Partial<Record<Locale, () => Promise<Language>>> = {
  * @csspart pix - The PIX that can be paid: its code and its QR code.
  * @csspart qr - The QR code.
  * @csspart code - The field with the code.
- * @csspart copy-button - Copies the code.
+ * @csspart copy-button - Copies the code, or what was delivered.
+ * @csspart delivered - What a paid payment has delivered: texts, codes, links.
  * @csspart retry-button - Starts a new attempt.
  * @csspart cancel-button - Returns to the button.
  * @csspart skeleton - The placeholder while a payment is looked up.
@@ -297,7 +299,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       this.#requestedLocale = locale;
       const activate = (language?: Language) => {
         if (locale !== this.#requestedLocale) return;
-        this.#language = { locale, texts: language?.texts, pix: language?.pix };
+        this.#language = { ...language, locale };
         this.requestUpdate();
       };
       const load = LOCALES[locale];
@@ -352,7 +354,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #renderPanel(): TemplateResult {
-    const { chunk, pix, state, connection, remainingSeconds, checkoutUrl, method, methods } = this.#checkout;
+    const { chunk, pix, delivered, content, state, connection, remainingSeconds, checkoutUrl } =
+      this.#checkout;
+    const { method, methods } = this.#checkout;
     const onRetry = () => this.retry();
     if (!chunk) {
       // The error came before the chunk, which contains its text.
@@ -372,6 +376,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       seconds: remainingSeconds,
       url: checkoutUrl,
       pix: method === 'pix' ? pix : undefined,
+      delivered: content[0] && delivered?.render(html, content, (name) => this.#text(name)),
       methods: this.token ? methods : [],
       onStart: (method) => this.start(method),
       target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
@@ -392,11 +397,12 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #text(name: keyof Labels): string {
-    const { chunk, pix, method } = this.#checkout;
+    const { chunk, pix, delivered, method } = this.#checkout;
     const language = this.#language;
     const texts: Partial<Labels> = {
       ...(language && (language.texts ?? { ...first, ...chunk?.texts })),
       ...(language && method === 'pix' && (language.pix ?? pix?.texts)),
+      ...(language && (language.delivered ?? delivered?.texts)),
       ...this.labels,
     };
     return texts[name] ?? '';

@@ -2,11 +2,14 @@ import type { CheckoutError, CheckoutErrorCode } from './checkout-state.ts';
 import type { CheckoutMethod } from './methods.ts';
 import {
   CARD_PAYMENT,
+  CARD_PAYMENT_DELIVERED,
   CARD_PAYMENT_UPDATES,
   type CheckoutPayment,
+  type DeliveredContent,
   type ExecutionResult,
   type GraphqlError,
   PAYMENT,
+  PAYMENT_DELIVERED,
   PAYMENT_UPDATES,
   type Refusal,
   START_CHECKOUT,
@@ -29,8 +32,20 @@ export interface DocumentOptions extends RequestOptions {
 
 /** The operations of a method, and the variable that names its payment. */
 export const OPERATIONS = {
-  card: { start: START_CHECKOUT, read: CARD_PAYMENT, updates: CARD_PAYMENT_UPDATES, id: 'orderCode' },
-  pix: { start: START_PIX_CHECKOUT, read: PAYMENT, updates: PAYMENT_UPDATES, id: 'paymentId' },
+  card: {
+    start: START_CHECKOUT,
+    read: CARD_PAYMENT,
+    delivered: CARD_PAYMENT_DELIVERED,
+    updates: CARD_PAYMENT_UPDATES,
+    id: 'orderCode',
+  },
+  pix: {
+    start: START_PIX_CHECKOUT,
+    read: PAYMENT,
+    delivered: PAYMENT_DELIVERED,
+    updates: PAYMENT_UPDATES,
+    id: 'paymentId',
+  },
 } as const;
 
 /** The payment in an answer, under the name that its method gives it; undefined in a refusal. */
@@ -72,6 +87,26 @@ export async function readPayment({
   );
   if (payment) return assertPayment(payment);
   throw toCheckoutError({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
+}
+
+/**
+ * Reads the content that the payer was given and may see now; empty where there is none. It is a query of its own, because
+ * an older server refuses the field. Throws a CheckoutError.
+ */
+export async function readDelivered({
+  method,
+  orderCode,
+  ...options
+}: PaymentOptions): Promise<DeliveredContent[]> {
+  const { delivered: query, id } = OPERATIONS[method];
+  const data = await request<Record<string, { delivered: DeliveredContent[] | null } | null>>({
+    ...options,
+    query,
+    variables: { [id]: orderCode },
+  });
+  return (Object.values(data)[0]?.delivered ?? []).filter(
+    ({ status, content }) => status === 'PENDING' || (status === 'DELIVERED' && typeof content === 'string'),
+  );
 }
 
 export function paymentIn({ cardPayment, payment }: PaymentAnswer): CheckoutPayment | undefined {

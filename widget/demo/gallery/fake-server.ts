@@ -9,6 +9,8 @@ export interface Script {
   payment?: Partial<CardPayment>;
   /** The same of a payment by PIX, which makes it one. */
   pix?: Partial<Payment>;
+  /** The content that a paid payment has delivered. */
+  delivered?: { kind: string; status: string; content: string | null }[];
   /** The answer to a click in place of the payment: none, a network error, or a refusal. */
   start?: 'hang' | 'network-error' | { __typename: string; code: string; retryAfterSeconds?: number };
   /** `hang` never answers, `drop` ends after the first update, `silent` stays open and sends nothing more. */
@@ -112,6 +114,8 @@ function respond({ headers, body, signal }: RequestInit): Promise<Response> {
     });
   }
   if (script.stream === 'hang') return neverRespond();
+  if (query.includes('delivered'))
+    return jsonResponse({ data: { [member]: { delivered: script.delivered ?? null } } });
   if (query.startsWith('query')) return jsonResponse({ data: { [member]: payment } });
   if (script.stream === 'drop' && entry.connections++ > 0) return neverRespond();
   return Promise.resolve(

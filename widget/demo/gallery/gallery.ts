@@ -99,6 +99,21 @@ async function place(theme: string, state: GalleryState): Promise<void> {
   if (state.name === 'cancelled') saveView();
   if (state.via === 'click') void checkout.start();
   await arrived;
+  if (state.script?.delivered) await contentOf(checkout);
+}
+
+/** Resolves once the element shows what its payment has delivered, whose chunk loads now. */
+function contentOf({ shadowRoot }: PsaCheckout): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (!shadowRoot?.querySelector('[part=delivered]')) return;
+      observer.disconnect();
+      resolve();
+    };
+    const observer = new MutationObserver(check);
+    if (shadowRoot) observer.observe(shadowRoot, { subtree: true, childList: true });
+    check();
+  });
 }
 
 /** Resolves once the element has reached its state; undefined where that is to wait for an answer that never comes. */

@@ -18,6 +18,17 @@ export interface GalleryState {
 const PAID_AT = '2026-03-14T17:42:00.000Z';
 const DESCRIPTION = 'Rede de algodão Mantiqueira';
 
+const DELIVERED: NonNullable<Script['delivered']> = [
+  { kind: 'CODES', status: 'DELIVERED', content: 'MANTIQUEIRA-7F3K-Q2ZD' },
+  {
+    kind: 'TEXT',
+    status: 'DELIVERED',
+    content: 'Acesso: loja.example\nUsuário: ana\nSenha: enviada por e-mail',
+  },
+  { kind: 'LINK', status: 'DELIVERED', content: 'https://loja.example/manual/rede-de-algodao.pdf' },
+  { kind: 'CODES', status: 'PENDING', content: null },
+];
+
 const refusal = (code: string, __typename = 'UserError', retryAfterSeconds?: number): Script => ({
   start: { __typename, code, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) },
 });
@@ -82,6 +93,21 @@ export const STATES: readonly GalleryState[] = [
     title: 'Pago: o recibo',
     via: 'return',
     script: { payment: { status: 'PAID', paidAt: PAID_AT, description: DESCRIPTION } },
+  },
+  {
+    name: 'delivered',
+    title: 'Pago: o conteúdo',
+    via: 'return',
+    script: { payment: { status: 'PAID', paidAt: PAID_AT }, delivered: DELIVERED },
+    copies: 'granted',
+  },
+  {
+    name: 'pix-delivered',
+    title: 'PIX: o conteúdo, sem área de transferência',
+    via: 'return',
+    script: { pix: { status: 'PAID', paidAt: PAID_AT, pix: null }, delivered: DELIVERED.slice(1, 2) },
+    properties: BOTH,
+    copies: 'denied',
   },
   {
     name: 'paid-late',

@@ -1,4 +1,4 @@
-import type { PixTexts, Texts } from './texts.ts';
+import type { DeliveredTexts, PixTexts, Texts } from './texts.ts';
 
 export const texts: Texts = {
   pay: 'Pay by card',
@@ -66,4 +66,16 @@ export const pix: PixTexts = {
   failed: 'The bank gave no code',
   failedHint: 'Get a new code in a moment.',
   refundedHint: 'The amount goes back to the account that paid.',
+};
+
+export const delivered: DeliveredTexts = {
+  delivered: 'What you bought',
+  deliveredPending: 'One item is out of stock: the shop will send it.',
+  deliveredCode: 'Your code',
+  deliveredText: 'Your content',
+  deliveredLink: 'Open the content',
+  deliveredCopy: 'Copy',
+  deliveredCopied: 'Copied',
+  deliveredSaved: 'Copied. Keep it in a safe place.',
+  deliveredSelected: 'It is selected: copy it.',
 };

@@ -1,4 +1,4 @@
-import type { PixTexts, Texts } from './texts.ts';
+import type { DeliveredTexts, PixTexts, Texts } from './texts.ts';
 
 export const texts: Texts = {
   pay: 'Pagar con tarjeta',
@@ -66,4 +66,16 @@ export const pix: PixTexts = {
   failed: 'El banco no generó el código',
   failedHint: 'Genera otro código en un momento.',
   refundedHint: 'El importe vuelve a la cuenta que pagó.',
+};
+
+export const delivered: DeliveredTexts = {
+  delivered: 'Lo que compraste',
+  deliveredPending: 'Un artículo está agotado: la tienda te lo enviará.',
+  deliveredCode: 'Tu código',
+  deliveredText: 'Tu contenido',
+  deliveredLink: 'Abrir el contenido',
+  deliveredCopy: 'Copiar',
+  deliveredCopied: 'Copiado',
+  deliveredSaved: 'Copiado. Guárdalo en un lugar seguro.',
+  deliveredSelected: 'Está seleccionado: cópialo.',
 };

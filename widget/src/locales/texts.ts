@@ -73,4 +73,17 @@ export interface PixTexts {
   refundedHint: string;
 }
 
+/** The texts of what a paid payment has delivered. */
+export interface DeliveredTexts {
+  delivered: string;
+  deliveredPending: string;
+  deliveredCode: string;
+  deliveredText: string;
+  deliveredLink: string;
+  deliveredCopy: string;
+  deliveredCopied: string;
+  deliveredSaved: string;
+  deliveredSelected: string;
+}
+
 export type Texts = FirstTexts & PaymentTexts;
