@@ -186,9 +186,9 @@ export const styles = css`
   tr {
     display: grid;
     grid-template-columns:
-      minmax(9.5rem, 1.9fr) minmax(7.5rem, 0.8fr) minmax(8rem, 1.4fr) minmax(9.5rem, 1.2fr)
-      minmax(7.5rem, 0.9fr);
-    gap: 0 1.25rem;
+      minmax(7.25rem, 1.9fr) minmax(7rem, 0.8fr) minmax(7.25rem, 1.4fr) minmax(8.25rem, 1.2fr)
+      minmax(9.25rem, 0.9fr);
+    gap: 0 1rem;
     align-items: center;
     padding-inline: var(--_side);
     border-block-end: 1px solid var(--_line);
