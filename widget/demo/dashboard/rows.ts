@@ -1,6 +1,6 @@
 // The rows of the dashboard's tables.
 import { html, nothing, type TemplateResult } from 'lit';
-import { formatBrl, formatFull, formatRelative, formatTime } from '../shared/format.ts';
+import { formatBrl, formatFull, formatLtc, formatRelative, formatTime } from '../shared/format.ts';
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
 import { takesEvidence } from './dispute-dialog.ts';
@@ -119,7 +119,7 @@ export function pixPaymentRow(
 ): TableRow {
   const { paymentId, method, ltc, customer, status } = payment;
   const byLtc = ltc && [
-    `${ltc.amountLtc} LTC`,
+    formatLtc(ltc.amountLtc),
     status === 'PENDING' && ltc.confirmations > 0 ? `${ltc.confirmations} confirmações` : '',
   ];
   const payer = [method === 'LTC' ? (byLtc ?? ['LTC']) : ['PIX'], customer?.name ?? customer?.email ?? '']
