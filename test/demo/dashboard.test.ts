@@ -5,6 +5,7 @@ import { createDashboardRoutes, type DashboardOperations } from '../../server/sr
 import type { Route } from '../../server/src/http/routes.ts';
 import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
+import { chartScale, HEIGHT } from '../../widget/demo/dashboard/chart-scale.ts';
 import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
@@ -413,3 +414,29 @@ function rawPost(headers: Record<string, string>): Promise<number> {
     sent.end('{}');
   });
 }
+
+describe('the chart of the day', () => {
+  test.each([
+    [100, 100],
+    [1_000_000_000, 1],
+    [30_000, 2_000_000],
+    [0, 700],
+    [700, 0],
+    [0, 0],
+  ])('the bars of %i in and %i out are on one scale, and fit', (inCents, outCents) => {
+    const { zero, heightOf } = chartScale(inCents, outCents);
+    expect(heightOf(inCents)).toBeLessThanOrEqual(zero);
+    expect(heightOf(outCents)).toBeLessThanOrEqual(HEIGHT - zero);
+    const largest = Math.max(inCents, outCents);
+    expect(heightOf(largest)).toBeGreaterThanOrEqual(largest === 0 ? 0 : HEIGHT / 5);
+    // A bar is as high as its amount, whichever way it goes, and the least one is still seen.
+    for (const cents of [inCents, outCents].filter((each) => each > 0))
+      expect(heightOf(cents)).toBeCloseTo(Math.max(1.5, (heightOf(largest) * cents) / largest), 6);
+  });
+
+  test('an edge is named by the amount that is there, and by none where the half ends beyond it', () => {
+    expect(chartScale(900, 900)).toMatchObject({ zero: 80, topCents: 1_000, bottomCents: 1_000 });
+    expect(chartScale(1_000_000_000, 200_000)).toMatchObject({ topCents: 1_000_000_000, bottomCents: null });
+    expect(chartScale(0, 0)).toMatchObject({ topCents: null, bottomCents: null });
+  });
+});

@@ -1,5 +1,6 @@
 import { html, LitElement, nothing, svg, type TemplateResult } from 'lit';
 import { formatBrl, formatCompactBrl } from '../shared/format.ts';
+import { chartScale, HEIGHT } from './chart-scale.ts';
 
 /** Money that came in or went out at one instant. */
 export interface MoneyMovement {
@@ -14,10 +15,9 @@ interface HourTotals {
   outCents: number;
 }
 
-const HEIGHT = 160;
 const BAR = 0.62;
 
-/** The chart of one day's money in and out by hour: bars up and down, and the same numbers as a table. */
+/** The chart of one day's money in and out by hour: bars up and down on one scale, and the same numbers as a table. */
 export class DayChart extends LitElement {
   static override properties = {
     movements: { attribute: false },
@@ -57,14 +57,10 @@ export class DayChart extends LitElement {
   }
 
   #renderBars(hours: HourTotals[], inCents: number, outCents: number): TemplateResult {
-    const maxInCents = roundUp(Math.max(...hours.map((hour) => hour.inCents)));
-    const maxOutCents = roundUp(Math.max(...hours.map((hour) => hour.outCents)));
-    const whole = maxInCents + maxOutCents || 1;
-    // An empty half still gets 12 units, so that the zero line never lies on the edge.
-    const share = maxInCents + maxOutCents === 0 ? 0.5 : maxInCents / whole;
-    const zero = Math.min(HEIGHT - 12, Math.max(12, share * HEIGHT));
-    const up = (cents: number) => (maxInCents === 0 ? 0 : (cents / maxInCents) * (zero - 2));
-    const down = (cents: number) => (maxOutCents === 0 ? 0 : (cents / maxOutCents) * (HEIGHT - zero - 2));
+    const { zero, heightOf, topCents, bottomCents } = chartScale(
+      Math.max(...hours.map((hour) => hour.inCents)),
+      Math.max(...hours.map((hour) => hour.outCents)),
+    );
     const nowHours = this.now.getHours() + this.now.getMinutes() / 60;
     const summary =
       inCents + outCents === 0
@@ -73,8 +69,8 @@ export class DayChart extends LitElement {
     return html`
       <div class="chart">
         <div class="scale" aria-hidden="true">
-          <span>${maxInCents === 0 ? nothing : formatCompactBrl(maxInCents)}</span>
-          <span>${maxOutCents === 0 ? nothing : formatCompactBrl(-maxOutCents)}</span>
+          <span>${topCents === null ? nothing : formatCompactBrl(topCents)}</span>
+          <span>${bottomCents === null ? nothing : formatCompactBrl(-bottomCents)}</span>
         </div>
         <svg viewBox="0 0 24 ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${summary}>
           <rect class="future" x=${nowHours} y="0" width=${Math.max(0, 24 - nowHours)} height=${HEIGHT}></rect>
@@ -83,8 +79,8 @@ export class DayChart extends LitElement {
               <g>
                 <title>${`${hourRange(hour)}: entrou ${formatBrl(inCents)}, saiu ${formatBrl(outCents)}`}</title>
                 <rect class="target" x=${hour} y="0" width="1" height=${HEIGHT}></rect>
-                <rect class="bar-in" x=${hour + (1 - BAR) / 2} y=${zero - up(inCents)} width=${BAR} height=${up(inCents)}></rect>
-                <rect class="bar-out" x=${hour + (1 - BAR) / 2} y=${zero} width=${BAR} height=${down(outCents)}></rect>
+                <rect class="bar-in" x=${hour + (1 - BAR) / 2} y=${zero - heightOf(inCents)} width=${BAR} height=${heightOf(inCents)}></rect>
+                <rect class="bar-out" x=${hour + (1 - BAR) / 2} y=${zero} width=${BAR} height=${heightOf(outCents)}></rect>
               </g>`,
           )}
           <line class="zero" x1="0" x2="24" y1=${zero} y2=${zero}></line>
@@ -147,13 +143,6 @@ function totalsByHour(movements: readonly MoneyMovement[], now: Date): HourTotal
     else hour.outCents -= cents;
   }
   return hours;
-}
-
-/** Rounds up to 1, 2 or 5 times a power of ten, so that the scale does not change with each sale. */
-function roundUp(cents: number): number {
-  if (cents <= 0) return 0;
-  const power = 10 ** Math.floor(Math.log10(cents));
-  return ([1, 2, 5, 10].find((step) => step * power >= cents) ?? 10) * power;
 }
 
 function hourRange(hour: number): string {
