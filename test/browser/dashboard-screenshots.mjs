@@ -97,6 +97,8 @@ async function drawAll(suffix, look) {
     await page.getByLabel('Valor em reais').fill('80,00');
     await page.getByRole('button', { name: /demora@psa/ }).click();
     await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await draw('dashboard-confirmation');
+    await page.getByRole('button', { name: 'Confirmar saque' }).click();
     await page.getByText(/Saque SAQ-.* pedido/).waitFor();
     await page.locator('#payouts tbody').getByText('Pendente').first().waitFor();
     await draw('dashboard-requested');

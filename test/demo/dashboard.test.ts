@@ -173,6 +173,14 @@ describe('a payout of the dashboard', () => {
     expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
   });
 
+  test('the fee of a payout is known before it is requested, by each method', async () => {
+    const fees = await fetch(`${app.url}/demo/dashboard/payout-fees`);
+    expect([fees.status, await fees.json()]).toEqual([
+      200,
+      { pix: 100, pix_turbo: expect.any(Number), ltc: expect.any(Number), usd: expect.any(Number) },
+    ]);
+  });
+
   test('a payout beyond the balance is refused with the withdrawable amount', async () => {
     const { status, body } = await askPayout({ ...input, amountCents: 9_000_000 });
 

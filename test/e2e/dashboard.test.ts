@@ -34,9 +34,11 @@ async function request(
   await page.getByLabel('Valor em reais').fill(amount);
   await page.getByLabel('Chave PIX').fill(destination);
   await page.getByRole('button', { name: 'Pedir saque' }).click();
+  await confirm(page);
   await page.getByText(/Saque SAQ-\w+ pedido/).waitFor();
 }
 
+const confirm = (page: Page) => page.getByRole('button', { name: 'Confirmar saque' }).click();
 /** The row of the newest payout. */
 const newest = (page: Page) => page.locator('#payouts tbody tr').first();
 const says = (page: Page, text: string) => newest(page).getByText(text, { exact: true }).waitFor();
@@ -50,6 +52,15 @@ describe('a new account', () => {
     await page.getByRole('button', { name: /Creditar R\$\s1\.000,00/ }).click();
     await figure(page, 'available').getByText('1.000,00').waitFor();
     await page.getByRole('button', { name: 'Pedir saque' }).click();
+    // Nothing leaves before the fee and what arrives are confirmed.
+    const dialog = page.getByRole('dialog', { name: 'Confirmar o saque' });
+    for (const terms of [/ana@psa\.example/, /Tarifa\s*R\$\s1,00/, /Chega ao destino\s*R\$\s149,00/])
+      await dialog.filter({ hasText: terms }).waitFor();
+    await dialog.getByRole('button', { name: 'Voltar' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('Nenhum saque ainda').first().waitFor();
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await confirm(page);
 
     await says(page, 'Pendente');
     await figure(page, 'available').getByText('850,00').waitFor();
@@ -254,12 +265,14 @@ describe('an invalid form', () => {
     await page.getByLabel('Valor em reais').fill('10,00');
     await page.getByLabel('Chave PIX').fill('111.222.333-44');
     await page.getByLabel('Chave PIX').press('Enter');
+    await confirm(page);
     await page.getByText('Não é uma chave PIX').waitFor();
     expect(await focused()).toBe('destination');
 
     await page.getByLabel('Chave PIX').fill('ana@psa.example');
     await page.getByLabel('Valor em reais').fill('99.999,00');
     await page.getByLabel('Valor em reais').press('Enter');
+    await confirm(page);
     await page.getByText(/Só há R\$/).waitFor();
     expect(await focused()).toBe('amount');
   });

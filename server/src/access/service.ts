@@ -11,6 +11,7 @@ import { tokens } from './collections.ts';
 import { assertSameMode, type Mode } from './mode.ts';
 import {
   type AccessService,
+  type AccountSettings,
   bearer,
   type Caller,
   type Credential,
@@ -36,6 +37,7 @@ import {
   oldestAccount,
   type StoredToken,
   saveTokens,
+  selectAccounts,
   selectApiKey,
   selectCursorKey,
   selectMode,
@@ -268,6 +270,15 @@ async function createFirstAccount(
       },
     );
   return { accountId, ...minted };
+}
+
+/** Reads what an account's payouts cost, for the demo's dashboard. */
+export async function payoutFeesOf(
+  sql: Sql,
+  { accountId }: Tenant,
+): Promise<AccountSettings['payoutFeesCents']> {
+  const [account] = await selectAccounts(sql, [accountId]);
+  return account!.payoutFeesCents;
 }
 
 /** Finds the tenant of the demo shop: the oldest account, live. */

@@ -6,9 +6,10 @@ import { type DisputeService, submitDisputeEvidenceInput } from '../disputes/mod
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin } from '../http/same-origin.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { paymentIdText } from '../payments/model.ts';
-import { type PayoutService, requestPayoutInput } from '../payouts/model.ts';
+import { type PayoutMethod, type PayoutService, requestPayoutInput } from '../payouts/model.ts';
 import { type RefundedResource, type RefundService, refundInput } from '../refunds/model.ts';
 import { type SubscriptionService, subscriptionIdText } from '../subscriptions/model.ts';
 
@@ -41,6 +42,8 @@ const cancellationInput = z
 /** The operations that a dashboard's token cannot request. */
 export interface DashboardOperations {
   payouts: Pick<PayoutService, 'request'>;
+  /** Reads the fee of a payout by each method, which the page shows before one is requested. */
+  payoutFees: (tenant: Tenant) => Promise<Record<PayoutMethod, Cents>>;
   refunds: Pick<RefundService, 'request'>;
   cardPayments: Pick<CardPaymentService, 'cancel'>;
   disputes: Pick<DisputeService, 'submitEvidence'>;
@@ -65,7 +68,7 @@ export function createDashboardRoutes({
   clock: Clock;
   publicUrl: string;
 }): Route[] {
-  const { action } = createSameOrigin(publicUrl);
+  const { action, read } = createSameOrigin(publicUrl);
   const config: Route = {
     methods: ['GET'],
     path: /^\/demo\/dashboard\/config\.json$/,
@@ -92,11 +95,12 @@ export function createDashboardRoutes({
     handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
   };
   if (!operations) return [config, token, slashRedirect];
-  const { payouts, refunds, cardPayments, disputes, subscriptions } = operations;
+  const { payouts, payoutFees, refunds, cardPayments, disputes, subscriptions } = operations;
   return [
     config,
     token,
     slashRedirect,
+    read(/^\/demo\/dashboard\/payout-fees$/, noInput, async () => ({ body: await payoutFees(tenant) })),
     action(/^\/demo\/dashboard\/payouts$/, requestPayoutInput, async (input) => {
       const { payout, replayed } = await payouts.request(tenant, input);
       const { withdrawalId, code, status } = payout;

@@ -4,6 +4,7 @@ import {
   createAccessService,
   createTokenMint,
   firstTenant,
+  payoutFeesOf,
   prepareToken,
 } from '../access/service.ts';
 import { createCharging } from '../card-payments/charging.ts';
@@ -359,7 +360,10 @@ export async function createEmbeddedRuntime({
               tenant: await firstTenant(database.sql),
               ...{ access, checkoutTokens, clock, publicUrl },
               methods: ['pix', 'card'],
-              operations: { payouts, refunds, cardPayments, disputes, subscriptions },
+              operations: {
+                ...{ payouts, refunds, cardPayments, disputes, subscriptions },
+                payoutFees: (tenant) => payoutFeesOf(database.sql, tenant),
+              },
             })
           : []),
         ...(simulatedClock

@@ -28,13 +28,21 @@ const WIRE_NAMES: Record<PayableMethod, string> = {
 };
 const CREDIT_CENTS = 100_000;
 
+/** A payout that the reader is asked to confirm. */
+interface Confirmation {
+  method: PayableMethod;
+  amountCents: number;
+  feeCents: number;
+  destination: string;
+}
+
 interface FormErrors {
   amount?: string;
   destination?: string;
   form?: string;
 }
 
-/** The form that requests a payout, and offers to credit the demo's wallet while that is empty. */
+/** The form that requests a payout once the reader has confirmed its fee and what arrives, and offers to credit the demo's wallet while that is empty. */
 export class PayoutForm extends LitElement {
   static override properties = {
     availableCents: { type: Number },
@@ -43,6 +51,7 @@ export class PayoutForm extends LitElement {
     destination: { state: true },
     errors: { state: true },
     done: { state: true },
+    confirmation: { state: true },
     sending: { state: true },
   };
 
@@ -54,7 +63,9 @@ export class PayoutForm extends LitElement {
   declare errors: FormErrors;
   /** The confirmation after a successful request. */
   declare done: string;
-  declare sending: 'none' | 'payout' | 'credit';
+  /** Null while nothing is to be confirmed. */
+  declare confirmation: Confirmation | null;
+  declare sending: 'none' | 'fees' | 'payout' | 'credit';
 
   /** Kept while it is unknown whether the server received the request, so that a retry pays once. */
   #idempotencyKey: string | null = null;
@@ -67,6 +78,7 @@ export class PayoutForm extends LitElement {
     this.destination = '';
     this.errors = {};
     this.done = '';
+    this.confirmation = null;
     this.sending = 'none';
   }
 
@@ -130,12 +142,41 @@ export class PayoutForm extends LitElement {
             </ul>
           </div>
           <button type="submit" class="primary" aria-disabled=${this.sending === 'none' ? 'false' : 'true'}>
-            ${this.sending === 'payout' ? 'Pedindo…' : 'Pedir saque'}
+            ${this.sending === 'payout' || this.sending === 'fees' ? 'Pedindo…' : 'Pedir saque'}
           </button>
           <p class="form-error" role="alert">${this.errors.form ?? nothing}</p>
           <p class="done" role="status">${this.done || nothing}</p>
         </form>
+        ${this.#renderConfirmation()}
       </section>
+    `;
+  }
+
+  #renderConfirmation(): TemplateResult {
+    const { confirmation } = this;
+    return html`
+      <dialog aria-labelledby="payout-dialog-title" @close=${this.#onClose}>
+        ${confirmation === null ? nothing : this.#renderTerms(confirmation)}
+      </dialog>
+    `;
+  }
+
+  #renderTerms({ method, amountCents, feeCents, destination }: Confirmation): TemplateResult {
+    return html`
+      <form novalidate method="dialog" @submit=${this.#confirm}>
+        <h2 id="payout-dialog-title">Confirmar o saque</h2>
+        <dl class="terms">
+          <div><dt>Como sai</dt><dd>${METHODS.find((each) => each.method === method)!.label}</dd></div>
+          <div><dt>Para</dt><dd>${destination}</dd></div>
+          <div><dt>Sai da carteira</dt><dd>${formatBrl(amountCents)}</dd></div>
+          <div><dt>Tarifa</dt><dd>${formatBrl(feeCents)}</dd></div>
+          <div class="net"><dt>Chega ao destino</dt><dd>${formatBrl(amountCents - feeCents)}</dd></div>
+        </dl>
+        <div class="dialog-buttons">
+          <button type="button" class="secondary" @click=${this.#close}>Voltar</button>
+          <button type="submit" class="primary">Confirmar saque</button>
+        </div>
+      </form>
     `;
   }
 
@@ -227,12 +268,37 @@ export class PayoutForm extends LitElement {
     };
     if (Object.keys(errors).length > 0) return this.#showErrors(errors);
 
-    this.sending = 'payout';
+    const { method } = this;
+    this.sending = 'fees';
     this.errors = {};
     this.done = '';
+    const feeCents = await readFee(method);
+    this.sending = 'none';
+    if (feeCents === null)
+      return this.#showErrors({ form: 'O servidor não disse a tarifa. Nada foi pedido: tente de novo.' });
+    if (amountCents! <= feeCents)
+      return this.#showErrors({ amount: `Tem de ser mais do que a tarifa, de ${formatBrl(feeCents)}.` });
+    this.confirmation = { method, amountCents: amountCents!, feeCents, destination };
+    await this.updateComplete;
+    this.querySelector('dialog')?.showModal();
+  }
+
+  #close(): void {
+    this.querySelector('dialog')?.close();
+  }
+
+  #onClose(): void {
+    this.confirmation = null;
+  }
+
+  /** Requests the payout that was confirmed; the dialog closes by itself. */
+  async #confirm(): Promise<void> {
+    if (this.confirmation === null || this.sending !== 'none') return;
+    const { method, amountCents, destination } = this.confirmation;
+    this.sending = 'payout';
     this.#idempotencyKey ??= crypto.randomUUID();
     const result = await postJson<{ code: string }>('/demo/dashboard/payouts', {
-      method: WIRE_NAMES[this.method],
+      method: WIRE_NAMES[method],
       amountCents,
       destination,
       idempotencyKey: this.#idempotencyKey,
@@ -240,7 +306,7 @@ export class PayoutForm extends LitElement {
     this.sending = 'none';
     if (!result.ok) {
       if (result.refusal.status > 0 && result.refusal.status < 500) this.#idempotencyKey = null;
-      return this.#showErrors(errorsOf(result.refusal, this.method));
+      return this.#showErrors(errorsOf(result.refusal, method));
     }
     this.#idempotencyKey = null;
     this.done = `Saque ${result.body.code} pedido. Ele aparece na lista e muda de estado sozinho.`;
@@ -267,6 +333,17 @@ export class PayoutForm extends LitElement {
     this.errors = errors;
     await this.updateComplete;
     this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }
+}
+
+/** Reads the fee of a payout now, because a merchant's fees may change; null where the server does not answer. */
+async function readFee(method: PayableMethod): Promise<number | null> {
+  try {
+    const response = await fetch('/demo/dashboard/payout-fees');
+    const feeCents = (await response.json())[WIRE_NAMES[method]];
+    return Number.isSafeInteger(feeCents) ? feeCents : null;
+  } catch {
+    return null;
   }
 }
 
