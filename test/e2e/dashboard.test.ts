@@ -252,6 +252,42 @@ describe('the table of PIX payments', () => {
   });
 });
 
+describe('the dialog of evidence', () => {
+  it('evidence is submitted from the dialog, which says what is wrong, and is shown in it', async () => {
+    const { page } = await openDashboard();
+    await fetch(`${shop.fixture.url}/simulator/disputes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+      body: JSON.stringify({ amountCents: 7_350 }),
+    });
+    const row = page.locator('#disputes tbody tr').filter({ hasText: '73,50' });
+    await row.getByText('nenhuma prova').waitFor();
+    await row.getByRole('button', { name: 'Enviar provas' }).click();
+    const dialog = page.getByRole('dialog', { name: /Disputa de R\$\s73,50/ });
+    const submit = () => dialog.getByRole('button', { name: 'Enviar provas' }).click();
+    await submit();
+    await dialog.getByText('Escreva o que aconteceu').waitFor();
+    await dialog.getByLabel('O que aconteceu').fill('Entregue na portaria.');
+    await dialog.getByLabel('Documentos').fill('http://loja.example/nota.pdf');
+    await submit();
+    await dialog.getByText('Cada documento precisa de um endereço https público').waitFor();
+    await dialog.getByLabel('Documentos').fill('https://loja.example/nota.pdf');
+    await submit();
+    await dialog.waitFor({ state: 'hidden' });
+    await row.getByText('Em análise', { exact: true }).waitFor();
+    await row.getByText('1 prova', { exact: true }).waitFor();
+
+    await row.getByRole('button', { name: 'Enviar provas' }).click();
+    await dialog.getByText('Entregue na portaria.').waitFor();
+    const link = dialog.getByRole('link', { name: 'https://loja.example/nota.pdf' });
+    expect([await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([
+      '_blank',
+      'noreferrer noopener',
+    ]);
+    expect(await dialog.getByLabel('O que aconteceu').inputValue()).toBe('');
+  });
+});
+
 describe('an invalid form', () => {
   it('an invalid form shows the error at its field and focuses it', async () => {
     await credit(50_000);
@@ -334,6 +370,36 @@ describe('the simulator', () => {
     await page.getByRole('button', { name: '+1 h' }).click();
 
     await page.getByText(/Adiantado .*1 h/).waitFor();
+  });
+});
+
+describe('large amounts', () => {
+  it('no figure of the wallet lies over another, from a phone to a laptop', async () => {
+    const { page } = await openDashboard();
+    for (const width of [320, 390, 1024, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      const overlaps = await page.evaluate(() => {
+        const texts = [...document.querySelectorAll<HTMLElement>('.wallet dd')].map((figure) => {
+          figure.textContent = 'R$\u00a099.999.999,99';
+          const range = document.createRange();
+          range.selectNodeContents(figure);
+          return range.getBoundingClientRect();
+        });
+        return texts.filter((a, index) =>
+          texts.some(
+            (b, other) =>
+              a.right > innerWidth ||
+              (other !== index &&
+                a.right > b.left &&
+                b.right > a.left &&
+                a.bottom > b.top &&
+                b.bottom > a.top),
+          ),
+        ).length;
+      });
+      expect([width, overlaps]).toEqual([width, 0]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    }
   });
 });
 
