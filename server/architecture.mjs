@@ -107,7 +107,7 @@ export const ARCHITECTURE = [
   // Of the families of PIX, their core has the lookups and the lists.
   {
     files: ['{payments,charges}/remote/service.ts'],
-    own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/mirror.ts'],
+    own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/*{mirror,commands}.ts'],
     others: ['kernel/**', MODELS, 'pix/remote/service.ts', 'upstream/**'],
   },
 

@@ -192,6 +192,7 @@ describe('the environment', () => {
     ['PSA_UPSTREAM_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_WEBHOOK_SECRET', 'whsec_HIDDEN'],
     ['PSA_UPSTREAM_LIMIT', '60'],
+    ['PSA_UPSTREAM_FAMILIES', 'payments'],
   ])(
     'An environment with %s=%s is refused in one line that names the variable, and never shows its value',
     (name, value) => {
@@ -221,6 +222,7 @@ describe('in front of a service', () => {
       url: 'https://api.example',
       keys: { live },
       webhookSecrets: [],
+      families: [],
       requestsPerMinute: 120,
       windowMs: 60_000,
     });
@@ -242,6 +244,7 @@ describe('in front of a service', () => {
       ...remote,
       PSA_UPSTREAM_TEST_KEY: sandbox,
       PSA_UPSTREAM_WEBHOOK_SECRET: ' whsec_old= , new secret ',
+      PSA_UPSTREAM_FAMILIES: ' payments , store,payments',
       PSA_UPSTREAM_LIMIT: '60',
       PSA_DATA_DIR: 'memory',
       PSA_DEMO: 'on',
@@ -250,6 +253,7 @@ describe('in front of a service', () => {
       url: 'https://api.example',
       keys: { live, sandbox },
       webhookSecrets: ['whsec_old=', 'new secret'],
+      families: ['payments', 'store', 'payments'],
       requestsPerMinute: 60,
       windowMs: 60_000,
     });
@@ -299,6 +303,10 @@ describe('in front of a service', () => {
     ['PSA_UPSTREAM_LIMIT', '0'],
     ['PSA_UPSTREAM_LIMIT', '100001'],
     ['PSA_UPSTREAM_LIMIT', 'HIDDEN'],
+    ['PSA_UPSTREAM_FAMILIES', 'HIDDEN'],
+    ['PSA_UPSTREAM_FAMILIES', 'payments,HIDDEN'],
+    ['PSA_UPSTREAM_FAMILIES', 'payments,'],
+    ['PSA_UPSTREAM_FAMILIES', 'Payments'],
     ['PSA_BOOTSTRAP_LIVE_KEY', 'ps_live_HIDDEN0123456789abcdef'],
     ['PSA_BOOTSTRAP_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],
   ])('%s=%s is refused in one line that names it, and never says its value', (name, value) => {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { UpstreamFamily } from './kernel/upstream-family.ts';
 import { environment, isLoopback, LOOPBACK, REQUESTS_PER_MINUTE } from './variables.ts';
 
 /** The service that a server in remote mode stands in front of, and the merchant's account there. */
@@ -9,6 +10,8 @@ export interface UpstreamConfig {
   keys: { live?: string; sandbox?: string };
   /** Several during a rotation; without any, every webhook is refused. */
   webhookSecrets: string[];
+  /** The families whose requests it takes in the form of this project's own service. */
+  families: UpstreamFamily[];
   /** The limit of requests to the service in any 60 seconds, over both environments and all instances. */
   requestsPerMinute: number;
   /** The length of that window: 60 seconds, or less in a test. */
@@ -143,6 +146,7 @@ const UPSTREAM_ONLY = [
   'PSA_UPSTREAM_LIVE_KEY',
   'PSA_UPSTREAM_TEST_KEY',
   'PSA_UPSTREAM_WEBHOOK_SECRET',
+  'PSA_UPSTREAM_FAMILIES',
   'PSA_UPSTREAM_LIMIT',
 ] as const;
 const EMBEDDED_ONLY = ['PSA_BOOTSTRAP_LIVE_KEY', 'PSA_BOOTSTRAP_TEST_KEY'] as const;
@@ -156,6 +160,7 @@ function toUpstreamConfig(data: Environment): UpstreamConfig | null {
       ...(data.PSA_UPSTREAM_TEST_KEY !== undefined && { sandbox: data.PSA_UPSTREAM_TEST_KEY }),
     },
     webhookSecrets: data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
+    families: data.PSA_UPSTREAM_FAMILIES ?? [],
     requestsPerMinute: data.PSA_UPSTREAM_LIMIT ?? REQUESTS_PER_MINUTE,
     windowMs: 60_000,
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { KEY_PREFIX, TOKEN_TEXT } from './access/model.ts';
 import { isNetwork } from './kernel/network.ts';
+import { UPSTREAM_FAMILIES, type UpstreamFamily } from './kernel/upstream-family.ts';
 
 export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
@@ -65,6 +66,16 @@ const secrets = z
     'must be secrets separated by commas, none of them empty',
   )
   .register(formats, { format: 'secrets, separated by commas' });
+
+const families = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine(
+    (all): all is UpstreamFamily[] =>
+      all.every((each) => UPSTREAM_FAMILIES.some((family) => family === each)),
+    `must be words separated by commas, each one of ${UPSTREAM_FAMILIES.join(', ')}`,
+  )
+  .register(formats, { format: 'families, separated by commas' });
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -212,6 +223,11 @@ export const environment = z.object({
     group: 'Remote mode',
     meaning: 'verifies the webhooks of the service; several while rotating, and for live and sandbox',
     unset: 'webhooks are refused',
+  }),
+  PSA_UPSTREAM_FAMILIES: families.optional().register(documentation, {
+    group: 'Remote mode',
+    meaning: `the families whose creations and changes the service takes in the form of this project’s own service, as you have seen: ${UPSTREAM_FAMILIES.join(', ')}`,
+    unset: 'none: they are NOT_OFFERED, and nothing is sent',
   }),
   PSA_UPSTREAM_LIMIT: wholeNumber(1, 100_000)
     .optional()

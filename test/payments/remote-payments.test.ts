@@ -13,6 +13,7 @@ import { createScriptedService, ok, refused, timeout } from '../support/scripted
 const PATH = '/v1/payments';
 const MINUTE = 60_000;
 const NOT_OFFERED = { code: 'NOT_OFFERED' };
+const RECEIVING = { callbackUrl: null, findProduct: async () => null, privateAddresses: false };
 
 let database: Database;
 beforeAll(async () => {
@@ -26,7 +27,7 @@ const newId = () => `psa_${String(++count).padStart(32, '0')}`;
 async function start() {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
-  const payments = createRemotePayments(facade);
+  const payments = createRemotePayments({ ...facade, ...RECEIVING });
   const saw: { at: Date; stale: boolean }[] = [];
   const requester = (priority: Requester['priority'], subject: string | null = null) =>
     payments.serviceFor({ priority, subject, onRead: (at, stale) => saw.push({ at, stale }) });
@@ -308,7 +309,7 @@ describe('a webhook of a PIX payment', () => {
 
 test('A followed payment is polled when it is due, by one of several instances, until it is paid', async () => {
   const { merchant, facade, payments, tenant, script, clock, create, kept } = await start();
-  const other = createRemotePayments(facade);
+  const other = createRemotePayments({ ...facade, ...RECEIVING });
   const paymentId = create();
   await merchant.find(tenant, paymentId);
   const followed = { all: false, ids: [paymentId] };

@@ -3,6 +3,7 @@ import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { createLogTailer, type LogTailer } from '../../server/src/events/log-tailer.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
@@ -41,6 +42,7 @@ export async function startFacade({
   limit = 120,
   windowMs = 60_000,
   pace,
+  families = [],
 }: {
   database: Database;
   clock?: ManualClock;
@@ -50,6 +52,8 @@ export async function startFacade({
   limit?: number;
   windowMs?: number;
   pace?: number;
+  /** The families whose requests the service takes. */
+  families?: readonly UpstreamFamily[];
 }): Promise<TestFacade> {
   const tenant = ownTenant ?? (await openAccount(database));
   const faults: unknown[] = [];
@@ -102,6 +106,7 @@ export async function startFacade({
     upstream,
     reads: createReads({ upstream, clock }),
     intents,
+    families: new Set(families),
     work,
     requests,
     corrections,

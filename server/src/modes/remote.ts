@@ -11,6 +11,7 @@ import { createDemoRoutes } from '../demo/routes.ts';
 import { createRemoteDisputes } from '../disputes/remote/service.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
+import type { Requester } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
 import { createRemotePayments } from '../payments/remote/service.ts';
@@ -118,6 +119,7 @@ export async function createRemoteRuntime({
     upstream,
     reads: createReads({ upstream, clock, onRead: upstreamMetrics.onRead }),
     intents,
+    families: new Set(upstreamConfig.families),
     pollNow: (tenant, resource) => createdPoller?.pollNow(tenant, resource),
     onFault,
     onCorrection(correction) {
@@ -135,17 +137,19 @@ export async function createRemoteRuntime({
   const store = createRemoteStore(dependencies);
   const sandbox = createRemoteSandbox(dependencies);
   const privateAddresses = config.webhookPrivateAddresses;
-  const cardPayments = createRemoteCardPayments({
-    ...dependencies,
+  const receiving = {
     callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVE_PATH : null,
-    findProduct: (tenant, id, requester) => products.serviceFor(requester).find(tenant, id),
+    findProduct: (tenant: Tenant, id: string, requester: Requester) =>
+      products.serviceFor(requester).find(tenant, id),
     privateAddresses,
-  });
-  Object.assign(requestKinds, payouts.requests, subaccounts.requests, cardPayments.requests);
-  const payments = createRemotePayments(dependencies);
+  };
+  const cardPayments = createRemoteCardPayments({ ...dependencies, ...receiving });
+  const payments = createRemotePayments({ ...dependencies, ...receiving });
   const charges = createRemoteCharges(dependencies);
   const disputes = createRemoteDisputes(dependencies);
   const subscriptions = createRemoteSubscriptions(dependencies);
+  for (const { requests } of [payouts, subaccounts, cardPayments, payments])
+    Object.assign(requestKinds, requests);
   const mirrored = {
     ...{ wallet, payout: payouts, subaccount_payout: subaccounts },
     ...{

@@ -56,6 +56,18 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
   };
 }
 
+const HAS_ENDED: ReadonlySet<string | null> = new Set(['paid', 'refunded', 'expired', 'failed']);
+
+/**
+ * The reason for which the answer to a creation must not reach a payer: another amount, or no code that takes it. Null where
+ * it may, and where what was created has ended since, and has no code any more.
+ */
+export function contradictionOf(claim: UpstreamPixResource, amountCents: Cents): string | null {
+  if (claim.amountCents !== amountCents) return 'another amount, or none';
+  if (HAS_ENDED.has(claim.status) || codeOf(claim, amountCents) !== null) return null;
+  return 'no code whose checksum holds and whose amount fits';
+}
+
 /** The members whose changes subscribers get. An amount that becomes known as 0 is no change. */
 function announcedMembers(resource: PixResource) {
   const { status, otherPaidCents, refundedCents, refundingCents, returnedCredits } = resource;

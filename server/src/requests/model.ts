@@ -8,6 +8,7 @@ export const REQUEST_OPERATIONS = [
   'transferToSubaccount',
   'createCardPayment',
   'startCheckout',
+  'createPayment',
 ] as const;
 
 export type RequestOperation = (typeof REQUEST_OPERATIONS)[number];

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { UpstreamFamily } from '../kernel/upstream-family.ts';
 import type { Intents, RequestKind } from './intents/operations.ts';
 import type { Correction } from './mirror.ts';
 import type { MirroredResource } from './mirror-store.ts';
@@ -19,6 +20,8 @@ export interface UpstreamDependencies {
   readonly upstream: Upstream;
   readonly reads: Reads;
   readonly intents: Intents;
+  /** The families whose requests the service takes, as the operator has seen; those of others are not sent. */
+  readonly families: ReadonlySet<UpstreamFamily>;
   /** Polls a resource now if it is followed: a request or a webhook has changed what is known of it. */
   pollNow(tenant: Tenant, resource: MirroredResource): void;
   /** Reports a fault that no caller sees, for the log. */

@@ -86,6 +86,11 @@ export function keyUsed(message: string | null): IdempotencyError {
   return new IdempotencyError(message ?? 'This idempotency key was used before with another input');
 }
 
+/** Whether the message of a 409 is about the key. The service gives no code, and the words of other refusals name none. */
+export function isKeyConflict(message: string | null): boolean {
+  return message !== null && /idempoten/i.test(message);
+}
+
 /** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
 export function noEndpoint(what: string): UpstreamError {
   return new UpstreamError(`The payments service has no endpoint for ${what}`, REFUSED);

@@ -1,5 +1,6 @@
 import { createRemotePixReads } from '../../pix/remote/service.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
+import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import { notOffered } from '../../upstream/responses.ts';
 import {
   isAnyPaymentId,
@@ -11,13 +12,16 @@ import {
 } from '../model.ts';
 import type { UpstreamPayment } from '../upstream-payment.ts';
 import { paymentEventFromWire, paymentFromWire } from '../wire.ts';
+import { createPaymentRequests, type PaymentRequestDependencies } from './commands.ts';
 import { observationOf, paymentFamily } from './mirror.ts';
 
 /**
- * PIX payments in front of another service, read only. The document shows no operation in a form that a payment could be
- * created by.
+ * Payments in front of another service. The document shows no operation in a form that a payment could be created by, so they
+ * are created where the operator has named the family. No token starts one: the service would not know its order.
  */
-export function createRemotePayments(facade: UpstreamDependencies): RemoteSlice<PaymentService> {
+export function createRemotePayments(
+  facade: UpstreamDependencies & PaymentRequestDependencies,
+): RemoteSlice<PaymentService> {
   const { lookups, readsFor } = createRemotePixReads<Payment, UpstreamPayment, PaymentMethod, PaymentFilter>(
     facade,
     {
@@ -28,13 +32,12 @@ export function createRemotePayments(facade: UpstreamDependencies): RemoteSlice<
       readClaim: paymentFromWire,
     },
   );
+  const requests = createPaymentRequests({ ...facade, mirror: mirrorPayments(facade, paymentFamily) });
 
   return {
     serviceFor: (requester) => ({
       ...readsFor(requester),
-      create: async () => {
-        throw notOffered('Creating PIX payments');
-      },
+      create: (tenant, input) => requests.create(tenant, input, requester),
       startCheckout: async () => {
         throw notOffered('Paying by PIX');
       },
@@ -54,6 +57,6 @@ export function createRemotePayments(facade: UpstreamDependencies): RemoteSlice<
       );
     },
 
-    requests: {},
+    requests: requests.kinds,
   };
 }

@@ -1,0 +1,110 @@
+import type { SoldProduct } from '../../card-payments/model.ts';
+import { behindChange, NotFoundError, type PaymentError, UnavailableError } from '../../kernel/errors.ts';
+import type { Requester } from '../../kernel/requester.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { notConfigured } from '../../pix/model.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import { assertTaken } from '../../upstream/families.ts';
+import type { RequestKind } from '../../upstream/intents/operations.ts';
+import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
+import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
+import { invalidInput, isKeyConflict, keyUsed, messageOf, refusalOf } from '../../upstream/responses.ts';
+import type { UpstreamAnswer } from '../../upstream/upstream.ts';
+import { assertCallbackUrl } from '../../webhooks/model.ts';
+import { type CreatePaymentInput, createPaymentInput, type Payment, paymentFromJson } from '../model.ts';
+import {
+  bodyOf,
+  contradictionOfPayment,
+  createdClaim,
+  toWanted,
+  type WantedPayment,
+} from '../requested-payment.ts';
+import type { UpstreamPayment } from '../upstream-payment.ts';
+import { paymentFromWire } from '../wire.ts';
+import { observationOf } from './mirror.ts';
+
+const WHAT = 'Creating PIX payments';
+const FIELDS = Object.keys(createPaymentInput.shape);
+
+/** The dependencies of requests for payments, beside the service. */
+export interface PaymentRequestDependencies {
+  /** The address for the service's webhooks; null where this server has none that the service can reach. */
+  callbackUrl: string | null;
+  /** Finds the product that is paid for; null once it was deleted. */
+  findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
+  /** Local development: webhooks may go to this machine. */
+  privateAddresses: boolean;
+}
+
+/** Requests for payments to the service. */
+export interface PaymentRequests {
+  /** @throws UnavailableError (NOT_OFFERED, where the operator has not named payments), and as `PaymentService.create` */
+  create(
+    tenant: Tenant,
+    input: CreatePaymentInput,
+    requester: Requester,
+  ): Promise<{ payment: Payment; replayed: boolean }>;
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+export function createPaymentRequests({
+  mirror,
+  callbackUrl,
+  findProduct,
+  privateAddresses,
+  ...facade
+}: UpstreamDependencies &
+  PaymentRequestDependencies & { mirror: MirroredPayments<UpstreamPayment> }): PaymentRequests {
+  const requests = createKeyedRequests<WantedPayment, UpstreamPayment>(facade, {
+    kind: 'createPayment',
+    inWords: 'creating PIX payments',
+    pathOf: () => '/v1/payments',
+    read: paymentFromWire,
+    contradictionOf: contradictionOfPayment,
+    observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
+    refusalOf: refusalOfCreation,
+  });
+
+  /** @throws NotFoundError, UpstreamError */
+  async function amountOf(
+    tenant: Tenant,
+    { valueCents, productId }: CreatePaymentInput,
+    requester: Requester,
+  ) {
+    if (valueCents != null) return valueCents;
+    const product = await findProduct(tenant, productId!, requester);
+    if (product?.priceCents == null) throw new NotFoundError('Product not found');
+    return product.priceCents;
+  }
+
+  return {
+    async create(tenant, { idempotencyKey, ...given }, requester) {
+      assertTaken(facade, 'payments', WHAT);
+      const input = { ...given, method: given.method ?? ('pix' as const) };
+      assertCallbackUrl(input.callbackUrl, privateAddresses);
+      if (input.method === 'ltc' && tenant.environment === 'sandbox')
+        throw new UnavailableError('NOT_IN_SANDBOX', 'LTC payments are not available in sandbox');
+      const key = idempotencyKey ?? null;
+      // A request that has begun stays as it was, whatever has happened to the product.
+      const wanted =
+        (await requests.begun(tenant, key)) ?? toWanted(input, await amountOf(tenant, input, requester));
+      const { resourceId, replayed } = await requests
+        .run(tenant, { key, input, wanted, body: bodyOf(wanted, callbackUrl) })
+        .finally(() => facade.pollNow(tenant, 'payment'));
+      const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
+        throw behindChange(error);
+      });
+      if (!known) throw new Error(`payment ${resourceId} was created and is not known`);
+      return { payment: paymentFromJson(known.snapshot), replayed };
+    },
+    kinds: requests.kinds,
+  };
+}
+
+function refusalOfCreation(answer: UpstreamAnswer, { method, productId }: WantedPayment): PaymentError {
+  const message = messageOf(answer.body);
+  if (answer.status === 404 && productId !== null) return new NotFoundError('Product not found');
+  if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
+  if (answer.status !== 409) return refusalOf(answer);
+  return isKeyConflict(message) ? keyUsed(message) : notConfigured(method.toUpperCase());
+}

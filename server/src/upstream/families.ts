@@ -1,0 +1,16 @@
+import type { UpstreamFamily } from '../kernel/upstream-family.ts';
+import type { UpstreamDependencies } from './dependencies.ts';
+import { notOffered } from './responses.ts';
+
+/**
+ * Refuses a request of a family that the operator has not named: nobody has seen the service take one. `what` begins a
+ * sentence: `Creating charges`.
+ * @throws UnavailableError
+ */
+export function assertTaken(
+  { families }: Pick<UpstreamDependencies, 'families'>,
+  family: UpstreamFamily,
+  what: string,
+): void {
+  if (!families.has(family)) throw notOffered(what);
+}

@@ -1,0 +1,115 @@
+import type { PaymentError } from '../kernel/errors.ts';
+import { UpstreamError } from '../kernel/errors.ts';
+import { readRecord } from '../kernel/lenient-json.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { UpstreamDependencies } from './dependencies.ts';
+import type { LookupResult, RequestKind } from './intents/operations.ts';
+import { intents as intentRecords } from './intents/store.ts';
+import { type Done, type Intent, intentKey } from './intents/transitions.ts';
+import type { Observation } from './mirror.ts';
+import { assertConclusive, isNotImplemented, isSuccess, noEndpoint, unreadable } from './responses.ts';
+import type { UpstreamAnswer } from './upstream.ts';
+
+/** Requests of one kind, as the service takes them: under an idempotency key, so that the same key gives one resource. */
+export interface KeyedRequest<Wanted, Claim> {
+  kind: string;
+  /** Their purpose, as an error names it: `creating charges`. */
+  inWords: string;
+  pathOf: (wanted: Wanted) => `/v1/${string}`;
+  /** Reads an answer; null where it is none of this kind. */
+  read: (body: unknown) => Claim | null;
+  /** The reason for which an answer is not of the request; null where it is. */
+  contradictionOf: (claim: Claim, wanted: Wanted) => string | null;
+  observationOf: (claim: Claim, wanted: Wanted, at: Date) => Observation;
+  refusalOf: (answer: UpstreamAnswer, wanted: Wanted) => PaymentError;
+  /** Left out, a resource whose answer is lost is useless: nobody has its code. */
+  money?: {
+    /** Asks the service for the outcome, without sending the request again. */
+    lookUp: (tenant: Tenant, intent: Intent) => Promise<LookupResult>;
+    lookupReference: (intent: Intent) => string;
+  };
+}
+
+/** The age at which a resource that nobody has seen is given up: a payment has expired by then. */
+const GIVEN_UP_AFTER_MS = 30 * 60_000;
+
+/** Creates the sender of the requests of one kind. */
+export function createKeyedRequests<Wanted, Claim>(
+  {
+    database: { sql },
+    clock,
+    upstream,
+    reads,
+    intents,
+    onFault,
+  }: Pick<UpstreamDependencies, 'database' | 'clock' | 'upstream' | 'reads' | 'intents' | 'onFault'>,
+  request: KeyedRequest<Wanted, Claim>,
+) {
+  const { kind, inWords, money } = request;
+
+  async function send({ environment }: Tenant, intent: Intent, body: object): Promise<Observation> {
+    const wanted = intent.summary as Wanted;
+    const at = clock.now();
+    const answer = await upstream
+      .send({
+        ...{ environment, method: 'POST', path: request.pathOf(wanted) },
+        // A request without a key has one here: sent again, it gives what the first has made.
+        body: { ...withoutNulls(body), idempotencyKey: intent.key },
+        requestOptions: { priority: 'money' },
+      })
+      .catch((error: unknown) => {
+        throw isNotImplemented(error) ? noEndpoint(inWords) : error;
+      })
+      .finally(() => reads.forget(environment));
+    assertConclusive(answer);
+    if (!isSuccess(answer))
+      throw answer.status === 405 ? noEndpoint(inWords) : request.refusalOf(answer, wanted);
+    if (!readRecord(answer.body)) throw unreadable();
+    const claim = request.read(answer.body);
+    const contradiction = claim ? request.contradictionOf(claim, wanted) : 'no such resource';
+    if (claim && contradiction === null) return request.observationOf(claim, wanted, at);
+    onFault(
+      new Error(`The payments service was asked for ${inWords}, and has answered with ${contradiction}`),
+    );
+    if (money) throw unreadable();
+    throw new UpstreamError(
+      `The answer of the payments service is not what was requested: it has ${contradiction}`,
+      { retryable: false, moneyMayHaveMoved: false },
+    );
+  }
+
+  return {
+    /** Finds what a key has begun to request; null where it has requested nothing, or was refused. */
+    async begun(tenant: Tenant, key: string | null): Promise<Wanted | null> {
+      if (key === null) return null;
+      const [before] = await intentRecords.load(sql, tenant, [intentKey(kind, key)]);
+      return before && before.state !== 'refused' ? (before.summary as Wanted) : null;
+    },
+
+    /** Makes the request once for its key. `wanted` is stored before it is sent, `body` is not. @throws as `Intents.run` */
+    run: <Input>(
+      tenant: Tenant,
+      { key, input, wanted, body }: { key: string | null; input: Input; wanted: Wanted; body: object },
+    ): Promise<Done> =>
+      intents.run<Input>(tenant, {
+        ...{ name: kind, key, input },
+        summary: () => wanted,
+        send: (intent) => send(tenant, intent, body),
+        safeToRepeat: !money,
+        lookupReference: (intent) => money?.lookupReference(intent) ?? null,
+      }),
+
+    kinds: {
+      [kind]: {
+        lookUp:
+          money?.lookUp ??
+          (async (_, { createdAt }) =>
+            clock.ms() - createdAt.getTime() < GIVEN_UP_AFTER_MS ? 'unclear' : 'not_there'),
+      },
+    } satisfies Record<string, RequestKind> as Readonly<Record<string, RequestKind>>,
+  };
+}
+
+function withoutNulls(body: object): object {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value != null));
+}

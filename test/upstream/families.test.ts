@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CreatePaymentInput } from '../../server/src/payments/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
+import type { Arrival, Fault } from '../support/fault-proxy.ts';
+import { PASS } from '../support/fault-proxy.ts';
+import { type Pair, type Service, startPair, startService } from '../support/pair.ts';
+
+const MINUTE = 60_000;
+const LOST: Fault = { kind: 'reset', when: 'after' };
+
+describe('a facade whose operator has named the families of the service', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ restLimit: 1_000_000 });
+  });
+  afterAll(async () => {
+    expect(service.app.faults).toEqual([]);
+    await service.app.close();
+  });
+
+  async function start(families: string, options: Parameters<typeof startPair>[0] = {}): Promise<Pair> {
+    const pair = await startPair({
+      ...{ service, account: {}, environment: { PSA_UPSTREAM_FAMILIES: families } },
+      ...options,
+    });
+    onTestFinished(async () => {
+      await pair.close();
+      await service.app.database.sql
+        .deleteFrom('task')
+        .where('account_id', '=', pair.accountIds.service)
+        .execute();
+    });
+    return pair;
+  }
+
+  const there = ({ accountIds }: Pair) => ({ accountId: accountIds.service, environment: 'live' }) as const;
+  const here = ({ accountIds }: Pair) => ({ accountId: accountIds.facade, environment: 'live' }) as const;
+  const live = ({ facade, keys }: Pair) => facade.client(keys.live);
+
+  /** The first request of this kind is carried out, and its answer is lost. */
+  function loseFirst(pair: Pair, matches: (arrival: Arrival) => boolean): void {
+    let isLost = false;
+    pair.proxy.plan = (arrival) => {
+      if (isLost || !matches(arrival)) return PASS;
+      isLost = true;
+      return LOST;
+    };
+  }
+  const posts = (pair: Pair, path: string) =>
+    pair.proxy.arrivals.filter((each) => each.method === 'POST' && each.path === path);
+
+  async function pay(pair: Pair, paymentId: string): Promise<void> {
+    await service.app.pix.pay({ txid: txidOf(paymentId) });
+    await service.app.payments.receive(there(pair), paymentId);
+    await pair.settled();
+  }
+
+  describe('payments', () => {
+    const INPUT: CreatePaymentInput = {
+      valueCents: 4990,
+      description: 'Rede Varanda',
+      customer: { name: 'Ana', email: 'ana@example.com', taxId: '52998224725' },
+      metadata: '{"order":"1042"}',
+      externalId: '1042',
+      callbackUrl: 'https://loja.example/psa',
+      idempotencyKey: 'pedido-1042',
+    };
+    const list = async (pair: Pair) =>
+      (await service.app.payments.listPage(there(pair), { limit: 9, offset: 0 })).items;
+
+    test('A payment is created at the service once for its key, is followed, and is paid by webhook', async () => {
+      const pair = await start('payments');
+      const create = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
+        __typename ... on PaymentSuccess { replayed payment { paymentId status amountCents description externalId
+          customer { name taxId } metadata pix { copyPaste txid } } } ... on UserError { code message } } }`;
+      const first = (await live(pair).request(create, { input: INPUT })).createPayment;
+      const [made, ...others] = await list(pair);
+      expect(others).toEqual([]);
+      expect(first).toEqual({
+        __typename: 'PaymentSuccess',
+        replayed: false,
+        payment: {
+          ...{
+            paymentId: made!.paymentId,
+            status: 'PENDING',
+            amountCents: 4990,
+            description: 'Rede Varanda',
+          },
+          ...{ externalId: '1042', metadata: '{"order":"1042"}' },
+          customer: { name: 'Ana', taxId: '***.982.247-**' },
+          pix: { copyPaste: made!.brCode, txid: txidOf(made!.paymentId) },
+        },
+      });
+      // The merchant's own address stays here: this server relays to it.
+      expect(made).toMatchObject({ externalId: '1042', callbackUrl: null });
+      const again = (await live(pair).request(create, { input: INPUT })).createPayment;
+      expect(again).toEqual({ ...first, replayed: true });
+      expect(posts(pair, '/v1/payments')).toHaveLength(1);
+      const other = (await live(pair).request(create, { input: { ...INPUT, valueCents: 1 } })).createPayment;
+      expect(other).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+
+      await pay(pair, made!.paymentId);
+      const { payments } = await live(pair).request('{ payments { totalCount nodes { paymentId status } } }');
+      expect(payments).toEqual({
+        totalCount: 1,
+        nodes: [{ paymentId: made!.paymentId, status: 'PAID' }],
+      });
+      expect(pair.facade.faults).toEqual([]);
+    });
+
+    test('A payment of a product has its price, and a product that is not there makes none', async () => {
+      const pair = await start('payments');
+      const { payments, products } = pair.services();
+      const { id: productId } = await products.create(here(pair), { name: 'Vela', priceCents: 1290 });
+      const { payment } = await payments.create(here(pair), { productId });
+      expect(payment).toMatchObject({ productId, amountCents: 1290, description: 'Vela' });
+      await expect(payments.create(here(pair), { productId: '0'.repeat(24) })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+      });
+      expect(await list(pair)).toHaveLength(1);
+    });
+
+    test('An answer that is lost moves no money, and the same key gives the one payment that was made', async () => {
+      const pair = await start('payments');
+      loseFirst(pair, ({ method, path }) => method === 'POST' && path === '/v1/payments');
+      const { payments } = pair.services();
+      const error = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false };
+      await expect(payments.create(here(pair), INPUT)).rejects.toMatchObject(error);
+      await pair.pass(MINUTE);
+      const { payment } = await payments.create(here(pair), INPUT);
+      const made = await list(pair);
+      expect(made.map(({ paymentId }) => paymentId)).toEqual([payment.paymentId]);
+      expect(payment.brCode).toBe(made[0]!.brCode);
+      expect(posts(pair, '/v1/payments').map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+        'pedido-1042',
+        'pedido-1042',
+      ]);
+    });
+
+    test('A lost payment that nobody asks for again is given up when it has expired, and its key still gives it', async () => {
+      const pair = await start('payments');
+      loseFirst(pair, ({ method, path }) => method === 'POST' && path === '/v1/payments');
+      const { payments, requests } = pair.services();
+      await expect(payments.create(here(pair), INPUT)).rejects.toMatchObject({ retryable: true });
+      expect(await requests.list(here(pair), 9)).toMatchObject([
+        { operation: 'createPayment', idempotencyKey: 'pedido-1042', amountCents: 4990 },
+      ]);
+      await pair.pass(120 * MINUTE);
+      expect(await requests.list(here(pair), 9)).toEqual([]);
+      const { payment } = await payments.create(here(pair), INPUT);
+      expect(payment).toMatchObject({ status: 'expired', paymentId: (await list(pair))[0]!.paymentId });
+      expect(await list(pair)).toHaveLength(1);
+    });
+
+    test('Two requests of one key at once make one payment, and two without a key make two', async () => {
+      const pair = await start('payments');
+      const { payments } = pair.services();
+      const [left, right] = await Promise.all([1, 2].map(() => payments.create(here(pair), INPUT)));
+      expect(left!.payment.paymentId).toBe(right!.payment.paymentId);
+      await payments.create(here(pair), { valueCents: 100 });
+      await payments.create(here(pair), { valueCents: 100 });
+      expect(await list(pair)).toHaveLength(3);
+    });
+
+    test('What the service refuses is refused as it is there, and its key stays free', async () => {
+      const pair = await start('payments', { account: { pixEnabled: false } });
+      const { payments } = pair.services();
+      await expect(payments.create(here(pair), INPUT)).rejects.toMatchObject({
+        code: 'PAYMENTS_NOT_CONFIGURED',
+      });
+      await expect(
+        payments.create({ ...here(pair), environment: 'sandbox' }, { ...INPUT, method: 'ltc' }),
+      ).rejects.toMatchObject({ code: 'NOT_IN_SANDBOX' });
+      expect(await list(pair)).toEqual([]);
+      await pair.pass(MINUTE);
+      await expect(payments.create(here(pair), { ...INPUT, valueCents: 1 })).rejects.toMatchObject({
+        code: 'PAYMENTS_NOT_CONFIGURED',
+      });
+    });
+
+    test('A payment by LTC has its address and its amount', async () => {
+      const pair = await start('payments');
+      const { payments } = pair.services();
+      const { payment } = await payments.create(here(pair), { valueCents: 5000, method: 'ltc' });
+      const [made] = await list(pair);
+      expect(payment).toMatchObject({
+        ...{ method: 'ltc', amountCents: 5000, brCode: null },
+        ltc: { address: made!.ltc!.address, litoshi: made!.ltc!.litoshi },
+      });
+    });
+  });
+});

@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { brCode } from '../../server/src/kernel/br-code.ts';
+import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
+import { createRemotePayments } from '../../server/src/payments/remote/service.ts';
+import type { RemoteSlice } from '../../server/src/upstream/dependencies.ts';
+import { openFreshDatabase } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
+
+const HEX = '0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
+const codeOf = (amountCents: number) =>
+  brCode({
+    url: 'pix.example.com/1',
+    ...(amountCents !== null && { amountCents }),
+    merchantName: 'P',
+    merchantCity: 'R',
+  });
+
+let database: Database;
+beforeAll(async () => {
+  database = await openFreshDatabase();
+});
+
+async function start<Service>(
+  families: readonly UpstreamFamily[],
+  create: (facade: Awaited<ReturnType<typeof startFacade>>) => RemoteSlice<Service>,
+) {
+  const script = createScriptedService();
+  const facade = await startFacade({ database, upstream: script.upstream, families });
+  const slice = create(facade);
+  Object.assign(facade.requests, slice.requests);
+  const port = slice.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
+  return { facade, script, port, tenant: facade.tenant };
+}
+
+const startPayments = (families: readonly UpstreamFamily[] = ['payments']) =>
+  start(families, (facade) =>
+    createRemotePayments({
+      ...facade,
+      ...{ callbackUrl: 'https://pay.example/webhooks/psa', findProduct: async () => null },
+      privateAddresses: false,
+    }),
+  );
+
+/** The answers of a service that lies, to a creation of 49.90. */
+const lies = (rightId: string, wrongId: string): [string, Record<string, unknown>][] => {
+  const right = { id: rightId, status: 'pending', amountCents: 4990, pixCopyPaste: codeOf(4990) };
+  const code = codeOf(4990);
+  return [
+    ['another prefix', { ...right, id: wrongId }],
+    ['no id', { ...right, id: undefined }],
+    ['another amount', { ...right, amountCents: 4991 }],
+    ['no amount', { ...right, amountCents: undefined }],
+    ['a code of another amount', { ...right, pixCopyPaste: codeOf(49_900) }],
+    [
+      'a code with a wrong CRC',
+      { ...right, pixCopyPaste: `${code.slice(0, -1)}${code.endsWith('0') ? 1 : 0}` },
+    ],
+    ['no code', { ...right, pixCopyPaste: null }],
+    ['no status and no code', { ...right, status: undefined, pixCopyPaste: undefined }],
+  ];
+};
+
+describe('a payment', () => {
+  const right = { paymentId: `psa_${HEX}`, status: 'pending', amountCents: 4990, pixCopyPaste: codeOf(4990) };
+
+  test('It is sent in whole, with a key, and never with the address of the merchant', async () => {
+    const { port, script, tenant } = await startPayments();
+    script.on('POST', '/v1/payments', () => ok(right));
+    const { payment } = await port.create(tenant, {
+      ...{ valueCents: 4990, metadata: ' {"a": 1}', externalId: '7', callbackUrl: 'https://loja.example/x' },
+      customer: { name: 'Ana', taxId: '52998224725' },
+    });
+    expect(payment).toMatchObject({
+      ...{ paymentId: right.paymentId, brCode: right.pixCopyPaste, externalId: '7', metadata: ' {"a": 1}' },
+      ...{ callbackUrl: 'https://loja.example/x', customer: { name: 'Ana', taxId: '52998224725' } },
+    });
+    expect(script.requests.map(({ body, requestOptions }) => ({ body, requestOptions }))).toEqual([
+      {
+        body: {
+          ...{ valueCents: 4990, method: 'pix', metadata: ' {"a": 1}', externalId: '7' },
+          customer: { name: 'Ana', taxId: '52998224725' },
+          callbackUrl: 'https://pay.example/webhooks/psa',
+          idempotencyKey: expect.stringMatching(/^psa-[0-9a-f]{24}$/),
+        },
+        requestOptions: { priority: 'money' },
+      },
+    ]);
+  });
+
+  test.each([
+    ...lies(`psa_${HEX}`, `psc_${HEX}`),
+    ['another method', { ...right, method: 'ltc' }],
+    ['a subscription', { ...right, paymentId: `psa_sub_${HEX}` }],
+  ] as const)(
+    'An answer with %s is an error, no code is in it, and the payment is not known',
+    async (_, answer) => {
+      const { port, script, tenant, facade } = await startPayments();
+      script.on('POST', '/v1/payments', () => ok(answer));
+      const input = { valueCents: 4990, idempotencyKey: 'k' };
+      const error = await port.create(tenant, input).catch((refusal: unknown) => refusal as Error);
+      expect(error).toMatchObject({
+        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+      });
+      expect((error as Error).message).not.toContain('000201');
+      expect(await port.count(tenant, {})).toBe(0);
+      expect(facade.faults).toHaveLength(1);
+      // The key is free, and the service may answer better.
+      script.on('POST', '/v1/payments', () => ok(right));
+      expect((await port.create(tenant, input)).payment.paymentId).toBe(right.paymentId);
+    },
+  );
+
+  test.each([
+    ['no status, and a code', { status: undefined }],
+    ['one that has ended meanwhile, without a code', { status: 'expired', pixCopyPaste: null }],
+  ])('An answer with %s is taken', async (_, rest) => {
+    const { port, script, tenant } = await startPayments();
+    script.on('POST', '/v1/payments', () => ok({ ...right, ...rest }));
+    expect((await port.create(tenant, { valueCents: 4990 })).payment.paymentId).toBe(right.paymentId);
+  });
+
+  test.each([
+    [
+      refused(400, 'valueCents: must be less'),
+      { fields: [{ path: 'input.valueCents', message: 'must be less' }] },
+    ],
+    [refused(401, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
+    [refused(403, 'no'), { code: 'PERMISSION_DENIED' }],
+    [refused(404, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
+    [refused(405, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
+    [refused(409, 'This idempotency key was used before'), { code: 'IDEMPOTENCY_CONFLICT' }],
+    [refused(409, 'no PIX'), { code: 'PAYMENTS_NOT_CONFIGURED' }],
+    [refused(500, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
+    [ok('<html>'), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
+    [timeout(), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
+  ])('A refusal is that of its status (%#)', async (answer, expected) => {
+    const { port, script, tenant } = await startPayments();
+    script.on('POST', '/v1/payments', () => answer);
+    await expect(port.create(tenant, { valueCents: 4990 })).rejects.toMatchObject(expected);
+    expect(await port.count(tenant, {})).toBe(0);
+  });
+
+  test('An address of the merchant that may not be called is refused, and nothing is sent', async () => {
+    const { port, script, tenant } = await startPayments();
+    const input = { valueCents: 4990, callbackUrl: 'http://10.0.0.1/x' };
+    await expect(port.create(tenant, input)).rejects.toMatchObject({
+      fields: [{ path: 'input.callbackUrl' }],
+    });
+    expect(script.requests).toEqual([]);
+  });
+
+  test('It is not offered where other families are named, and nothing is sent', async () => {
+    const { port, script, tenant } = await startPayments(['store']);
+    await expect(port.create(tenant, { valueCents: 4990 })).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+    expect(script.requests).toEqual([]);
+  });
+});
