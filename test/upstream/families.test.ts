@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CreatePaymentInput } from '../../server/src/payments/model.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
+import { approved } from '../support/cards.ts';
 import type { Arrival, Fault } from '../support/fault-proxy.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { type Pair, type Service, startPair, startService } from '../support/pair.ts';
@@ -187,6 +188,181 @@ describe('a facade whose operator has named the families of the service', () => 
         ...{ method: 'ltc', amountCents: 5000, brCode: null },
         ltc: { address: made!.ltc!.address, litoshi: made!.ltc!.litoshi },
       });
+    });
+  });
+
+  describe('refunds', () => {
+    const REFUND = `__typename ... on RefundSuccess { replayed refund { refundId status amountCents reason
+      of { ... on Payment { paymentId } ... on CardPayment { orderCode } ... on Charge { chargeId } } } }
+      ... on UserError { code message } ... on ValidationError { fields { path message } }
+      ... on UpstreamError { moneyMayHaveMoved retryable lookupReference }`;
+    const refund = async (pair: Pair, kind: string, input: object) =>
+      (
+        await live(pair).request(
+          `mutation ($input: Refund${kind}Input!) { refunded: refund${kind}(input: $input) { ${REFUND} } }`,
+          { input },
+        )
+      ).refunded;
+    const made = async (pair: Pair) =>
+      (
+        await service.app
+          .servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined })
+          .refunds.list(there(pair), { end: 'first', limit: 9 })
+      ).items.map((item) => item.refund);
+
+    async function paid(pair: Pair, input: Partial<CreatePaymentInput> = {}): Promise<string> {
+      const { payment } = await service.app.payments.create(there(pair), { valueCents: 4990, ...input });
+      await pay(pair, payment.paymentId);
+      return payment.paymentId;
+    }
+
+    test('A payment, a card payment and a charge are refunded once for a key, and followers get the end', async () => {
+      const pair = await start('refunds');
+      const paymentId = await paid(pair);
+      const { charge } = await service.app.charges.create(there(pair), { valueCents: 2000 });
+      await service.app.pix.pay({ txid: txidOf(charge.chargeId) });
+      await service.app.charges.receive(there(pair), charge.chargeId);
+      const { payment: card } = await service.app.cardPayments.create(there(pair), { valueCents: 3000 });
+      await service.app.cardPayments.pay(card.orderCode, approved());
+      await pair.settled();
+      const updates = live(pair).ws(
+        'subscription { allRefundUpdates { previousStatus refund { refundId status } } }',
+      );
+
+      const input = { paymentId, amountCents: 990, reason: 'Um item', idempotencyKey: 'devolucao-1' };
+      const first = await refund(pair, 'Payment', input);
+      expect(first).toMatchObject({
+        ...{ __typename: 'RefundSuccess', replayed: false },
+        refund: { status: 'PROCESSING', amountCents: 990, reason: 'Um item', of: { paymentId } },
+      });
+      expect((await updates.data()).allRefundUpdates).toEqual({
+        ...{ previousStatus: null, refund: { refundId: first.refund.refundId, status: 'PROCESSING' } },
+      });
+      await pair.pass(2 * MINUTE);
+      expect((await updates.data()).allRefundUpdates).toEqual({
+        previousStatus: 'PROCESSING',
+        refund: { refundId: first.refund.refundId, status: 'COMPLETED' },
+      });
+      await updates.close();
+      expect(await refund(pair, 'Payment', input)).toMatchObject({
+        ...{ replayed: true, refund: { refundId: first.refund.refundId, status: 'COMPLETED' } },
+      });
+      expect(await refund(pair, 'Charge', { chargeId: charge.chargeId })).toMatchObject({
+        refund: { amountCents: 2000, of: { chargeId: charge.chargeId } },
+      });
+      expect(await refund(pair, 'CardPayment', { orderCode: card.orderCode })).toMatchObject({
+        refund: { amountCents: 3000, of: { orderCode: card.orderCode } },
+      });
+      await pair.pass(2 * MINUTE);
+      expect(await made(pair)).toMatchObject([
+        ...[{ amountCents: 3000 }, { amountCents: 2000 }, { amountCents: 990, reason: 'Um item' }],
+      ]);
+      const shown = await live(pair).request(`{ refunds { totalCount nodes { amountCents status } }
+        one: refund(refundId: "${first.refund.refundId}") { amountCents }
+        byKey: refund(refundId: "ref_idem_devolucao-1") { amountCents }
+        none: refund(refundId: "ref_idem_devolucao-2") { amountCents }
+        payment(paymentId: "${paymentId}") { refundedCents } }`);
+      expect(shown).toEqual({
+        refunds: {
+          totalCount: 3,
+          nodes: [3000, 2000, 990].map((amountCents) => ({ amountCents, status: 'COMPLETED' })),
+        },
+        ...{ one: { amountCents: 990 }, byKey: { amountCents: 990 }, none: null },
+        payment: { refundedCents: 990 },
+      });
+      expect(pair.facade.faults).toEqual([]);
+    });
+
+    test('A refund whose answer is lost is found by its key at once', async () => {
+      const pair = await start('refunds');
+      const paymentId = await paid(pair);
+      loseFirst(pair, ({ method }) => method === 'POST');
+      const input = { paymentId, amountCents: 990, idempotencyKey: 'devolucao-1' };
+      const { refund: found } = await refund(pair, 'Payment', input);
+      expect(await made(pair)).toMatchObject([{ refundId: found.refundId }]);
+    });
+
+    test('Money may have moved while no answer comes, and the same key never refunds twice', async () => {
+      const pair = await start('refunds');
+      const paymentId = await paid(pair);
+      pair.proxy.plan = () => LOST;
+      const input = { paymentId, amountCents: 990, idempotencyKey: 'devolucao-1' };
+      const inDoubt = {
+        ...{ __typename: 'UpstreamError', moneyMayHaveMoved: true, retryable: false },
+        lookupReference: 'ref_idem_devolucao-1',
+      };
+      for (let time = 0; time < 2; time += 1) {
+        const asked = refund(pair, 'Payment', input);
+        // A lookup is tried three times, with pauses.
+        await pair.pass(MINUTE / 6);
+        expect(await asked).toMatchObject(inDoubt);
+      }
+      expect(await pair.services().requests.list(here(pair), 9)).toMatchObject([
+        { operation: 'refund', idempotencyKey: 'devolucao-1', amountCents: 990 },
+      ]);
+      pair.proxy.plan = () => PASS;
+      await pair.pass(3 * MINUTE);
+      expect(await pair.services().requests.list(here(pair), 9)).toEqual([]);
+      const { refund: found, replayed } = await refund(pair, 'Payment', input);
+      expect(replayed).toBe(true);
+      expect(await made(pair)).toMatchObject([{ refundId: found.refundId, status: 'completed' }]);
+      expect(await made(pair)).toHaveLength(1);
+    });
+
+    test('A refund that never arrived is not made, and its key may be used again', async () => {
+      const pair = await start('refunds');
+      const paymentId = await paid(pair);
+      pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'before' } : PASS);
+      const input = { paymentId, idempotencyKey: 'devolucao-1' };
+      expect(await refund(pair, 'Payment', input)).toMatchObject({ moneyMayHaveMoved: true });
+      pair.proxy.plan = () => PASS;
+      await pair.pass(30 * MINUTE);
+      expect(await made(pair)).toEqual([]);
+      expect(await refund(pair, 'Payment', input)).toMatchObject({ refund: { amountCents: 4990 } });
+      expect(await made(pair)).toHaveLength(1);
+    });
+
+    test('What the service refuses is refused as it is there', async () => {
+      const pair = await start('refunds');
+      const paymentId = await paid(pair);
+      const { payment: open } = await service.app.payments.create(there(pair), { valueCents: 4990 });
+      const { payment: elsewhere } = await service.app.payments.create(
+        { ...there(pair), environment: 'sandbox' },
+        { valueCents: 4990 },
+      );
+      expect(await refund(pair, 'Payment', { paymentId, amountCents: 4991 })).toMatchObject({
+        fields: [{ path: 'input.amountCents' }],
+      });
+      expect(await refund(pair, 'Payment', { paymentId: open.paymentId })).toMatchObject({
+        code: 'NOT_REFUNDABLE',
+      });
+      expect(await refund(pair, 'Payment', { paymentId: elsewhere.paymentId })).toMatchObject({
+        __typename: 'NotFoundError',
+      });
+      const { payouts } = service.app.servicesFor({
+        ...{ priority: 'merchant', subject: null, onRead: () => undefined },
+      });
+      await payouts.request(there(pair), {
+        ...{ method: 'pix', amountCents: 4000, destination: 'ana@example.com' },
+      });
+      expect(await refund(pair, 'Payment', { paymentId, amountCents: 4990 })).toMatchObject({
+        __typename: 'InsufficientFundsError',
+      });
+      expect(await made(pair)).toEqual([]);
+    });
+
+    test('A refund that the service made is known by its webhook, and one that fails, too', async () => {
+      const pair = await start('refunds');
+      await paid(pair, { customer: { email: 'devolve-falha@psa.example' } });
+      const [paymentId] = [
+        (await service.app.payments.listPage(there(pair), { limit: 1, offset: 0 })).items[0]!.paymentId,
+      ];
+      await refund(pair, 'Payment', { paymentId, amountCents: 10 });
+      await pair.pass(3 * MINUTE);
+      const { refunds } = await live(pair).request(
+        '{ refunds(status: [FAILED]) { nodes { amountCents status failureReason } } }',
+      );
+      expect(refunds.nodes).toMatchObject([{ amountCents: 10, status: 'FAILED' }]);
     });
   });
 });

@@ -3,6 +3,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { brCode } from '../../server/src/kernel/br-code.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
 import { createRemotePayments } from '../../server/src/payments/remote/service.ts';
+import { createRemoteRefunds } from '../../server/src/refunds/remote/service.ts';
 import type { RemoteSlice } from '../../server/src/upstream/dependencies.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
@@ -12,7 +13,7 @@ const HEX = '0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
 const codeOf = (amountCents: number) =>
   brCode({
     url: 'pix.example.com/1',
-    ...(amountCents !== null && { amountCents }),
+    amountCents,
     merchantName: 'P',
     merchantCity: 'R',
   });
@@ -154,6 +155,84 @@ describe('a payment', () => {
   test('It is not offered where other families are named, and nothing is sent', async () => {
     const { port, script, tenant } = await startPayments(['store']);
     await expect(port.create(tenant, { valueCents: 4990 })).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+    expect(script.requests).toEqual([]);
+  });
+});
+
+describe('a refund', () => {
+  const paymentId = `psa_${HEX}`;
+  const right = { refundId: `ref_${HEX.slice(8)}`, status: 'processing', amountCents: 990, paymentId };
+  const startRefunds = (families: readonly UpstreamFamily[] = ['refunds']) =>
+    start(families, (facade) =>
+      createRemoteRefunds({ ...facade, readWallet: () => Promise.reject(new Error('none')) }),
+    );
+  const resource = { type: 'payment', id: paymentId } as const;
+  const input = { amountCents: 990, idempotencyKey: 'devolucao-1' };
+
+  test.each([
+    ['another prefix', { ...right, refundId: `psa_${HEX}` }],
+    ['another amount', { ...right, amountCents: 4990 }],
+    ['no amount', { ...right, amountCents: undefined }],
+    ['another payment', { ...right, paymentId: `psa_${HEX.replace('0', '1')}` }],
+    ['a charge', { ...right, paymentId: undefined, chargeId: `psc_${HEX}` }],
+    ['no payment', { ...right, paymentId: undefined }],
+  ])(
+    'After an answer with %s money may have moved, and the refund is looked up by its key',
+    async (_, answer) => {
+      const { port, script, tenant } = await startRefunds();
+      script.on('POST', '/v1/payments/', () => ok(answer));
+      script.on('GET', '/v1/refunds/', () => ok(answer));
+      await expect(port.request(tenant, resource, input)).rejects.toMatchObject({
+        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: true },
+        lookupReference: 'ref_idem_devolucao-1',
+      });
+      expect(script.requestLines).toEqual([
+        `POST /v1/payments/${paymentId}/refunds`,
+        'GET /v1/refunds/ref_idem_devolucao-1',
+      ]);
+      expect(await port.count(tenant, {})).toBe(0);
+      script.on('GET', '/v1/refunds/', () => ok(right));
+      expect(await port.request(tenant, resource, input)).toMatchObject({
+        ...{ replayed: true, refund: { refundId: right.refundId, status: 'processing', resource } },
+      });
+    },
+  );
+
+  test('It is sent as it was requested, by the path of what it refunds', async () => {
+    const { port, script, tenant } = await startRefunds();
+    script.on('POST', '/v1/card-payments/', () => ok({ ...right, paymentId: undefined, orderCode: 'A/1' }));
+    const card = { type: 'card_payment', id: 'A/1' } as const;
+    await port.request(tenant, card, { ...input, reason: 'Um item' });
+    expect(script.requests).toMatchObject([
+      { path: '/v1/card-payments/A%2F1/refunds', body: { ...input, reason: 'Um item' } },
+    ]);
+  });
+
+  test('A refund of a word that is not known is on its way, and one that has ended does not go back', async () => {
+    const { port, script, tenant, facade } = await startRefunds();
+    script.on('POST', '/v1/payments/', () => ok({ ...right, status: 'em análise' }));
+    expect((await port.request(tenant, resource, input)).refund.status).toBe('processing');
+    for (const [status, expected] of [
+      ['completed', 'completed'],
+      ['failed', 'completed'],
+    ]) {
+      script.on('GET', '/v1/refunds/', () => ok({ ...right, status }));
+      facade.clock.advance(60_000);
+      expect(await port.find(tenant, right.refundId)).toMatchObject({ status: expected });
+    }
+  });
+
+  test('Without their word refunds are not offered, and nothing is sent', async () => {
+    const { port, script, tenant } = await startRefunds(['payments']);
+    for (const ask of [
+      () => port.request(tenant, resource, input),
+      () => port.find(tenant, right.refundId),
+      () => port.list(tenant, { end: 'first', limit: 1 }),
+      () => port.count(tenant, {}),
+      async () => port.assertAnnounced(),
+    ])
+      await expect(ask()).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+    expect(await port.findMany(tenant, [right.refundId])).toEqual([null]);
     expect(script.requests).toEqual([]);
   });
 });

@@ -30,6 +30,7 @@ function start() {
       charge: never,
       dispute: never,
       payment: never,
+      refund: never,
       subaccount_payout: never,
       subscription: never,
     },

@@ -549,6 +549,7 @@ interface ObservedTable extends TenantTable {
     | 'payment'
     | 'payout'
     | 'subaccount_payout'
+    | 'refund'
     | 'subscription'
     | 'wallet';
   id: string;

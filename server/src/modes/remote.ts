@@ -148,13 +148,15 @@ export async function createRemoteRuntime({
   const charges = createRemoteCharges(dependencies);
   const disputes = createRemoteDisputes(dependencies);
   const subscriptions = createRemoteSubscriptions(dependencies);
-  for (const { requests } of [payouts, subaccounts, cardPayments, payments])
+  const refunds = createRemoteRefunds({ ...dependencies, readWallet });
+  for (const { requests } of [payouts, subaccounts, cardPayments, payments, refunds])
     Object.assign(requestKinds, requests);
   const mirrored = {
     ...{ wallet, payout: payouts, subaccount_payout: subaccounts },
     ...{
       card_payment: cardPayments,
       payment: payments,
+      refund: refunds,
       charge: charges,
       dispute: disputes,
       subscription: subscriptions,
@@ -169,6 +171,7 @@ export async function createRemoteRuntime({
       card_payment: cardPayments.poll,
       dispute: disputes.poll,
       payment: payments.poll,
+      refund: refunds.poll,
       charge: charges.poll,
       subscription: subscriptions.poll,
     },
@@ -190,6 +193,7 @@ export async function createRemoteRuntime({
       payments.readWebhook,
       charges.readWebhook,
       disputes.readWebhook,
+      refunds.readWebhook,
       subscriptions.readWebhook,
       payouts.readWebhook,
       subaccounts.readWebhook,
@@ -219,7 +223,6 @@ export async function createRemoteRuntime({
       prepare: prepareToken,
     }),
   );
-  const refunds = createRemoteRefunds();
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor: ServicesFor = (requester) => ({
     access,
@@ -231,7 +234,7 @@ export async function createRemoteRuntime({
     payments: payments.serviceFor(requester),
     payouts: payouts.serviceFor(requester),
     products: products.serviceFor(requester),
-    refunds,
+    refunds: refunds.serviceFor(requester),
     requests: unresolvedRequests,
     sandbox: sandbox.serviceFor(requester),
     store: store.serviceFor(requester),
@@ -282,6 +285,7 @@ const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
   'dispute',
   'payment',
   'payout',
+  'refund',
   'subaccount_payout',
   'subscription',
   'wallet',

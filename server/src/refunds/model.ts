@@ -74,6 +74,11 @@ export function isRefundId(text: string): boolean {
   return /^ref_[0-9a-f]{24}$/.test(text);
 }
 
+/** Builds the reference to the refund that an idempotency key has made. */
+export function referenceOfKey(key: string): `ref_idem_${string}` {
+  return `${REFERENCE_OF_A_KEY}${key}`;
+}
+
 /** Reads the idempotency key in a reference to the refund that it made; null for any other text. */
 export function keyInReference(reference: string): string | null {
   if (!reference.startsWith(REFERENCE_OF_A_KEY)) return null;

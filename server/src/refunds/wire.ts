@@ -1,9 +1,27 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
+import {
+  type JsonRecord,
+  readCents,
+  readInstant,
+  readRecord,
+  readRecords,
+  readWholeText,
+  readWord,
+} from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
-import { REFUND_STATUSES, type Refund, type RefundedType, type RefundSnapshot } from './model.ts';
+import {
+  isRefundId,
+  REFUND_STATUSES,
+  REFUNDED_TYPES,
+  type Refund,
+  type RefundedResource,
+  type RefundedType,
+  type RefundSnapshot,
+} from './model.ts';
+import type { UpstreamRefund } from './upstream-refund.ts';
 
 /** A refund in the REST interface. The document has none: it is an extension of this service. */
 export const refundWire = z
@@ -80,4 +98,50 @@ export function refundWebhook(
     metadata,
     ...(isTest && { sandbox: true }),
   };
+}
+
+// ── Read from another service: members by name. Their names are this service's own, for the document shows none ──
+
+/** Reads an answer; null where it is no refund. */
+export function refundFromWire(body: unknown): UpstreamRefund | null {
+  const record = readRecords(body).find(hasRefundId);
+  return record ? readRefund(record) : null;
+}
+
+/** Reads the event of a webhook: any with a `refundId` is one, unless it is about a dispute. Null: it is none. */
+export function refundEventFromWire(payload: unknown): UpstreamRefund | null {
+  const record = readRecords(payload).find(hasRefundId);
+  const isDispute = [readRecord(payload), record].some((each) => typeof each?.disputeId === 'string');
+  return record && !isDispute ? readRefund(record) : null;
+}
+
+function hasRefundId(record: JsonRecord): record is JsonRecord & { refundId: string } {
+  return typeof record.refundId === 'string' && isRefundId(record.refundId);
+}
+
+function readRefund(record: JsonRecord & { refundId: string }): UpstreamRefund {
+  const status = readWord(record.status);
+  return {
+    refundId: record.refundId,
+    status: REFUND_STATUSES.find((each) => each === status) ?? null,
+    resource: readResource(record),
+    amountCents: readCents(record.amountCents),
+    reason: readWholeText(record.reason, { max: TEXT_MAX }),
+    endToEndId: readWholeText(record.endToEndId, { max: TEXT_MAX }),
+    failureReason: readWholeText(record.failureReason, { max: TEXT_MAX }),
+    createdAt: readInstant(record.createdAt),
+    completedAt: readInstant(record.completedAt),
+  };
+}
+
+const TEXT_MAX = 4_096;
+
+/** The refunded resource: named by the member of its family, or as `resource` in an event. */
+function readResource(record: JsonRecord): RefundedResource | null {
+  const named = readRecord(record.resource);
+  for (const type of REFUNDED_TYPES) {
+    const id = readWholeText(named?.type === type ? named.id : record[REFERENCES[type]], { max: 128 });
+    if (id !== null) return { type, id };
+  }
+  return null;
 }

@@ -9,6 +9,7 @@ export const REQUEST_OPERATIONS = [
   'createCardPayment',
   'startCheckout',
   'createPayment',
+  'refund',
 ] as const;
 
 export type RequestOperation = (typeof REQUEST_OPERATIONS)[number];

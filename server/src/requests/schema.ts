@@ -10,7 +10,13 @@ const OperationEnum = builder.enumType('UnresolvedOperation', {
   values: Object.fromEntries([
     ...REQUEST_OPERATIONS.map((value) => [
       value.replace(/[A-Z]/g, '_$&').toUpperCase(),
-      { value, description: `The mutation ${value}.` },
+      {
+        value,
+        description:
+          value === 'refund'
+            ? 'The mutation refundCardPayment, refundPayment or refundCharge.'
+            : `The mutation ${value}.`,
+      },
     ]),
     ['UNKNOWN', { value: 'unknown', description: 'One that this server does not know yet.' }],
   ]) as Record<string, { value: UnresolvedRequest['operation']; description: string }>,

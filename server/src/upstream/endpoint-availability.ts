@@ -94,6 +94,8 @@ const PATH_WORDS: ReadonlySet<string> = new Set([
   'payments',
   'disputes',
   'subscriptions',
+  'refunds',
+  'evidence',
 ]);
 
 /** The endpoint of a request without its ids, for the metrics and traces: `GET /v1/subaccounts/{id}/statement`. */

@@ -21,7 +21,7 @@ export interface KeyedRequest<Wanted, Claim> {
   /** The reason for which an answer is not of the request; null where it is. */
   contradictionOf: (claim: Claim, wanted: Wanted) => string | null;
   observationOf: (claim: Claim, wanted: Wanted, at: Date) => Observation;
-  refusalOf: (answer: UpstreamAnswer, wanted: Wanted) => PaymentError;
+  refusalOf: (answer: UpstreamAnswer, wanted: Wanted, tenant: Tenant) => PaymentError | Promise<PaymentError>;
   /** Left out, a resource whose answer is lost is useless: nobody has its code. */
   money?: {
     /** Asks the service for the outcome, without sending the request again. */
@@ -47,7 +47,8 @@ export function createKeyedRequests<Wanted, Claim>(
 ) {
   const { kind, inWords, money } = request;
 
-  async function send({ environment }: Tenant, intent: Intent, body: object): Promise<Observation> {
+  async function send(tenant: Tenant, intent: Intent, body: object): Promise<Observation> {
+    const { environment } = tenant;
     const wanted = intent.summary as Wanted;
     const at = clock.now();
     const answer = await upstream
@@ -62,8 +63,8 @@ export function createKeyedRequests<Wanted, Claim>(
       })
       .finally(() => reads.forget(environment));
     assertConclusive(answer);
-    if (!isSuccess(answer))
-      throw answer.status === 405 ? noEndpoint(inWords) : request.refusalOf(answer, wanted);
+    if (answer.status === 405) throw noEndpoint(inWords);
+    if (!isSuccess(answer)) throw await request.refusalOf(answer, wanted, tenant);
     if (!readRecord(answer.body)) throw unreadable();
     const claim = request.read(answer.body);
     const contradiction = claim ? request.contradictionOf(claim, wanted) : 'no such resource';

@@ -10,6 +10,7 @@ export type MirroredResource =
   | 'dispute'
   | 'payment'
   | 'payout'
+  | 'refund'
   | 'subaccount_payout'
   | 'subscription'
   | 'wallet';

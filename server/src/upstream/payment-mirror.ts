@@ -10,7 +10,7 @@ export interface PaymentFamily<
   P extends { version: number; status: string },
   C extends { status: string | null },
 > {
-  resource: 'card_payment' | 'charge' | 'dispute' | 'payment' | 'subscription';
+  resource: 'card_payment' | 'charge' | 'dispute' | 'payment' | 'refund' | 'subscription';
   idOf(claim: C): string;
   /** Merges a claim; null where nothing changes. `changed`: the status before, where subscribers get an update. */
   merge(

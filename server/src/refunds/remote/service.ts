@@ -1,21 +1,124 @@
-import { notOffered } from '../../upstream/responses.ts';
-import type { RefundService } from '../model.ts';
+import { UpstreamError } from '../../kernel/errors.ts';
+import type { Requester } from '../../kernel/requester.ts';
+import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import {
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../upstream/dependencies.ts';
+import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
+import { assertTaken } from '../../upstream/families.ts';
+import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lists.ts';
+import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
+import { mirrorPayments } from '../../upstream/payment-mirror.ts';
+import { notOffered, withUpstreamErrors } from '../../upstream/responses.ts';
+import type { Wallet } from '../../wallet/model.ts';
+import {
+  isFinal,
+  isRefundId,
+  keyInReference,
+  REFUND_STATUSES,
+  REFUNDED_TYPES,
+  type RefundFilter,
+  type RefundService,
+  refundFromJson,
+} from '../model.ts';
+import { refundEventFromWire, refundFromWire } from '../wire.ts';
+import { createRefundRequests } from './commands.ts';
+import { observationOf, refundFamily } from './mirror.ts';
+
+const GET: Endpoint = { name: 'GET /v1/refunds/{refundId}', inWords: 'looking a refund up' };
+
+/** The time between polls of a followed refund, which a bank ends in days. */
+const POLL_MS = 60_000;
+const ALL = { parent: REFUNDED_TYPES, status: REFUND_STATUSES };
 
 /**
- * Refunds in front of another service: the document shows no operation for them, so none is requested and none is known.
- * The status of a card payment shows one that the service has made.
+ * Refunds in front of another service. The document shows no operation for them, so none is requested and none is known where the
+ * operator has not named the family: the status of a payment shows one that the service has made. Single ones are read from the
+ * service, lists from the mirror.
  */
-export function createRemoteRefunds(): RefundService {
-  const refuse = (what: string) => {
-    throw notOffered(what);
-  };
+export function createRemoteRefunds(
+  facade: UpstreamDependencies & { readWallet: (tenant: Tenant) => Promise<Wallet> },
+): RemoteSlice<RefundService> {
+  const { sql } = facade.database;
+  const endpoints = createEndpoints(facade.clock);
+  const mirror = mirrorPayments(facade, refundFamily);
+  const lookups = createPaymentLookups({
+    ...facade,
+    ...{ endpoints, mirror },
+    endpoint: GET,
+    pathOf: (refundId) => `/v1/refunds/${refundId}`,
+    family: refundFamily,
+    isId: isRefundId,
+    isPossible: () => true,
+    readClaim: refundFromWire,
+    pollInterval: ({ status }) => (isFinal(status) ? null : POLL_MS),
+  });
+  const requests = createRefundRequests({ ...facade, endpoint: GET, endpoints, mirror });
+  const isTaken = facade.families.has('refunds');
+
+  /** Says that the service has no refunds, where it has shown that. @throws UnavailableError, and what `read` throws */
+  async function offered<Value>(environment: Environment, read: Promise<Value>): Promise<Value> {
+    return withUpstreamErrors(read).catch((error: unknown) => {
+      const isMissing = endpoints.isMissing(environment, GET) && error instanceof UpstreamError;
+      throw isMissing ? notOffered('Looking a refund up') : error;
+    });
+  }
+
+  const rangeOf = ({ types, status }: RefundFilter) => ({ parent: types, status, period: {} });
+
   return {
-    request: async () => refuse('Refunding'),
-    find: async () => refuse('Looking a refund up'),
-    findMany: async (_, refundIds) => refundIds.map(() => null),
-    ofResources: async (_, __, ids) => ids.map(() => null),
-    list: async () => refuse('Listing refunds'),
-    count: async () => refuse('Listing refunds'),
-    assertAnnounced: () => refuse('Following refunds'),
+    serviceFor: (requester: Requester) => ({
+      request: requests.request,
+      async find(tenant, reference) {
+        assertTaken(facade, 'refunds', 'Looking a refund up');
+        const key = keyInReference(reference);
+        const found =
+          key === null
+            ? lookups.findMany(tenant, [reference], requester).then(([refund]) => refund ?? null)
+            : requests.findByKey(tenant, key, requestOptionsFor(requester));
+        return offered(tenant.environment, found);
+      },
+      findMany: async (tenant, refundIds) =>
+        isTaken
+          ? offered(tenant.environment, lookups.findMany(tenant, refundIds, requester))
+          : refundIds.map(() => null),
+      // The service does not tell which refunds a payment has; its amounts show them.
+      ofResources: async (_, __, ids) => ids.map(() => null),
+      async list(tenant, { end, limit, after, before, ...filter }) {
+        assertTaken(facade, 'refunds', 'Listing refunds');
+        const range = { ...rangeOf(filter), end, limit: limit + 1, after, before, allOf: ALL };
+        const rows = await listMirroredRange(sql, tenant, 'refund', range);
+        const items = rows.map(({ place, observed }) => ({
+          place,
+          refund: refundFromJson(observed.snapshot),
+        }));
+        const more = items.length > limit;
+        // One row too many was read, at the end that was read last.
+        return { items: end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+      },
+      async count(tenant, filter) {
+        assertTaken(facade, 'refunds', 'Listing refunds');
+        return countMirroredRange(sql, tenant, 'refund', rangeOf(filter));
+      },
+      assertAnnounced: () => assertTaken(facade, 'refunds', 'Following refunds'),
+    }),
+
+    poll: lookups.poll,
+    refresh: lookups.refresh,
+
+    readWebhook(payload) {
+      const claim = isTaken ? refundEventFromWire(payload) : null;
+      return (
+        claim && {
+          resource: 'refund',
+          reference: claim.refundId,
+          observation: observationOf(claim, null),
+        }
+      );
+    },
+
+    requests: requests.kinds,
   };
 }

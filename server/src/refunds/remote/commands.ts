@@ -1,0 +1,190 @@
+import {
+  behindChange,
+  InsufficientFundsError,
+  NotFoundError,
+  type PaymentError,
+  UnavailableError,
+  UpstreamError,
+} from '../../kernel/errors.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
+import { assertTaken } from '../../upstream/families.ts';
+import type { LookupResult, RequestKind } from '../../upstream/intents/operations.ts';
+import { intents as intentRecords } from '../../upstream/intents/store.ts';
+import { type Intent, intentKey } from '../../upstream/intents/transitions.ts';
+import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
+import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
+import {
+  invalidInput,
+  isKeyConflict,
+  isSuccess,
+  keyUsed,
+  messageOf,
+  refusalOf,
+} from '../../upstream/responses.ts';
+import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
+import type { Wallet } from '../../wallet/model.ts';
+import {
+  type Refund,
+  type RefundedType,
+  type RefundService,
+  referenceOfKey,
+  refundFromJson,
+  refundInput,
+} from '../model.ts';
+import { contradictionOf, toWanted, type UpstreamRefund, type WantedRefund } from '../upstream-refund.ts';
+import { refundFromWire } from '../wire.ts';
+import { observationOf } from './mirror.ts';
+
+const REFUND = 'refund';
+
+/** The paths of what can be refunded, and its name in an error. */
+const PATHS = {
+  card_payment: 'card-payments',
+  payment: 'payments',
+  charge: 'charges',
+} as const satisfies Record<RefundedType, string>;
+const FIELDS = Object.keys(refundInput.shape);
+const TITLES = { card_payment: 'Payment', payment: 'Payment', charge: 'Charge' } as const;
+
+/** Requests for refunds to the service. */
+export interface RefundRequests {
+  request: RefundService['request'];
+  /** Finds the refund that a key has requested; null where the service has none. @throws RateLimitError, UpstreamFault, PaymentError */
+  findByKey(tenant: Tenant, key: string, requestOptions: RequestOptions): Promise<Refund | null>;
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+export function createRefundRequests({
+  endpoint,
+  endpoints,
+  mirror,
+  readWallet,
+  ...facade
+}: UpstreamDependencies & {
+  /** The lookup of a refund. */
+  endpoint: Endpoint;
+  endpoints: Endpoints;
+  mirror: MirroredPayments<UpstreamRefund>;
+  /** Reads the wallet, for the figures of a refusal. */
+  readWallet: (tenant: Tenant) => Promise<Wallet>;
+}): RefundRequests {
+  const { clock, upstream, pollNow } = facade;
+
+  const requests = createKeyedRequests<WantedRefund, UpstreamRefund>(facade, {
+    kind: REFUND,
+    inWords: 'refunding',
+    pathOf: ({ resource: { type, id } }) => `/v1/${PATHS[type]}/${encodeURIComponent(id)}/refunds`,
+    read: refundFromWire,
+    contradictionOf,
+    observationOf: (claim, { reason }, at) => observationOf({ ...claim, reason: claim.reason ?? reason }, at),
+    refusalOf: refusalOfRefund,
+    money: { lookUp, lookupReference: ({ key }) => referenceOfKey(key) },
+  });
+
+  /** Asks the service for the refund of a key; null where it has none. @throws RateLimitError, UpstreamFault, PaymentError */
+  async function ask({ environment }: Tenant, key: string, requestOptions: RequestOptions) {
+    const at = clock.now();
+    const path = `/v1/refunds/${referenceOfKey(key)}` as const;
+    const answer = await endpoints.ask(environment, endpoint, () =>
+      upstream.get({ environment, path, requestOptions }),
+    );
+    if (answer.status === 404) return null;
+    if (!isSuccess(answer)) throw refusalOf(answer);
+    const claim = refundFromWire(answer.body);
+    return claim && { claim, at };
+  }
+
+  async function lookUp(tenant: Tenant, intent: Intent): Promise<LookupResult> {
+    const priority = intent.lookups === 0 ? 'money' : 'query';
+    const wanted = intent.summary as WantedRefund;
+    let shown: Awaited<ReturnType<typeof ask>>;
+    try {
+      shown = await ask(tenant, intent.key, { priority });
+    } catch (error) {
+      if (error instanceof UpstreamError && !error.retryable)
+        return { unclear: 'The payments service does not show refunds' };
+      throw error;
+    }
+    if (!shown) return 'not_there';
+    const contradiction = contradictionOf(shown.claim, wanted);
+    if (contradiction !== null) return { unclear: `The refund of this key has ${contradiction}` };
+    return { found: observationOf(shown.claim, shown.at) };
+  }
+
+  /** The refusal of a refund that was certainly not made. The service gives no code, and its words may change. */
+  async function refusalOfRefund(
+    answer: UpstreamAnswer,
+    { resource, amountCents }: WantedRefund,
+    tenant: Tenant,
+  ): Promise<PaymentError> {
+    const message = messageOf(answer.body);
+    if (answer.status === 404) return new NotFoundError(`${TITLES[resource.type]} not found`);
+    if (answer.status === 400 || answer.status === 422) {
+      const refusal = invalidInput(message, { fields: FIELDS });
+      const isAboutField = refusal.fields.some(({ path }) => path !== 'input');
+      return (!isAboutField && (await toShortfall(tenant, amountCents, message))) || refusal;
+    }
+    if (answer.status !== 409) return refusalOf(answer);
+    if (isKeyConflict(message)) return keyUsed(message);
+    const isDisputed = message !== null && /disput/i.test(message);
+    return new UnavailableError(
+      isDisputed ? 'DISPUTE_STATE' : 'NOT_REFUNDABLE',
+      message ?? 'The payments service does not refund this',
+    );
+  }
+
+  /** The refusal of more than can be withdrawn; null where the wallet does not show that. */
+  async function toShortfall(
+    tenant: Tenant,
+    amountCents: number | null,
+    message: string | null,
+  ): Promise<InsufficientFundsError | null> {
+    const wallet = amountCents === null ? null : await readWallet(tenant).catch(() => null);
+    const withdrawableCents = wallet?.withdrawableCents ?? null;
+    if (!wallet || withdrawableCents === null || amountCents! <= withdrawableCents) return null;
+    return new InsufficientFundsError(message ?? 'The payments service refuses this', {
+      requestedCents: amountCents!,
+      withdrawableCents,
+      balanceCents: wallet.balanceCents,
+      disputeBlockedCents: wallet.disputeBlockedCents,
+      subaccountsBalanceCents: wallet.subaccountsBalanceCents,
+      cryptoBalanceLitoshi: null,
+    });
+  }
+
+  return {
+    async request(tenant, resource, { idempotencyKey, ...input }) {
+      assertTaken(facade, 'refunds', 'Refunding');
+      const wanted = toWanted(resource, input);
+      const { amountCents, reason } = wanted;
+      const { resourceId, replayed } = await requests
+        .run(tenant, {
+          ...{ key: idempotencyKey ?? null, input: wanted, wanted },
+          body: { amountCents, reason },
+        })
+        .finally(() => {
+          for (const changed of ['refund', resource.type, 'wallet'] as const) pollNow(tenant, changed);
+        });
+      const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
+        throw behindChange(error);
+      });
+      if (!known) throw new Error(`refund ${resourceId} was made and is not known`);
+      return { refund: refundFromJson(known.snapshot), replayed };
+    },
+
+    async findByKey(tenant, key, requestOptions) {
+      const [made] = await intentRecords.load(facade.database.sql, tenant, [intentKey(REFUND, key)]);
+      const known = made?.resourceId ? await mirror.find(tenant, made.resourceId) : null;
+      if (known) return refundFromJson(known.snapshot);
+      const shown = await ask(tenant, key, requestOptions);
+      if (!shown) return null;
+      const before = await mirror.find(tenant, shown.claim.refundId);
+      const recorded = await mirror.record(tenant, before, shown.claim, shown.at);
+      return recorded && refundFromJson(recorded.snapshot);
+    },
+
+    kinds: requests.kinds,
+  };
+}
