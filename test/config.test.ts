@@ -244,7 +244,7 @@ describe('in front of a service', () => {
       ...remote,
       PSA_UPSTREAM_TEST_KEY: sandbox,
       PSA_UPSTREAM_WEBHOOK_SECRET: ' whsec_old= , new secret ',
-      PSA_UPSTREAM_FAMILIES: ' payments , store,payments',
+      PSA_UPSTREAM_FAMILIES: ' payments , store,refunds',
       PSA_UPSTREAM_LIMIT: '60',
       PSA_DATA_DIR: 'memory',
       PSA_DEMO: 'on',
@@ -253,7 +253,7 @@ describe('in front of a service', () => {
       url: 'https://api.example',
       keys: { live, sandbox },
       webhookSecrets: ['whsec_old=', 'new secret'],
-      families: ['payments', 'store', 'payments'],
+      families: ['payments', 'store', 'refunds'],
       requestsPerMinute: 60,
       windowMs: 60_000,
     });

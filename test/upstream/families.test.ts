@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CreatePaymentInput } from '../../server/src/payments/model.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { approved } from '../support/cards.ts';
-import type { Arrival, Fault } from '../support/fault-proxy.ts';
 import { PASS } from '../support/fault-proxy.ts';
-import { type Pair, type Service, startPair, startService } from '../support/pair.ts';
+import { here, LOST, live, loseFirst, portsOf, sent, startNamed, there } from '../support/named-families.ts';
+import { type Pair, type Service, startService } from '../support/pair.ts';
 
 const MINUTE = 60_000;
-const LOST: Fault = { kind: 'reset', when: 'after' };
 
 describe('a facade whose operator has named the families of the service', () => {
   let service: Service;
@@ -19,36 +18,8 @@ describe('a facade whose operator has named the families of the service', () => 
     await service.app.close();
   });
 
-  async function start(families: string, options: Parameters<typeof startPair>[0] = {}): Promise<Pair> {
-    const pair = await startPair({
-      ...{ service, account: {}, environment: { PSA_UPSTREAM_FAMILIES: families } },
-      ...options,
-    });
-    onTestFinished(async () => {
-      await pair.close();
-      await service.app.database.sql
-        .deleteFrom('task')
-        .where('account_id', '=', pair.accountIds.service)
-        .execute();
-    });
-    return pair;
-  }
-
-  const there = ({ accountIds }: Pair) => ({ accountId: accountIds.service, environment: 'live' }) as const;
-  const here = ({ accountIds }: Pair) => ({ accountId: accountIds.facade, environment: 'live' }) as const;
-  const live = ({ facade, keys }: Pair) => facade.client(keys.live);
-
-  /** The first request of this kind is carried out, and its answer is lost. */
-  function loseFirst(pair: Pair, matches: (arrival: Arrival) => boolean): void {
-    let isLost = false;
-    pair.proxy.plan = (arrival) => {
-      if (isLost || !matches(arrival)) return PASS;
-      isLost = true;
-      return LOST;
-    };
-  }
-  const posts = (pair: Pair, path: string) =>
-    pair.proxy.arrivals.filter((each) => each.method === 'POST' && each.path === path);
+  const start = (families: string, options?: Parameters<typeof startNamed>[2]) =>
+    startNamed(service, families, options);
 
   async function pay(pair: Pair, paymentId: string): Promise<void> {
     await service.app.pix.pay({ txid: txidOf(paymentId) });
@@ -96,7 +67,7 @@ describe('a facade whose operator has named the families of the service', () => 
       expect(made).toMatchObject({ externalId: '1042', callbackUrl: null });
       const again = (await live(pair).request(create, { input: INPUT })).createPayment;
       expect(again).toEqual({ ...first, replayed: true });
-      expect(posts(pair, '/v1/payments')).toHaveLength(1);
+      expect(sent(pair, 'POST')).toHaveLength(1);
       const other = (await live(pair).request(create, { input: { ...INPUT, valueCents: 1 } })).createPayment;
       expect(other).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
 
@@ -132,7 +103,7 @@ describe('a facade whose operator has named the families of the service', () => 
       const made = await list(pair);
       expect(made.map(({ paymentId }) => paymentId)).toEqual([payment.paymentId]);
       expect(payment.brCode).toBe(made[0]!.brCode);
-      expect(posts(pair, '/v1/payments').map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+      expect(sent(pair, 'POST').map(({ idempotencyKey }) => idempotencyKey)).toEqual([
         'pedido-1042',
         'pedido-1042',
       ]);
@@ -204,11 +175,9 @@ describe('a facade whose operator has named the families of the service', () => 
         )
       ).refunded;
     const made = async (pair: Pair) =>
-      (
-        await service.app
-          .servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined })
-          .refunds.list(there(pair), { end: 'first', limit: 9 })
-      ).items.map((item) => item.refund);
+      (await portsOf(service).refunds.list(there(pair), { end: 'first', limit: 9 })).items.map(
+        (item) => item.refund,
+      );
 
     async function paid(pair: Pair, input: Partial<CreatePaymentInput> = {}): Promise<string> {
       const { payment } = await service.app.payments.create(there(pair), { valueCents: 4990, ...input });
@@ -339,10 +308,7 @@ describe('a facade whose operator has named the families of the service', () => 
       expect(await refund(pair, 'Payment', { paymentId: elsewhere.paymentId })).toMatchObject({
         __typename: 'NotFoundError',
       });
-      const { payouts } = service.app.servicesFor({
-        ...{ priority: 'merchant', subject: null, onRead: () => undefined },
-      });
-      await payouts.request(there(pair), {
+      await portsOf(service).payouts.request(there(pair), {
         ...{ method: 'pix', amountCents: 4000, destination: 'ana@example.com' },
       });
       expect(await refund(pair, 'Payment', { paymentId, amountCents: 4990 })).toMatchObject({

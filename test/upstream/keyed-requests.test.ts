@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createRemoteCharges } from '../../server/src/charges/remote/service.ts';
 import type { Database } from '../../server/src/db/database.ts';
+import { createRemoteDeliveries } from '../../server/src/deliveries/remote/service.ts';
+import { createRemoteDisputes } from '../../server/src/disputes/remote/service.ts';
 import { brCode } from '../../server/src/kernel/br-code.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
 import { createRemotePayments } from '../../server/src/payments/remote/service.ts';
 import { createRemoteRefunds } from '../../server/src/refunds/remote/service.ts';
+import { createRemoteSubscriptions } from '../../server/src/subscriptions/remote/service.ts';
 import type { RemoteSlice } from '../../server/src/upstream/dependencies.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
@@ -25,7 +29,9 @@ beforeAll(async () => {
 
 async function start<Service>(
   families: readonly UpstreamFamily[],
-  create: (facade: Awaited<ReturnType<typeof startFacade>>) => RemoteSlice<Service>,
+  create: (
+    facade: Awaited<ReturnType<typeof startFacade>>,
+  ) => Pick<RemoteSlice<Service>, 'serviceFor' | 'requests'>,
 ) {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream, families });
@@ -236,3 +242,141 @@ describe('a refund', () => {
     expect(script.requests).toEqual([]);
   });
 });
+
+describe('a charge', () => {
+  const splits: { subaccountId: string; amountCents?: number; percent?: number }[] = [
+    { subaccountId: 'sub_1', amountCents: 1000 },
+    { subaccountId: 'sub_2', percent: 33.3 },
+  ];
+  const shown = [
+    { subaccountId: 'sub_1', amountCents: 1000, percent: null },
+    { subaccountId: 'sub_2', amountCents: 1661, percent: 33.3 },
+  ];
+  const split = {
+    chargeId: `psplit_${HEX}`,
+    status: 'pending',
+    amountCents: 4990,
+    pixCopyPaste: codeOf(4990),
+    splits: shown,
+  };
+  const startCharges = () => start(['charges'], (facade) => createRemoteCharges(facade));
+
+  test.each<[string, object, typeof splits | null]>([
+    ...lies(`psc_${HEX}`, `psa_${HEX}`).map(([what, answer]): [string, object, null] => [what, answer, null]),
+    ['the prefix of a split charge', { ...split, splits: [] }, null],
+    ['splits', { ...split, chargeId: `psc_${HEX}` }, null],
+    ['the prefix of a charge, though it is split', { ...split, chargeId: `psc_${HEX}` }, splits],
+    ['no splits', { ...split, splits: undefined }, splits],
+    ['a split that is missing', { ...split, splits: shown.slice(0, 1) }, splits],
+    ['another subaccount', { ...split, splits: [{ ...shown[0], subaccountId: 'sub_3' }, shown[1]] }, splits],
+    ['another share', { ...split, splits: [{ ...shown[0], amountCents: 1001 }, shown[1]] }, splits],
+    ['another percentage', { ...split, splits: [shown[0], { ...shown[1], percent: 33.4 }] }, splits],
+    [
+      'a share of more than all',
+      { ...split, splits: [shown[0], { ...shown[1], amountCents: 4991 }] },
+      splits,
+    ],
+    ['another amount of a split charge', { ...split, amountCents: 499_000 }, splits],
+  ])(
+    'An answer with %s is an error, no code is in it, and the charge is not known',
+    async (_, answer, asked) => {
+      const { port, script, tenant } = await startCharges();
+      script.on('POST', '/v1/charges', () => ok(answer));
+      const error = await port
+        .create(tenant, { valueCents: 4990, splits: asked })
+        .catch((refusal: unknown) => refusal);
+      expect(error).toMatchObject({
+        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+      });
+      expect((error as Error).message).not.toContain('000201');
+      expect(await port.count(tenant, {})).toBe(0);
+    },
+  );
+
+  test('A split charge is sent as it was requested', async () => {
+    const { port, script, tenant } = await startCharges();
+    script.on('POST', '/v1/charges', () => ok(split));
+    const { charge } = await port.create(tenant, { valueCents: 4990, splits, idempotencyKey: 'k' });
+    expect(charge).toMatchObject({ chargeId: split.chargeId, brCode: split.pixCopyPaste });
+    expect(script.requests[0]!.body).toEqual({
+      ...{ valueCents: 4990, expiresInSeconds: 86_400, splits, idempotencyKey: 'k' },
+    });
+  });
+});
+
+describe('a subscription', () => {
+  const input = { valueCents: 4990, interval: 'monthly' as const };
+  const startSubscriptions = () => start(['subscriptions'], (facade) => createRemoteSubscriptions(facade));
+  const right = {
+    ...{ id: `psa_sub_${HEX}`, status: 'pending', amountCents: 4990, pixCopyPaste: codeOf(4990) },
+    ...{ interval: 'monthly', endsAfterCycles: null },
+  };
+
+  test.each<[string, object]>([
+    ...lies(`psa_sub_${HEX}`, `psa_${HEX}`).map(([what, answer]): [string, object] => [
+      what,
+      { ...answer, interval: 'monthly' },
+    ]),
+    ['another interval', { ...right, interval: 'weekly' }],
+    ['no interval', { ...right, interval: undefined }],
+    ['an end', { ...right, endsAfterCycles: 12 }],
+  ])('An answer with %s is an error, and the subscription is not known', async (_, answer) => {
+    const { port, script, tenant } = await startSubscriptions();
+    script.on('POST', '/v1/subscriptions', () => ok(answer));
+    await expect(port.create(tenant, input)).rejects.toMatchObject({
+      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+    });
+    expect(await port.count(tenant, {})).toBe(0);
+    script.on('POST', '/v1/subscriptions', () => ok(right));
+    expect((await port.create(tenant, input)).subscription.brCode).toBe(right.pixCopyPaste);
+  });
+
+  test('The answer to a cancellation has to name the subscription', async () => {
+    const { port, script, tenant } = await startSubscriptions();
+    script.on('DELETE', '/v1/subscriptions/', () => ok({ ...right, id: `psa_sub_${HEX.replace('0', '1')}` }));
+    await expect(port.cancel(tenant, right.id)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    script.on('DELETE', '/v1/subscriptions/', () => refused(405, 'no'));
+    await expect(port.cancel(tenant, right.id)).rejects.toMatchObject({ retryable: false });
+  });
+});
+
+describe('evidence and content', () => {
+  const disputeId = `dsp_${HEX.slice(8)}`;
+  const productId = HEX.slice(8);
+
+  test.each([
+    ['another dispute', { disputeId: `dsp_${'1'.repeat(24)}`, amountCents: 1, evidence: [{ text: 'x' }] }],
+    ['no evidence', { disputeId, amountCents: 1, evidence: [] }],
+    ['no amount', { disputeId, evidence: [{ text: 'x' }] }],
+    ['no dispute', { paymentId: `psa_${HEX}` }],
+  ])('An answer to evidence with %s is an error', async (_, answer) => {
+    const { port, script, tenant } = await start(['disputes'], (facade) => createRemoteDisputes(facade));
+    script.on('POST', '/v1/disputes/', () => ok(answer));
+    await expect(port.submitEvidence(tenant, disputeId, { text: 'x' })).rejects.toMatchObject({
+      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false },
+    });
+  });
+
+  test.each([
+    ['another product', { deliveryId: productId, productId: '1'.repeat(24), kind: 'text' }],
+    ['another kind', { deliveryId: productId, productId, kind: 'link' }],
+    ['no id', { productId, kind: 'text' }],
+  ])('An answer to content with %s is an error', async (_, answer) => {
+    const { port, script, tenant } = await start(['deliveries'], createDeliveries);
+    script.on('POST', '/v1/deliveries', () => ok(answer));
+    await expect(port.create(tenant, { productId, content: { text: 'x' } })).rejects.toMatchObject({
+      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false },
+    });
+  });
+
+  test('Content that was created is answered though the list cannot be read', async () => {
+    const { port, script, tenant } = await start(['deliveries'], createDeliveries);
+    script.on('POST', '/v1/deliveries', () => ok({ deliveryId: productId, productId, kind: 'text' }));
+    script.on('GET', '/v1/deliveries', () => timeout());
+    expect(await port.create(tenant, { productId, content: { text: 'x' } })).toMatchObject({
+      delivery: { deliveryId: productId, kind: 'text', content: 'x', createdAt: null },
+    });
+  });
+});
+
+const createDeliveries = (facade: Awaited<ReturnType<typeof startFacade>>) => createRemoteDeliveries(facade);

@@ -46,7 +46,7 @@ export function deliveryWebhook(
 // ── Read from another service: the document names no fields of a delivery ────────────────────────
 
 /** Reads a delivery; null where it has no id. */
-function deliveryFromWire(json: unknown): Delivery | null {
+export function deliveryFromWire(json: unknown): Delivery | null {
   const record = readRecord(json);
   const idIn = (value: unknown) =>
     typeof value === 'string' && isObjectId(value) ? value.toLowerCase() : null;

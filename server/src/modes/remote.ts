@@ -149,7 +149,10 @@ export async function createRemoteRuntime({
   const disputes = createRemoteDisputes(dependencies);
   const subscriptions = createRemoteSubscriptions(dependencies);
   const refunds = createRemoteRefunds({ ...dependencies, readWallet });
-  for (const { requests } of [payouts, subaccounts, cardPayments, payments, refunds])
+  for (const { requests } of [
+    ...[payouts, subaccounts, cardPayments, payments, charges],
+    ...[refunds, disputes, deliveries, subscriptions],
+  ])
     Object.assign(requestKinds, requests);
   const mirrored = {
     ...{ wallet, payout: payouts, subaccount_payout: subaccounts },

@@ -9,7 +9,11 @@ export const REQUEST_OPERATIONS = [
   'createCardPayment',
   'startCheckout',
   'createPayment',
+  'createCharge',
+  'createSubscription',
+  'createDelivery',
   'refund',
+  'submitDisputeEvidence',
 ] as const;
 
 export type RequestOperation = (typeof REQUEST_OPERATIONS)[number];

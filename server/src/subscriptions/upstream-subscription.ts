@@ -147,9 +147,13 @@ function mergeCycle(
   };
 }
 
-/** The code, if it takes the amount of a cycle, or leaves it to the charge at its address. */
+/** The code, if it takes the amount of a cycle. */
 function codeOf(brCode: string | null, amountCents: Cents): string | null {
-  const code = brCode === null ? null : parseBrCode(brCode);
-  const isFit = code && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));
-  return isFit ? brCode : null;
+  return brCode !== null && takesAmount(brCode, amountCents) ? brCode : null;
+}
+
+/** Whether a text is a code that takes the amount, or leaves it to the charge at its address. */
+export function takesAmount(brCode: string, amountCents: Cents): boolean {
+  const code = parseBrCode(brCode);
+  return code !== null && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));
 }

@@ -1,6 +1,6 @@
 import { createRemotePixReads } from '../../pix/remote/service.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
-import { notOffered } from '../../upstream/responses.ts';
+import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import {
   CHARGE_KINDS,
   type Charge,
@@ -12,11 +12,12 @@ import {
 } from '../model.ts';
 import type { UpstreamCharge } from '../upstream-charge.ts';
 import { chargeEventFromWire, chargeFromWire } from '../wire.ts';
+import { createChargeRequests } from './commands.ts';
 import { chargeFamily, observationOf } from './mirror.ts';
 
 /**
- * Charges in front of another service, read only. The document shows no operation in a form that a charge could be created
- * by.
+ * Charges in front of another service. The document shows no operation in a form that a charge could be created by, so they are
+ * created where the operator has named the family.
  */
 export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<ChargeService> {
   const { lookups, readsFor } = createRemotePixReads<Charge, UpstreamCharge, ChargeKind, ChargeFilter>(
@@ -33,14 +34,10 @@ export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<C
       readClaim: chargeFromWire,
     },
   );
+  const requests = createChargeRequests({ ...facade, mirror: mirrorPayments(facade, chargeFamily) });
 
   return {
-    serviceFor: (requester) => ({
-      ...readsFor(requester),
-      create: async () => {
-        throw notOffered('Creating charges');
-      },
-    }),
+    serviceFor: (requester) => ({ ...readsFor(requester), create: requests.create }),
 
     poll: lookups.poll,
     refresh: lookups.refresh,
@@ -56,6 +53,6 @@ export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<C
       );
     },
 
-    requests: {},
+    requests: requests.kinds,
   };
 }

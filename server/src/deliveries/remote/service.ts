@@ -17,6 +17,7 @@ import {
 import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-list.ts';
 import type { Delivery, DeliveryService } from '../model.ts';
 import { deliveriesFromWire } from '../wire.ts';
+import { createDeliveryRequests } from './commands.ts';
 
 const LIST: Endpoint = { name: 'GET /v1/deliveries', inWords: 'listing deliveries' };
 
@@ -32,14 +33,15 @@ interface Scope {
 }
 
 /**
- * Deliveries in front of another service, read only: the document shows no body that one could be created by. What a payment
- * was given is not known here.
+ * Deliveries in front of another service. The document shows no body that one could be created by, so they are created and deleted
+ * where the operator has named the family. What a payment was given is not known here.
  */
-export function createRemoteDeliveries({
-  clock,
-  reads,
-}: UpstreamDependencies): Pick<RemoteSlice<DeliveryService>, 'serviceFor'> {
+export function createRemoteDeliveries(
+  facade: UpstreamDependencies,
+): Pick<RemoteSlice<DeliveryService>, 'serviceFor' | 'requests'> {
+  const { clock, reads } = facade;
   const endpoints = createEndpoints(clock);
+  const requests = createDeliveryRequests({ ...facade, endpoints });
   const stableList = createStableOffsetList<Scope, Delivery>({
     keyOf: ({ tenant, productId = '' }) => `${tenantKey(tenant)} ${productId}`,
     idOf: ({ deliveryId }) => deliveryId,
@@ -72,23 +74,22 @@ export function createRemoteDeliveries({
     });
   }
 
+  async function findMany(tenant: Tenant, deliveryIds: readonly string[], requester: Requester) {
+    const ids = deliveryIds.map((id) => id.toLowerCase());
+    const search = stableList.find(
+      { tenant, productId: undefined, requester },
+      { wants: ({ deliveryId }) => ids.includes(deliveryId), limit: ids.length, pages: SEARCHED_PAGES },
+    );
+    const { items } = await offered(tenant.environment, search);
+    return ids.map((id) => items.find(({ deliveryId }) => deliveryId === id) ?? null);
+  }
+
   return {
     serviceFor: (requester) => ({
-      create: async () => {
-        throw notOffered('Creating deliveries');
-      },
-      delete: async () => {
-        throw notOffered('Deleting deliveries');
-      },
-      async findMany(tenant, deliveryIds) {
-        const ids = deliveryIds.map((id) => id.toLowerCase());
-        const search = stableList.find(
-          { tenant, productId: undefined, requester },
-          { wants: ({ deliveryId }) => ids.includes(deliveryId), limit: ids.length, pages: SEARCHED_PAGES },
-        );
-        const { items } = await offered(tenant.environment, search);
-        return ids.map((id) => items.find(({ deliveryId }) => deliveryId === id) ?? null);
-      },
+      create: (tenant, input) =>
+        requests.create(tenant, input, async (id) => (await findMany(tenant, [id], requester))[0] ?? null),
+      delete: requests.delete,
+      findMany: (tenant, deliveryIds) => findMany(tenant, deliveryIds, requester),
       async list(tenant, { productId, ...range }) {
         const listed = stableList.list({ tenant, productId, requester }, range);
         const { items, more } = await offered(tenant.environment, listed);
@@ -103,5 +104,7 @@ export function createRemoteDeliveries({
         offered(tenant.environment, stableList.count({ tenant, productId, requester }, {})),
       deliveredTo: async (_, __, ids) => ids.map(() => null),
     }),
+
+    requests: requests.kinds,
   };
 }

@@ -22,6 +22,7 @@ import {
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import { type DisputeService, isAnyDisputeId, isUndecided } from '../model.ts';
 import { disputeEventFromWire, disputeFromWire, disputesFromWire } from '../wire.ts';
+import { createDisputeRequests } from './commands.ts';
 import { disputeFamily, disputeOf, observationOf } from './mirror.ts';
 
 const GET: Endpoint = { name: 'GET /v1/disputes/{id}', inWords: 'looking a dispute up' };
@@ -35,8 +36,9 @@ const MAX_PAGES = 10;
 const POLL_MS = 60_000;
 
 /**
- * Disputes in front of another service, read only. Its list is read into the mirror, from which lists are answered: so they are
- * paged in both directions, and a change that the list shows is announced. The document shows no form of evidence.
+ * Disputes in front of another service. Its list is read into the mirror, from which lists are answered: so they are
+ * paged in both directions, and a change that the list shows is announced. The document shows no form of
+ * evidence, so it is submitted where the operator has named the family.
  */
 export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<DisputeService> {
   const { sql } = facade.database;
@@ -56,6 +58,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     onNotFound: (tenant, requestOptions) => readPage(tenant, 0, requestOptions).then(() => undefined),
     pollInterval: ({ status }) => (isUndecided(status) || status === 'unknown' ? POLL_MS : null),
   });
+  const requests = createDisputeRequests({ ...facade, mirror });
   const shared = createCoalescedReads<void>();
 
   /** @throws UpstreamError (there is no such endpoint), RateLimitError, UpstreamFault */
@@ -116,9 +119,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     serviceFor: (requester) => ({
       assertId: (disputeId) =>
         assertIdForm('disputeId', isAnyDisputeId(disputeId), 'dsp_ and what the service has given'),
-      submitEvidence: async () => {
-        throw notOffered('Submitting evidence');
-      },
+      submitEvidence: requests.submitEvidence,
       async find(tenant, disputeId) {
         const found = lookups.findMany(tenant, [disputeId], requester);
         return (await offered(tenant, found))[0] ?? null;
@@ -165,6 +166,6 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       );
     },
 
-    requests: {},
+    requests: requests.kinds,
   };
 }

@@ -18,6 +18,7 @@ import {
   type SubscriptionStatus,
 } from '../model.ts';
 import { subscriptionEventFromWire, subscriptionFromWire } from '../upstream-wire.ts';
+import { createSubscriptionRequests } from './commands.ts';
 import { observationOf, PARENT, subscriptionFamily, subscriptionOf } from './mirror.ts';
 
 const GET: Endpoint = { name: 'GET /v1/subscriptions/{id}', inWords: 'looking a subscription up' };
@@ -32,8 +33,8 @@ const POLL_MS = 60_000;
 const ALL = { parent: [PARENT], status: [...SUBSCRIPTION_STATUSES, 'unknown'] };
 
 /**
- * Subscriptions in front of another service, read only: single ones from the service, lists from the mirror. The document shows
- * no operation in a form that a subscription could be created or canceled by.
+ * Subscriptions in front of another service: single ones from the service, lists from the mirror. The document shows no operation
+ * in a form that a subscription could be created or canceled by, so that is done where the operator has named the family.
  */
 export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteSlice<SubscriptionService> {
   const { sql } = facade.database;
@@ -51,6 +52,7 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
     onNotFound: assertFamily,
     pollInterval: () => POLL_MS,
   });
+  const requests = createSubscriptionRequests({ ...facade, endpoints, mirror });
 
   /**
    * Tells a service without this subscription from one without subscriptions: a 404 may mean either. The family's own path is
@@ -102,12 +104,8 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
           isAnySubscriptionId(subscriptionId),
           'psa_sub_ and what the service has given',
         ),
-      create: async () => {
-        throw notOffered('Creating subscriptions');
-      },
-      cancel: async () => {
-        throw notOffered('Canceling subscriptions');
-      },
+      create: requests.create,
+      cancel: requests.cancel,
       async find(tenant, subscriptionId) {
         const found = lookups.findMany(tenant, [subscriptionId], requester);
         return (await offered(tenant.environment, found))[0] ?? null;
@@ -162,6 +160,6 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
       );
     },
 
-    requests: {},
+    requests: requests.kinds,
   };
 }

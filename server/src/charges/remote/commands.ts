@@ -1,0 +1,67 @@
+import { behindChange, NotFoundError, type PaymentError } from '../../kernel/errors.ts';
+import { notConfigured, pixResourceFromJson } from '../../pix/model.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import { assertTaken } from '../../upstream/families.ts';
+import type { RequestKind } from '../../upstream/intents/operations.ts';
+import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
+import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
+import { invalidInput, isKeyConflict, keyUsed, messageOf, refusalOf } from '../../upstream/responses.ts';
+import type { UpstreamAnswer } from '../../upstream/upstream.ts';
+import {
+  type Charge,
+  type ChargeRequest,
+  type ChargeService,
+  createChargeInput,
+  normalRequest,
+} from '../model.ts';
+import { bodyOf, contradictionOfCharge, createdClaim } from '../requested-charge.ts';
+import type { UpstreamCharge } from '../upstream-charge.ts';
+import { chargeFromWire } from '../wire.ts';
+import { observationOf } from './mirror.ts';
+
+const FIELDS = Object.keys(createChargeInput.shape);
+
+/** Requests for charges to the service. */
+export interface ChargeRequests {
+  create: ChargeService['create'];
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+export function createChargeRequests({
+  mirror,
+  ...facade
+}: UpstreamDependencies & { mirror: MirroredPayments<UpstreamCharge> }): ChargeRequests {
+  const requests = createKeyedRequests<ChargeRequest, UpstreamCharge>(facade, {
+    kind: 'createCharge',
+    inWords: 'creating charges',
+    pathOf: () => '/v1/charges',
+    read: chargeFromWire,
+    contradictionOf: contradictionOfCharge,
+    observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
+    refusalOf: refusalOfCreation,
+  });
+
+  return {
+    async create(tenant, { idempotencyKey, ...given }) {
+      assertTaken(facade, 'charges', 'Creating charges');
+      const wanted = normalRequest(given);
+      const { resourceId, replayed } = await requests
+        .run(tenant, { key: idempotencyKey ?? null, input: wanted, wanted, body: bodyOf(wanted) })
+        .finally(() => facade.pollNow(tenant, 'charge'));
+      const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
+        throw behindChange(error);
+      });
+      if (!known) throw new Error(`charge ${resourceId} was created and is not known`);
+      return { charge: pixResourceFromJson<Charge>(known.snapshot), replayed };
+    },
+    kinds: requests.kinds,
+  };
+}
+
+function refusalOfCreation(answer: UpstreamAnswer, { splits }: ChargeRequest): PaymentError {
+  const message = messageOf(answer.body);
+  if (answer.status === 404 && splits.length > 0) return new NotFoundError('Subaccount not found');
+  if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
+  if (answer.status !== 409) return refusalOf(answer);
+  return isKeyConflict(message) ? keyUsed(message) : notConfigured('PIX');
+}

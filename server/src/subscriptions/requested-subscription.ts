@@ -1,0 +1,50 @@
+import { customerOf } from '../card-payments/model.ts';
+import type { CreateSubscriptionInput, Subscription } from './model.ts';
+import { takesAmount, type UpstreamSubscription } from './upstream-subscription.ts';
+
+/** The request to the service, stored before it is sent. */
+export type WantedSubscription = Pick<
+  Subscription,
+  'description' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl' | 'endsAfterCycles'
+> &
+  Pick<CreateSubscriptionInput, 'valueCents' | 'interval'>;
+
+export function toWanted(input: Omit<CreateSubscriptionInput, 'idempotencyKey'>): WantedSubscription {
+  return {
+    valueCents: input.valueCents,
+    interval: input.interval,
+    endsAfterCycles: input.endsAfterCycles ?? null,
+    description: input.description ?? null,
+    customer: customerOf(input.customer),
+    metadata: input.metadata ?? null,
+    successUrl: input.successUrl ?? null,
+    cancelUrl: input.cancelUrl ?? null,
+  };
+}
+
+/**
+ * The reason for which the answer is not of the request, or must not reach a payer; null where it may: a code with another
+ * interval would authorise other debits.
+ */
+export function contradictionOf(claim: UpstreamSubscription, wanted: WantedSubscription): string | null {
+  if (claim.amountCents !== wanted.valueCents) return 'another amount, or none';
+  if (claim.interval !== wanted.interval) return 'another interval, or none';
+  if (claim.endsAfterCycles !== wanted.endsAfterCycles) return 'another number of cycles';
+  const isOpen = claim.status === null || claim.status === 'pending' || claim.status === 'unknown';
+  const isFit = claim.brCode !== null && takesAmount(claim.brCode, wanted.valueCents);
+  return isOpen && !isFit ? 'no code whose checksum holds and whose amount fits' : null;
+}
+
+/** A created subscription: the request is more exact than the response. */
+export function createdClaim(
+  claim: UpstreamSubscription,
+  { valueCents: _, ...wanted }: WantedSubscription,
+  at: Date,
+): UpstreamSubscription {
+  return {
+    ...claim,
+    ...wanted,
+    status: claim.status ?? 'pending',
+    createdAt: claim.createdAt ?? at,
+  };
+}
