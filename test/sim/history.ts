@@ -25,11 +25,16 @@ export interface History {
   readonly broken: readonly (Violation & { step: number })[];
 }
 
+/** Steps in turn, again and again until something has come of them. */
+export type Tour = readonly { steps: readonly string[]; until: string }[];
+
 export interface HistoryOptions {
   database: Database;
   seed: number;
   steps?: number;
   tamper?: Tamper | undefined;
+  /** Steps in place of those that the seed draws, and no faults. */
+  tour?: Tour | undefined;
   /** Called whenever nothing is under way but what is late: to look into the books more often than at the end. */
   audit?: (world: World, steps: number) => Promise<readonly Violation[]>;
 }
@@ -42,12 +47,16 @@ const ROUNDS_OF_THE_END = 60;
 /** Steps from one pause, in which all that was begun ends but what is late, to the next. */
 const PAUSES_ONE_IN = 24;
 
+/** Rounds of the steps of a tour: of what comes in one round of six, one tour in 10^15 has none. */
+const ROUNDS_OF_A_TOUR = 200;
+
 /** So many steps of one account's life, and its end: all faults over, everything done that was begun. */
 export async function playHistory({
   database,
   seed,
   steps = STEPS,
   tamper,
+  tour,
   audit,
 }: HistoryOptions): Promise<History> {
   const random = createRandom(seed);
@@ -58,12 +67,16 @@ export async function playHistory({
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   const found = (violation: Violation) => void broken.push({ ...violation, step });
 
-  const world = await openWorld({ database, random, count, broken: found, tamper });
+  const world = await openWorld({
+    ...{ database, random, count, tamper, broken: found },
+    ...(tour && { announced: true, strikes: () => false }),
+  });
   const { gate, clock } = world;
   const requests = createRequests(found);
   const operations = createOperations(world, {
     requests,
     random,
+    freshKeys: tour !== undefined,
     note(what, outcome) {
       count(`${what}: ${outcome}`);
       lines.push(`${step} ${clock.now().toISOString()} ${what}: ${outcome}`);
@@ -81,7 +94,14 @@ export async function playHistory({
     for (const violation of (await audit?.(world, step)) ?? []) found(violation);
   };
 
-  while (step < steps && broken.length === 0) {
+  for (const { steps: names, until } of tour ?? [])
+    for (let round = 0; round < ROUNDS_OF_A_TOUR && broken.length === 0 && !counts.has(until); round += 1)
+      for (const name of names) {
+        step += 1;
+        begin(operations.step(name));
+        await settle();
+      }
+  while (!tour && step < steps && broken.length === 0) {
     step += 1;
     begin(operations.begin());
     const next = random.below(PAUSES_ONE_IN);
@@ -109,7 +129,9 @@ export async function playHistory({
   if (begun.size > 0 || !world.isIdle() || gate.late() > 0)
     found({ law: 'what was begun ends', what: `${begun.size} callers, ${gate.late()} answers` });
   if (broken.length === 0) requests.compare(await effectsOf(world));
-  lines.push(...(await eventsOf(world)));
+  const events = await eventsOf(world);
+  for (const { kind } of events) count(`event: ${kind}`);
+  lines.push(...(await textOf(world, events)));
   await leaveBooks(world);
   return {
     seed,
@@ -185,23 +207,29 @@ async function effectsOf({ database, live: { accountId } }: World): Promise<Effe
   return rows;
 }
 
-/** The log, with the names of things in the order in which they first appear. */
-async function eventsOf({ database, live: { accountId } }: World): Promise<string[]> {
-  const { rows } = await raw<{
-    environment: Environment;
-    version: number;
-    kind: string;
-    resource_id: string;
-    previous_status: string | null;
-    occurred_at: Date;
-  }>`
+interface LoggedEvent {
+  environment: Environment;
+  version: number;
+  kind: string;
+  resource_id: string;
+  previous_status: string | null;
+  occurred_at: Date;
+}
+
+async function eventsOf({ database, live: { accountId } }: World): Promise<LoggedEvent[]> {
+  const { rows } = await raw<LoggedEvent>`
     select environment, version, kind, resource_id, previous_status, occurred_at from event
     where account_id = ${accountId} order by environment, version
   `.execute(database.sql);
+  return rows;
+}
+
+/** The log, with the names of things in the order in which they first appear, and the balances. */
+async function textOf({ database, live }: World, events: readonly LoggedEvent[]): Promise<string[]> {
   const names = new Map<string, number>();
-  const balances = await readBalances(database.sql, { accountId, environment: 'live' });
+  const balances = await readBalances(database.sql, live);
   return [
-    ...rows.map(({ environment, version, kind, resource_id, previous_status, occurred_at }) => {
+    ...events.map(({ environment, version, kind, resource_id, previous_status, occurred_at }) => {
       if (!names.has(resource_id)) names.set(resource_id, names.size);
       return `${environment} ${version} ${kind} ${names.get(resource_id)} ${previous_status} ${occurred_at.toISOString()}`;
     }),
@@ -237,6 +265,9 @@ async function leaveBooks({ database, rails, live: { accountId } }: World): Prom
     status: refund.outcome === 'complete' ? 'pending' : 'failed',
     settles_at: refund.settlesAt,
   }));
+  const ltcOutputs = [...rails.litecoin.reports].flatMap(([id, report]) =>
+    report.outputs.map(({ txid, vout, litoshi }) => ({ id, account_id: accountId, txid, vout, litoshi })),
+  );
   const pixCredits = [...rails.pix.credits.values()].map((credit) => ({
     end_to_end_id: credit.endToEndId,
     account_id: accountId,
@@ -251,6 +282,10 @@ async function leaveBooks({ database, rails, live: { accountId } }: World): Prom
     amount_cents: each.amountCents,
     status: each.outcome === 'complete' ? 'completed' : 'failed',
   }));
+  await raw`
+    insert into sim.ltc_outputs select *
+    from jsonb_populate_recordset(null::sim.ltc_outputs, ${JSON.stringify(ltcOutputs)}::jsonb)
+  `.execute(database.sql);
   await raw`
     insert into sim.pix_credits select *
     from jsonb_populate_recordset(null::sim.pix_credits, ${JSON.stringify(pixCredits)}::jsonb)

@@ -56,6 +56,8 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
     `create table sim.pix_credits (end_to_end_id text, account_id text, txid text, amount_cents bigint,
       arrives_at timestamptz)`,
     'create table sim.pix_returns (id text, account_id text, end_to_end_id text, amount_cents bigint, status text)',
+    'create table sim.ltc_outputs (id text, account_id text, txid text, vout integer, litoshi bigint)',
+    'create index on sim.ltc_outputs (account_id)',
     'create index on sim.pix_credits (account_id)',
     'create index on sim.pix_returns (account_id)',
     'create index on sim.transfers (account_id)',
@@ -72,8 +74,7 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
     `create view sim.simulated_refund as select * from sim.refunds where ${OF_ACCOUNTS}`,
     `create view sim.simulated_pix_credit as select * from sim.pix_credits where ${OF_ACCOUNTS}`,
     `create view sim.simulated_pix_return as select * from sim.pix_returns where ${OF_ACCOUNTS}`,
-    // No history has a payment by LTC: what rules of the audit read of them is empty.
-    'create view sim.simulated_ltc_output as select * from public.simulated_ltc_output where false',
+    `create view sim.simulated_ltc_output as select * from sim.ltc_outputs where ${OF_ACCOUNTS}`,
     `create view sim.simulated_charge as select * from sim.charges where ${OF_ACCOUNTS}`,
   ];
   for (const statement of statements) await raw.raw(statement).execute(sql);

@@ -4,7 +4,9 @@ import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/model.ts';
 import type { Random } from '../faults/random.ts';
 import { DESTINATIONS } from '../support/payout-methods.ts';
-import { createPixOperations } from './pix-operations.ts';
+import { createCatalogueOperations } from './catalogue-operations.ts';
+import { createLtcOperations } from './ltc-operations.ts';
+import { createPixOperations, type Tools } from './pix-operations.ts';
 import { CARDS } from './rails.ts';
 import type { Made, Request, Requests } from './requests.ts';
 import { createSubscriptionOperations } from './subscription-operations.ts';
@@ -24,6 +26,8 @@ const ATTEMPT = 'tentativa-000000000000';
 /** The steps and their weights; each begins something and does not wait for its end. */
 export interface Operations {
   begin(): Promise<void>;
+  /** Begins the step with this name, in place of a drawn one. */
+  step(name: string): Promise<void>;
   /** Each key once more, with what it was given first, or with all that was ever given with it. */
   askAgain(): Promise<void>;
   /** Ends what would go on for ever. */
@@ -37,7 +41,14 @@ export function createOperations(
     requests,
     random,
     note,
-  }: { requests: Requests; random: Random; note: (what: string, outcome: string) => void },
+    freshKeys = false,
+  }: {
+    requests: Requests;
+    random: Random;
+    note: (what: string, outcome: string) => void;
+    /** Every caller uses a key, and each another. */
+    freshKeys?: boolean;
+  },
 ): Operations {
   const { slices, clock, live, sandbox } = world;
   const chance = (oneIn: number) => random.below(oneIn) === 0;
@@ -46,7 +57,6 @@ export function createOperations(
   const payoutIds: { tenant: Tenant; id: string }[] = [];
   const subaccountPayoutIds: string[] = [];
   const subaccountIds: Record<Environment, string[]> = { live: [], sandbox: [] };
-  const productIds: string[] = [];
   const disputeIds: string[] = [];
   const testPaymentIds: string[] = [];
   const requested: Request[] = [];
@@ -67,7 +77,10 @@ export function createOperations(
     return `${kind} ${names}`;
   };
   /** Half of all callers use keys, and of those some one that was used for something else. */
-  const key = () => (chance(2) ? null : `chave-${random.below(chance(2) ? 8 : 1_000)}`);
+  const key = () => {
+    if (freshKeys) return freshName('chave').replace(' ', '-');
+    return chance(2) ? null : `chave-${random.below(chance(2) ? 8 : 1_000)}`;
+  };
 
   async function make(request: Request): Promise<string | null> {
     if (request.key !== null) requested.push(request);
@@ -102,19 +115,26 @@ export function createOperations(
 
   /** Few, so that a payer pays one attempt by several payments. */
   const attemptId = () => `${ATTEMPT}-${random.below(3)}.${1 + random.below(9)}`;
-  const pix = createPixOperations(world, {
+  const tools: Tools = {
     ...{ requests, random, chance, amount, key, attemptId, make, attempt, request },
     subaccountsOf: (environment) => subaccountIds[environment],
+  };
+  const pix = createPixOperations(world, tools);
+  const recurring = createSubscriptionOperations(world, tools);
+  const catalogue = createCatalogueOperations(world, tools, {
+    ...{ freshName, push, pix },
+    onCardPayment(payment) {
+      payments.push(payment);
+      push(orderCodes, payment.orderCode);
+    },
   });
-
-  const recurring = createSubscriptionOperations(world, {
-    ...{ requests, random, chance, amount, key, attemptId, make, attempt, request },
-    subaccountsOf: (environment) => subaccountIds[environment],
-  });
+  const ltc = createLtcOperations(world, tools, catalogue.sales);
 
   const operations: Record<string, { weight: number; act: () => Promise<unknown> }> = {
     ...pix.operations,
     ...recurring.operations,
+    ...catalogue.operations,
+    ...ltc.operations,
     createCardPayment: {
       weight: 12,
       async act() {
@@ -180,16 +200,19 @@ export function createOperations(
         const resource = byPix
           ? { type: byPix.type, id: byPix.id }
           : ({ type: 'card_payment', id: random.pick(orderCodes) } as const);
-        const amountCents = chance(3) ? null : amount(1, 10_000);
+        const amountCents = chance(2) ? null : amount(1, 10_000);
         const idempotencyKey = key();
         const reason = freshName('estorno');
-        await make(
+        const id = await make(
           request('refund', live, reason, idempotencyKey, async () => {
             const input = { amountCents, reason, idempotencyKey };
             const { refund, replayed } = await slices.refunds.request(live, resource, input);
             return { id: refund.refundId, replayed };
           }),
         );
+        const part = amountCents === null ? 'whole' : 'in part';
+        if (id !== null && resource.id.startsWith('psplit_')) note('refund of a split charge', part);
+        if (id !== null && catalogue.isSold(resource.id)) note('refund of a sale', part);
       },
     },
     cancelCardPayment: {
@@ -382,34 +405,6 @@ export function createOperations(
         });
       },
     },
-    createProduct: {
-      weight: 2,
-      async act() {
-        const name = freshName('Pão');
-        push(
-          productIds,
-          await make(
-            request('createProduct', live, name, null, async () => {
-              const { id } = await slices.products.create(live, { name, priceCents: 1_990 });
-              return { id };
-            }),
-          ),
-        );
-      },
-    },
-    deleteProduct: {
-      weight: 1,
-      async act() {
-        if (productIds.length === 0) return;
-        const id = random.pick(productIds);
-        requests.mayGo('createProduct', 'live', id);
-        await attempt('deleteProduct', async () => {
-          await slices.products.delete(live, id);
-          requests.mustGo('createProduct', 'live', id);
-          return 'done';
-        });
-      },
-    },
     createTestPayment: {
       weight: 3,
       async act() {
@@ -493,7 +488,7 @@ export function createOperations(
       const due = await world.dueNext();
       if (due.length > 0) to = plusMs(chance(4) ? random.pick(due) : due[0]!, edge);
     } else {
-      const edges = [...payments.slice(-6).map(({ expiresAt }) => expiresAt), ...pix.edges()];
+      const edges = [...payments.slice(-6).map(({ expiresAt }) => expiresAt), ...pix.edges(), ...ltc.edges()];
       if (chance(2) && edges.length > 0) to = plusMs(random.pick(edges), edge);
     }
     note('time', to > now ? 'moved' : 'stays');
@@ -510,7 +505,13 @@ export function createOperations(
       const first = opening.shift();
       await (first ? operations[first]!.act : random.pick(drawn))();
     },
-    end: recurring.end,
+    async step(name) {
+      await operations[name]!.act();
+    },
+    async end() {
+      await recurring.end();
+      await ltc.end();
+    },
     async askAgain() {
       await Promise.all(requests.keyed().map((each) => make(each)));
     },

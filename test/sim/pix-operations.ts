@@ -104,12 +104,24 @@ export function createPixOperations(
   }
 
   return {
+    created,
+    /** A payer pays the moment that the code is there. */
+    async payNow(paymentId: string): Promise<void> {
+      const drawn = opened.find(({ id }) => id === paymentId);
+      const txid = txidOf(paymentId);
+      if (!drawn || !rails.pix.isPayable(txid)) return;
+      await notify(drawn.tenant, { ...rails.pix.pay(txid, drawn.amountCents), at: clock.now() });
+      await receive(drawn);
+    },
     /** The expiry of a payment, for a clock that moves to its edges. */
     edges: () => opened.slice(-6).map(({ expiresAt }) => expiresAt),
     /** A live payment or charge to refund, in most cases one that was paid; null where there is none. */
     refundable() {
       const from = paid.length > 0 && !chance(6) ? paid : opened;
-      return from.length === 0 ? null : random.pick(from.slice(-8));
+      // Fewer charges are paid than payments.
+      const charges = from.filter(({ type }) => type === 'charge');
+      const drawn = charges.length > 0 && chance(2) ? charges : from;
+      return drawn.length === 0 ? null : random.pick(drawn.slice(-8));
     },
 
     operations: {

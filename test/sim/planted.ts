@@ -1,4 +1,5 @@
 import type { Change } from '../../server/src/commit/commit.ts';
+import type { PaidContent } from '../../server/src/deliveries/decisions.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
 import type { LedgerTransaction } from '../../server/src/ledger/postings.ts';
 import type { OwnPayout } from '../../server/src/payouts/model.ts';
@@ -96,6 +97,27 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
       ? (writes.records ?? []).filter(({ collection }) => collection.name !== 'payment')
       : (writes.records ?? []),
   }),
+  'a code is given away, and stays in stock': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).filter(
+      ({ collection, row }) =>
+        collection.name !== 'delivery_code' || !(row as { isDelivered: boolean }).isDelivered,
+    ),
+  }),
+  'content is shown after a refund': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).map((change) =>
+      change.collection.name === 'delivered_content' ? shownAgain(change) : change,
+    ),
+  }),
+  'litoshi that were confirmed are left out': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).filter(({ id }) => !id.startsWith('ltc.confirmed:')),
+  }),
+  'an output that has come is forgotten': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).filter(({ collection }) => collection.name !== 'ltc_output'),
+  }),
   'a reversal does not reach the statement': (writes) =>
     writes.events?.some(({ kind }) => kind === 'subaccount_payout.reversed')
       ? { ...writes, records: (writes.records ?? []).filter(notOfStatement) }
@@ -147,4 +169,13 @@ function pendingAgain({ collection, key, row }: Change): { change: Change; payou
   if (collection.name !== 'payout' || before.status !== 'completed') return null;
   const payout: OwnPayout = { ...before, status: 'pending', processedAt: null, version: before.version + 1 };
   return { change: { collection, key, row: payout }, payout };
+}
+
+/** Revoked content, as if it had not been revoked. */
+function shownAgain(change: Change): Change {
+  const content = change.row as PaidContent;
+  const items = content.items.map((item) =>
+    item.status === 'revoked' && item.deliveredAt ? { ...item, status: 'delivered' as const } : item,
+  );
+  return { ...change, row: { ...content, items } };
 }

@@ -5,11 +5,15 @@ import type { RefundStatus } from '../../server/src/rails/refund.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import type { Random } from '../faults/random.ts';
 import { type Faults, type Gate, Injected } from './gate.ts';
+import { createLtcNetwork, type LtcNetwork } from './ltc-network.ts';
 import { createPixBank, type PixBank } from './pix-bank.ts';
 import type { Violation } from './violation.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+
+/** The quote of the bank, which never changes. */
+export const LITOSHI_PER_CENT = 1_633;
 
 /** A transfer as the bank's own books have it. */
 export interface BookedTransfer extends Transfer {
@@ -54,6 +58,7 @@ export interface Rails {
   readonly acquirer: Acquirer;
   /** The bank of PIX payments. */
   readonly pix: PixBank;
+  readonly litecoin: LtcNetwork;
   readonly send: Send;
   readonly transfers: ReadonlyMap<string, BookedTransfer>;
   readonly charges: ReadonlyMap<string, BookedCharge>;
@@ -173,10 +178,11 @@ export function createRails({
     refunds,
     received,
     pix: createPixBank({ name, clock, over, random, broken }),
+    litecoin: createLtcNetwork({ name, clock, over, random }),
     bank: {
       async quoteLitoshi(amountCents) {
         if (faults.strikes('bank: no quote', 20)) throw new Injected('the bank has no quote');
-        return amountCents * 1_633;
+        return amountCents * LITOSHI_PER_CENT;
       },
       send: (transfer) => over('bank', () => statusOf(book(transfer), clock.now())),
     },

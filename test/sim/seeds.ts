@@ -1,6 +1,6 @@
 import type { Database } from '../../server/src/db/database.ts';
 import type { Failure } from './failure.ts';
-import { type History, playHistory, STEPS } from './history.ts';
+import { type History, playHistory, STEPS, type Tour } from './history.ts';
 import { auditBooks } from './laws.ts';
 import type { Violation } from './violation.ts';
 import type { Tamper } from './world.ts';
@@ -20,12 +20,15 @@ export async function playSeeds({
   seeds,
   steps = STEPS,
   tamper,
+  tour,
   onPlayed,
 }: {
   database: Database;
   seeds: readonly number[];
   steps?: number;
   tamper?: Tamper;
+  /** Steps in place of those that the seeds draw. */
+  tour?: Tour | undefined;
   onPlayed?: (history: History) => void;
 }): Promise<Played> {
   const counts = new Map<string, number>();
@@ -36,7 +39,7 @@ export async function playSeeds({
 
   async function play(): Promise<void> {
     for (let seed = left.pop(); seed !== undefined; seed = left.pop()) {
-      const history = await playHistory({ database, seed, steps, tamper });
+      const history = await playHistory({ database, seed, steps, tamper, tour });
       for (const [what, n] of history.counts) counts.set(what, (counts.get(what) ?? 0) + n);
       digests.set(seed, history.digest);
       if (history.broken.length > 0) failures.push({ seed, ...history.broken[0]! });

@@ -22,6 +22,7 @@ export function createSubscriptionOperations(
   { random, chance, amount, key, make, attempt, request }: Tools,
 ) {
   const made: Made[] = [];
+  const authorised: string[] = [];
   const { subscriptions } = slices;
 
   function remember(subscription: Made): { id: string; replayed: boolean } {
@@ -45,18 +46,33 @@ export function createSubscriptionOperations(
       ({ txid, report: decided, isRecalled }) => txid === txidOf(subscriptionId) && !decided && !isRecalled,
     );
 
+  /** The payer pays the code: mostly in time, now and then twice, or another amount. */
+  async function authorise({ tenant, subscriptionId, amountCents }: Made): Promise<void> {
+    if (!rails.pix.isPayable(txidOf(subscriptionId))) return;
+    const credit = rails.pix.pay(txidOf(subscriptionId), amountCents + (chance(9) ? 1 : 0));
+    await notify(tenant, { ...credit, at: clock.now() });
+    await attempt('authorise', async () => {
+      const subscription = await subscriptions.receive(tenant, subscriptionId);
+      const status = subscription?.status ?? 'unknown subscription';
+      if (status === 'active' && !authorised.includes(subscriptionId)) authorised.push(subscriptionId);
+      return status;
+    });
+  }
+
   return {
     operations: {
+      /** Most payers authorise at once. */
       createSubscription: {
-        weight: 1,
+        weight: 2,
         async act() {
+          const authorisesNow = !chance(3);
           const tenant = chance(6) ? sandbox : live;
           const valueCents = amount(80, 30_000);
           const idempotencyKey = key();
           const interval = INTERVALS[valueCents % 3]!;
           const endsAfterCycles = valueCents % 4 === 0 ? 2 : null;
           const input = { valueCents, interval, endsAfterCycles, idempotencyKey };
-          await make(
+          const id = await make(
             request('createSubscription', tenant, valueCents, idempotencyKey, async () => {
               try {
                 const { subscription, replayed } = await subscriptions.create(tenant, input);
@@ -71,27 +87,23 @@ export function createSubscriptionOperations(
               }
             }),
           );
+          const subscription = made.find(({ subscriptionId }) => subscriptionId === id);
+          if (subscription && authorisesNow) await authorise(subscription);
         },
       },
-      /** The payer pays the code: mostly in time, now and then twice, or another amount. */
       authorise: {
-        weight: 2,
+        weight: 1,
         async act() {
           const drawn = draw();
-          if (!drawn || !rails.pix.isPayable(txidOf(drawn.subscriptionId))) return;
-          const credit = rails.pix.pay(txidOf(drawn.subscriptionId), drawn.amountCents + (chance(9) ? 1 : 0));
-          await notify(drawn.tenant, { ...credit, at: clock.now() });
-          await attempt('authorise', async () => {
-            const subscription = await subscriptions.receive(drawn.tenant, drawn.subscriptionId);
-            return subscription?.status ?? 'unknown subscription';
-          });
+          if (drawn) await authorise(drawn);
         },
       },
       /** The instruction of the next attempt is sent early, and the payer's bank decides it. */
       debit: {
         weight: 4,
         async act() {
-          const drawn = draw();
+          const active = made.filter(({ subscriptionId }) => authorised.includes(subscriptionId));
+          const drawn = active.length > 0 && !chance(4) ? random.pick(active) : draw();
           if (!drawn) return;
           await attempt('debit', async () => {
             await subscriptions.instruct(drawn.tenant, drawn.subscriptionId);

@@ -11,7 +11,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import { notifyOfCredit } from '../../server/src/modes/embedded.ts';
+import { notifyOfCredit, notifyOfOutputs } from '../../server/src/modes/embedded.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { saveEndpoint } from '../../server/src/webhooks/store.ts';
@@ -43,6 +43,8 @@ export interface World {
   readonly database: Database;
   /** The bank's notification of a credit: it comes at an instant, and at least once. */
   notify(tenant: Tenant, notice: Parameters<typeof notifyOfCredit>[2]): Promise<void>;
+  /** The network's notification of a change at an address: as that of the bank. */
+  notifyOfLtc(tenant: Tenant, notice: Parameters<typeof notifyOfOutputs>[2]): Promise<void>;
   /** Begins what is due, each beside the others. */
   work(): Promise<void>;
   /** When what waits falls due that is not due yet, the first few. */
@@ -65,6 +67,7 @@ export async function openWorld({
   broken,
   tamper,
   strikes: chosen,
+  announced = random.below(3) === 0,
 }: {
   database: Database;
   random: Random;
@@ -72,7 +75,9 @@ export async function openWorld({
   broken: (violation: Violation) => void;
   tamper?: Tamper | undefined;
   /** Which faults happen, in place of what the seed decides. */
-  strikes?: (name: string) => boolean;
+  strikes?: ((name: string) => boolean) | undefined;
+  /** Whether its events go to a URL, in place of what the seed decides. */
+  announced?: boolean | undefined;
 }): Promise<World> {
   const clock = createManualClock();
   const gate = createGate(random);
@@ -102,7 +107,6 @@ export async function openWorld({
     tokens.push({ id, reusable, maxCents: TOKEN_CENTS.max });
   }
 
-  const isAnnounced = random.below(3) === 0;
   const database = faultyDatabase(real, { gate, faults, random });
   const committer = createCommitter({
     database,
@@ -118,11 +122,12 @@ export async function openWorld({
     committer: tamper ? tampering(committer, tamper) : committer,
     ...rails,
     wrapPix: () => rails.pix,
+    wrapLitecoin: () => rails.litecoin,
     privateAddresses: false,
     onFault: () => count('fault reported in the background'),
   });
 
-  if (isAnnounced)
+  if (announced)
     await real.sql
       .insertInto('stream')
       .values({ account_id: accountId, environment: 'live' })
@@ -161,6 +166,7 @@ export async function openWorld({
         (select number from card_payment where starts_with(kind, 'card_payment.') and order_code = key),
         (select number from refund where starts_with(kind, 'refund.') and refund_id = key),
         (select number from payment where starts_with(kind, 'pix.') and payment_id in (key, 'psa_' || split_part(key, ' ', 1))),
+        (select number from payment where starts_with(kind, 'ltc.') and payment_id = split_part(key, ' ', 1)),
         (select number from payment join pix_credit c using (payment_id)
           where kind = 'pix.return' and c.account_id = ${accountId} and c.end_to_end_id = key),
         (select number from dispute where starts_with(kind, 'dispute.') and id = key),
@@ -198,7 +204,8 @@ export async function openWorld({
   }
 
   return {
-    ...{ slices, rails, clock, gate, faults, live, sandbox, tokens, isAnnounced, database: real },
+    ...{ slices, rails, clock, gate, faults, live, sandbox, tokens, isAnnounced: announced, database: real },
+    notifyOfLtc: (tenant, change) => gate.pass(() => notifyOfOutputs(real.sql, tenant, change)),
     notify: (tenant, credit) => gate.pass(() => notifyOfCredit(real.sql, tenant, credit)),
     async work() {
       const due = await gate.pass(look);

@@ -1,0 +1,58 @@
+import type { Tour } from './history.ts';
+
+/** The steps of each family, in an order in which they are possible, each with the outcome that shows it at work. */
+export const TOUR: Tour = [
+  { steps: ['credit'], until: 'credit: done' },
+  { steps: ['createSubaccount'], until: 'createSubaccount: done' },
+  { steps: ['transferToSubaccount'], until: 'transferToSubaccount: done' },
+  { steps: ['createTestPayment'], until: 'createTestPayment (sandbox): done' },
+  { steps: ['createCardPayment', 'cancelCardPayment'], until: 'cancelCardPayment: done' },
+  { steps: ['createCardPayment', 'pay'], until: 'pay: paid' },
+  { steps: ['startCheckout'], until: 'startCheckout: done' },
+  { steps: ['createPayment', 'payPix', 'receive'], until: 'receive: paid' },
+  { steps: ['createPayment', 'payPix'], until: 'payPix: twice' },
+  { steps: ['createPayment', 'payPix', 'receive', 'refund'], until: 'refund: done' },
+  { steps: ['createPayment', 'payPix', 'receive', 'disputePayment'], until: 'disputePayment: done' },
+  { steps: ['openDispute', 'submitEvidence'], until: 'submitEvidence: done' },
+  { steps: ['startPixCheckout'], until: 'startPixCheckout: done' },
+  { steps: ['createCharge'], until: 'createCharge: done' },
+  { steps: ['createCharge', 'payPix', 'receive', 'refund'], until: 'refund of a split charge: whole' },
+  { steps: ['createSubscription', 'authorise'], until: 'authorise: active' },
+  { steps: ['createSubscription', 'debit'], until: 'debit: paid' },
+  { steps: ['createProduct', 'addContent', 'sellByPix'], until: 'buy: delivered' },
+  { steps: ['addContent', 'sellByPix', 'refund'], until: 'refund of a sale: whole' },
+  { steps: ['createLtcPayment', 'sendLtc', 'mineLtc', 'receiveLtc'], until: 'receiveLtc: paid' },
+  { steps: ['requestPayout'], until: 'requestPayout: done' },
+  { steps: ['requestSubaccountPayout'], until: 'requestSubaccountPayout: done' },
+];
+
+/** The outcomes that follow from those of the tour, by the end of it. */
+export const AFTER_THE_TOUR: readonly string[] = [
+  ...['requestPayout: reported again', 'createCharge: reported again', 'refund: reported again'],
+  ...['task: card_payment.expire', 'task: dispute.evidence_due', 'task: refund.send', 'task: payout.send'],
+  ...['task: pix.expire', 'task: pix.receive', 'task: pix.return', 'task: subscription.end'],
+  ...['task: ltc.expire', 'task: ltc.receive', 'task: webhook.deliver'],
+  ...['event: delivery.delivered', 'event: dispute.under_review', 'event: subscription.paid'],
+];
+
+/** The outcomes of drawn steps. Each comes in one seed of ten at least, so that of 200 seeds one in 10^9 times none has it. */
+export const OF_MANY_SEEDS: readonly string[] = [
+  ...TOUR.map(({ until }) => until),
+  ...AFTER_THE_TOUR,
+  ...['requestPayout: refused: INSUFFICIENT_FUNDS', 'requestPayout: refused: IDEMPOTENCY_CONFLICT'],
+  ...[
+    'task: pix.register',
+    'sendLtc: at once',
+    'sendLtc: in parts',
+    'receiveLtc: expired',
+    'deleteDelivery: done',
+  ],
+  ...[
+    'event: delivery.out_of_stock',
+    'event: refund.failed',
+    'event: dispute.won',
+    'event: card_payment.refunded',
+  ],
+  ...['fault: transaction: lost at COMMIT, done', 'fault: transaction: lost at COMMIT, not done'],
+  ...['fault: PIX bank: answer lost', 'fault: PIX bank: late', 'fault: LTC network: answer lost'],
+];
