@@ -3,9 +3,10 @@ import type { Database } from '../../server/src/db/database.ts';
 import type { DisputedResource } from '../../server/src/disputes/model.ts';
 import { NotFoundError } from '../../server/src/kernel/errors.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
+import type { RefundRail } from '../../server/src/rails/refund.ts';
 import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
 import { expectBooksHold } from '../laws/books.ts';
-import { approved } from '../support/cards.ts';
+import { approved, card } from '../support/cards.ts';
 import { type Core, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { embedded } from '../support/port-fixture.ts';
@@ -68,22 +69,110 @@ describeOnDatabase('disputes', (open) => {
     expect((await core.balances()).dispute_hold).toBe(0);
   });
 
-  test.each(['completed', 'failed'] as const)(
-    'A claim that comes while a refund is under way takes the rest, also where the refund is %s',
-    async (end) => {
-      const core = await startCore({ database });
-      const email = end === 'failed' ? 'devolve-falha@psa.example' : 'ana@example.com';
-      const resource = await sell(core, 'payment', email);
+  const ENDS = (['payment', 'card_payment', 'charge'] as const).flatMap((type) =>
+    (['completed', 'failed'] as const).map((end) => [type, end] as const),
+  );
+  test.each(ENDS)(
+    'A claim on a %s that comes while a refund is under way takes the rest, and all where the refund is %s',
+    async (type, end) => {
+      const { core, endRefunds } = await startSlow();
+      const resource = await sell(core, type, { refunds: end });
       await refund(core, resource, 3_000);
-      expect(await claim(core, resource, 4_990)).toMatchObject({ amountCents: 1_990 });
-      await core.work.settled();
+      const dispute = (await claim(core, resource, 4_990))!;
+      expect(dispute).toMatchObject({ status: 'open', version: 1, amountCents: 1_990 });
+      await endRefunds();
+      const amountCents = end === 'failed' ? 4_990 : 1_990;
       expect(await find(core, resource)).toMatchObject({
-        ...{ status: 'paid', refundingCents: 0, disputedCents: 1_990 },
-        refundedCents: end === 'completed' ? 3_000 : 0,
+        ...{ status: 'paid', refundingCents: 0, disputedCents: amountCents },
+        refundedCents: 4_990 - amountCents,
       });
-      expect(await claim(core, resource, 4_990)).toEqual(
-        end === 'completed' ? null : expect.objectContaining({ amountCents: 3_000 }),
+      const after = await core.disputes.find(core.tenant, dispute.disputeId);
+      expect(after).toMatchObject({ status: 'open', version: end === 'failed' ? 2 : 1, amountCents });
+      expect((await core.balances()).dispute_hold).toBe(amountCents);
+      expect(await claim(core, resource, 4_990)).toBeNull();
+      await core.controls.closeDispute(core.tenant, dispute.disputeId, 'won');
+      expect(await find(core, resource)).toMatchObject({ disputedCents: 0 });
+      expect((await core.balances()).dispute_hold).toBe(0);
+      await expectBooksHold(database, core.tenant);
+      expect(core.faults).toEqual([]);
+    },
+  );
+
+  test.each(['completed', 'failed'] as const)(
+    'A claim on what a refund holds as a whole has a dispute once that has %s, under its name once',
+    async (end) => {
+      const { core, endRefunds } = await startSlow();
+      const resource = await sell(core, 'payment', { refunds: end });
+      await refund(core, resource);
+      for (let call = 0; call < 2; call += 1)
+        expect(
+          await core.controls.disputePayment(core.tenant, resource, { amountCents: 5_000, name: 'med-1' }),
+        ).toBeNull();
+      expect(await core.disputes.count(core.tenant, {})).toBe(0);
+      await endRefunds();
+      const found = await core.controls.listDisputes(core.tenant, { limit: 9 });
+      expect(found).toMatchObject(
+        end === 'failed' ? [{ status: 'open', version: 1, amountCents: 4_990, resource }] : [],
       );
+      expect(await find(core, resource)).toMatchObject(
+        end === 'failed'
+          ? { status: 'paid', disputedCents: 4_990 }
+          : { status: 'refunded', disputedCents: 0 },
+      );
+      // From the refund on that is held too: a payer is not paid twice.
+      if (end === 'failed')
+        await expect(refund(core, resource)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
+      await expectBooksHold(database, core.tenant);
+    },
+  );
+
+  test('Of two refunds under way, each that fails adds its part, and a dispute that is won lacks nothing', async () => {
+    const { core, endRefunds } = await startSlow();
+    const [held, freed] = [
+      await sell(core, 'payment', { refunds: 'failed' }),
+      await sell(core, 'payment', { refunds: 'failed' }),
+    ];
+    for (const resource of [held, freed])
+      for (const cents of [1_000, 2_000]) await refund(core, resource, cents);
+    const [first, won] = [(await claim(core, held, 4_000))!, (await claim(core, freed, 4_990))!];
+    const second = await claim(core, held, 4_000);
+    expect([first.amountCents, second]).toEqual([1_990, null]);
+    await core.controls.closeDispute(core.tenant, won.disputeId, 'won');
+    await core.controls.closeDispute(core.tenant, first.disputeId, 'lost');
+    await endRefunds();
+    // The first claim lacked 2,010, and the second gets what is left. A lost dispute still holds what is claimed.
+    const found = await core.controls.listDisputes(core.tenant, { limit: 9 });
+    expect(found.map(({ status, amountCents }) => [status, amountCents]).sort()).toEqual([
+      ['lost', 4_000],
+      ['open', 990],
+      ['won', 1_990],
+    ]);
+    expect(await find(core, held)).toMatchObject({ disputedCents: 4_990, refundingCents: 0 });
+    expect(await find(core, freed)).toMatchObject({ disputedCents: 0, refundingCents: 0 });
+    expect((await core.balances()).dispute_hold).toBe(4_990);
+    await expectBooksHold(database, core.tenant);
+  });
+
+  test.each(['contesta-ganha@psa.example', 'contesta-perde@psa.example'])(
+    'A claim of the bank (%s) on what a refund holds is not lost, also where the banks decide first',
+    async (email) => {
+      const { core, endRefunds } = await startSlow({ lastsMs: 8 * DAY });
+      const resource = await sell(core, 'payment', { email, refunds: 'failed' });
+      await refund(core, resource);
+      const run = (kind: string, key: string) => core.handlers[kind]!({ ...core.tenant, key, kind } as never);
+      const receive = () => run('dispute.receive', `${txidOf(resource.id)} first`);
+      core.clock.advance(MINUTE);
+      await receive();
+      await receive();
+      expect(await core.disputes.count(core.tenant, {})).toBe(0);
+      await core.pass(7 * DAY);
+      await endRefunds();
+      const isWon = email === 'contesta-ganha@psa.example';
+      expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toMatchObject(
+        isWon ? [] : [{ status: 'lost', version: 2, amountCents: 4_990 }],
+      );
+      expect((await core.balances()).dispute_hold).toBe(isWon ? 0 : 4_990);
+      expect(await find(core, resource)).toMatchObject({ disputedCents: isWon ? 0 : 4_990 });
       await expectBooksHold(database, core.tenant);
     },
   );
@@ -228,7 +317,7 @@ describeOnDatabase('disputes', (open) => {
     async (email, end, held) => {
       expect(MAGIC_PAYERS[email]).toBeDefined();
       const core = await startCore({ database, follows: false });
-      const resource = await sell(core, 'payment', email);
+      const resource = await sell(core, 'payment', { email });
       await core.pass(MINUTE - 1);
       expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toEqual([]);
       await core.pass(1);
@@ -250,7 +339,7 @@ describeOnDatabase('disputes', (open) => {
 
   test('A claim that is announced twice, late, or behind its decision has one dispute', async () => {
     const core = await startCore({ database, follows: false });
-    const resource = await sell(core, 'payment', 'contesta-perde@psa.example');
+    const resource = await sell(core, 'payment', { email: 'contesta-perde@psa.example' });
     const key = `${txidOf(resource.id)} again`;
     const receive = () =>
       core.handlers['dispute.receive']!({ ...core.tenant, key, kind: 'dispute.receive' } as never);
@@ -299,6 +388,24 @@ describeOnDatabase('disputes', (open) => {
     expect(await core.disputes.count(core.tenant, { status: ['open'] })).toBe(1);
   });
 
+  /** Starts a core whose refunds are under way until a test ends them. */
+  async function startSlow({ lastsMs = 10 * SECOND } = {}) {
+    let areHeld = true;
+    const slow = <Rail extends RefundRail>(rail: Rail): Rail => ({
+      ...rail,
+      refund: async (refund) =>
+        areHeld
+          ? { status: 'pending', settlesAt: new Date(core.clock.now().getTime() + lastsMs) }
+          : rail.refund(refund),
+    });
+    const core: Core = await startCore({ database, follows: false, pix: slow, acquirer: slow });
+    async function endRefunds(): Promise<void> {
+      areHeld = false;
+      await core.pass(lastsMs);
+    }
+    return { core, endRefunds };
+  }
+
   async function tasks(core: Core): Promise<string[]> {
     const rows = await database.sql
       .selectFrom('task')
@@ -314,23 +421,26 @@ describeOnDatabase('disputes', (open) => {
 async function sell(
   core: Core,
   type: DisputedResource['type'],
-  email = 'ana@example.com',
+  { email = 'ana@example.com', refunds }: { email?: string; refunds?: 'completed' | 'failed' } = {},
 ): Promise<DisputedResource> {
   if (type === 'card_payment') {
     const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
-    await core.cardPayments.pay(payment.orderCode, approved());
+    await core.cardPayments.pay(
+      payment.orderCode,
+      refunds === 'failed' ? card('4000000000005126') : approved(),
+    );
     return { type, id: payment.orderCode };
   }
-  if (type === 'charge') {
-    const { charge } = await core.charges.create(core.tenant, { valueCents: 4990 });
-    await core.pix.pay({ txid: txidOf(charge.chargeId) });
-    await core.charges.receive(core.tenant, charge.chargeId);
-    return { type, id: charge.chargeId };
-  }
-  const { payment } = await core.payments.create(core.tenant, { valueCents: 4990, customer: { email } });
-  await core.pix.pay({ txid: txidOf(payment.paymentId) });
-  await core.payments.receive(core.tenant, payment.paymentId);
-  return { type, id: payment.paymentId };
+  const id =
+    type === 'charge'
+      ? (await core.charges.create(core.tenant, { valueCents: 4990 })).charge.chargeId
+      : (await core.payments.create(core.tenant, { valueCents: 4990, customer: { email } })).payment
+          .paymentId;
+  const txid = txidOf(id);
+  await core.pix.pay({ txid });
+  if (refunds === 'failed') await core.pix.setReturns(txid, 'refused');
+  await core[type === 'charge' ? 'charges' : 'payments'].receive(core.tenant, id);
+  return { type, id };
 }
 
 function find(core: Core, { type, id }: DisputedResource) {

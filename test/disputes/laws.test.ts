@@ -1,14 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  cardPayments,
+  disputableCardPayments,
+  refundableCardPayments,
+} from '../../server/src/card-payments/collections.ts';
+import {
   type CardPaymentChange,
   decideCreate as decideCardCreate,
   decideOutcome,
 } from '../../server/src/card-payments/decisions.ts';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
-import * as cardRules from '../../server/src/card-payments/refunding.ts';
+import { put, type State, type Writes } from '../../server/src/commit/commit.ts';
 import {
-  type DisputeChange,
+  disputes,
+  isWaiting,
+  writesOf,
+  writesOfClaim,
+  writesOfClose,
+  writesOfWaiting,
+} from '../../server/src/disputes/collections.ts';
+import {
   decideClose,
   decideEvidence,
   decideEvidenceDue,
@@ -29,31 +41,50 @@ import {
   type LedgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
-import { pixPayments } from '../../server/src/payments/collections.ts';
-import { decideCreate, paymentRules } from '../../server/src/payments/decisions.ts';
-import type { StoredPayment } from '../../server/src/payments/model.ts';
-import * as pixDisputes from '../../server/src/pix/disputing.ts';
-import { pixRefunds } from '../../server/src/pix/refunding.ts';
+import {
+  disputablePayments,
+  pixPayments,
+  refundablePayments,
+} from '../../server/src/payments/collections.ts';
+import { decideCreate } from '../../server/src/payments/decisions.ts';
 import { refundableCents } from '../../server/src/receiving/model.ts';
 import { walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const CARD_ACCOUNT = { cardPaymentsEnabled: true, cardReleaseDays: 14 };
-const pixRefunding = pixRefunds(paymentRules);
 
-type Sold =
-  | { type: 'payment'; payment: StoredPayment }
-  | { type: 'card_payment'; payment: StoredCardPayment };
+/** Neither content nor shares: these are other laws. */
+const NO_CONTENT = { read: async () => undefined, deliver: () => ({}), revoke: () => ({}) } as never;
+const SOURCES = { payment: disputablePayments, card_payment: disputableCardPayments } as never;
+const REFUNDED = {
+  payment: refundablePayments({} as never, NO_CONTENT),
+  card_payment: refundableCardPayments(NO_CONTENT),
+};
+
+interface Sold {
+  type: 'payment' | 'card_payment';
+  id: string;
+}
+
+/** A claim as the plain list has it: what its dispute has of it, and what it lacks as long as refunds are under way. */
+interface Claimed {
+  of: number;
+  disputeId: string;
+  amountCents: number;
+  missingCents: number;
+}
 
 /** A merchant whose sales, refunds and disputes are decided as the service decides them, and a plain list of all of it. */
 function createMerchant() {
   let now = NOW;
   let balances: Balances = NO_BALANCES;
   const posted = new Set<string>();
+  const rows = new Map<string, unknown>();
   const sold: Sold[] = [];
   const refunds: { of: number; amountCents: number; status: 'processing' | 'completed' | 'failed' }[] = [];
-  const disputes: { of: number | null; dispute: StoredDispute }[] = [];
+  const disputeIds: string[] = [];
+  const claims: Claimed[] = [];
 
   function post(transaction: LedgerTransaction | null): void {
     if (!transaction) return;
@@ -63,48 +94,69 @@ function createMerchant() {
     balances = applyToBalances(balances, transaction);
   }
 
-  /** Records a step of a sale. Neither a dispute nor a refund in part changes its status. */
-  function record(
-    index: number,
-    change: {
-      pix?: { resource: StoredPayment; transactions: LedgerTransaction[] | readonly LedgerTransaction[] };
-      card?: CardPaymentChange;
-    },
-  ) {
-    const before = sold[index]!.payment;
-    const after = change.pix?.resource ?? change.card!.payment;
-    for (const transaction of change.pix?.transactions ?? [change.card!.transaction]) post(transaction);
-    sold[index] = { ...sold[index]!, payment: after } as Sold;
-    const isWhole = after.refundedCents === after.amountCents;
-    expect(after.status).toBe(isWhole ? 'refunded' : before.status);
+  const nameOf = (collection: { name: string }, key: string) => `${collection.name} ${key}`;
+  /** The state that a decision reads, which knows what is in no table as null. */
+  const state = (): State => ({
+    get: (collection, key) => (rows.get(nameOf(collection, key)) ?? null) as never,
+    need: (collection, key) => rows.get(nameOf(collection, key)) as never,
+    ...{ balances, now },
+  });
+  const paymentOf = ({ type, id }: Sold) =>
+    type === 'payment'
+      ? state().need(pixPayments.records, id)
+      : state().need<StoredCardPayment>(cardPayments, id);
+  const disputeOf = (disputeId: string) => state().need(disputes, disputeId);
+
+  /** Records writes as a commit does. */
+  function record({ records = [], transactions = [] }: Writes): void {
+    for (const { collection, key, row } of records) {
+      const name = nameOf(collection, key);
+      if (collection.name === 'dispute') expectFollows(rows.get(name) as never, row as StoredDispute);
+      if (collection.name === 'dispute' && !disputeIds.includes(key)) disputeIds.push(key);
+      rows.set(name, row);
+    }
+    for (const transaction of transactions) post(transaction);
+  }
+
+  /** The status of a dispute never leaves its transitions, and its amount never shrinks. */
+  function expectFollows(previous: StoredDispute | undefined, dispute: StoredDispute): void {
+    expect(dispute.version).toBe((previous?.version ?? 0) + 1);
+    expect((dispute.closedAt !== null) === ['won', 'lost', 'forgiven'].includes(dispute.status)).toBe(true);
+    if (!previous) return;
+    if (dispute.status !== previous.status) expect(NEXT[previous.status]).toContain(dispute.status);
+    expect(dispute.amountCents).toBeGreaterThanOrEqual(previous.amountCents);
   }
 
   function tally(of: number) {
-    const sum = (rows: readonly { of: number | null; amountCents: number }[]) =>
-      rows.reduce((total, row) => total + (row.of === of ? row.amountCents : 0), 0);
-    const standing = disputes
-      .filter(({ dispute }) => dispute.status !== 'won')
-      .map(({ of: index, dispute }) => ({ of: index, amountCents: dispute.amountCents }));
+    const sum = (cents: readonly number[]) => cents.reduce((total, each) => total + each, 0);
+    const refunded = (status: string) =>
+      sum(refunds.filter((each) => each.of === of && each.status === status).map((each) => each.amountCents));
+    const disputed = claims
+      .filter((each) => each.of === of && each.amountCents > 0)
+      .filter(({ disputeId }) => disputeOf(disputeId).status !== 'won')
+      .map(({ amountCents }) => amountCents);
     return {
-      completed: sum(refunds.filter(({ status }) => status === 'completed')),
-      processing: sum(refunds.filter(({ status }) => status === 'processing')),
-      disputed: sum(standing),
+      completed: refunded('completed'),
+      processing: refunded('processing'),
+      disputed: sum(disputed),
     };
   }
-
-  /** Records a step of a dispute, whose status never leaves its transitions. */
-  function change(index: number, step: DisputeChange | null): void {
-    if (!step) return;
-    const { previous, dispute } = step;
-    expect(previous).toBe(disputes[index]!.dispute);
-    if (dispute.status !== previous!.status) expect(NEXT[previous!.status]).toContain(dispute.status);
-    expect(dispute.version).toBe(previous!.version + 1);
-    expect((dispute.closedAt !== null) === ['won', 'lost', 'forgiven'].includes(dispute.status)).toBe(true);
-    disputes[index] = { ...disputes[index]!, dispute };
-    post(step.transaction);
+  function leftOf(of: number): number {
+    const { completed, processing, disputed } = tally(of);
+    return paymentOf(sold[of]!).amountCents - completed - processing - disputed;
   }
 
-  const nth = <Row>(rows: readonly Row[], which: number) => which % Math.max(1, rows.length);
+  /** Money that became free goes to the claims that lack it, oldest first, in the plain list too. */
+  function fill(of: number): void {
+    record(writesOfWaiting(state(), SOURCES, sold[of]!).writes);
+    for (const each of claims.filter((claim) => claim.of === of)) {
+      const amountCents = Math.min(each.missingCents, leftOf(of));
+      each.amountCents += amountCents;
+      each.missingCents = Math.min(each.missingCents - amountCents, tally(of).processing);
+    }
+  }
+
+  const nth = <Row>(list: readonly Row[], which: number) => which % Math.max(1, list.length);
 
   return {
     pass(ms: number) {
@@ -121,8 +173,11 @@ function createMerchant() {
           { ...payment, openChargeId: 'chg' },
           { chargeId: 'chg', outcome: { status: 'approved' }, account: CARD_ACCOUNT, now, siblings: [] },
         ) as CardPaymentChange;
-        post(paid.transaction);
-        sold.push({ type, payment: paid.payment });
+        record({
+          records: [put(cardPayments, paid.payment)],
+          transactions: paid.transaction ? [paid.transaction] : [],
+        });
+        sold.push({ type, id });
         return;
       }
       const { resource } = decideCreate(
@@ -138,88 +193,77 @@ function createMerchant() {
         { endToEndId: `E${id}`, amountCents, at: now },
         { isKnown: false, isOrderClosed: false, environment: 'live', balances, now },
       )!;
-      for (const transaction of paid.transactions) post(transaction);
-      sold.push({ type, payment: paid.resource });
+      record({ records: [put(pixPayments.records, paid.resource)], transactions: paid.transactions });
+      sold.push({ type, id: paid.resource.paymentId });
     },
 
-    /** A claim takes exactly what the plain list says is left, and at most what is claimed. */
+    /** A claim takes exactly what the plain list says is left, and lacks what refunds under way hold of it. */
     claim(which: number, claimedCents: number) {
-      const index = nth(sold, which);
-      const found = sold[index];
-      if (!found) return;
-      const { completed, processing, disputed } = tally(index);
-      const days = CLAIM_DAYS[found.type];
-      const isLate = days !== null && now > plusMs(found.payment.paidAt!, days * DAY_MS);
-      const left = isLate ? 0 : found.payment.amountCents - completed - processing - disputed;
-      const claim = { claimedCents, days };
-      const begun =
-        found.type === 'payment'
-          ? pixDisputes.decideDisputeBegin(found.payment, claim, now)
-          : cardRules.decideDisputeBegin(found.payment, claim, now);
-      expect(begun?.amountCents ?? 0).toBe(Math.min(claimedCents, left));
-      if (!begun) return;
-      if (found.type === 'payment') record(index, { pix: begun.change as never });
-      else record(index, { card: begun.change as never });
-      this.open(index, begun.amountCents);
+      const of = nth(sold, which);
+      const resource = sold[of]!;
+      const days = CLAIM_DAYS[resource.type];
+      const { status, paidAt } = paymentOf(resource);
+      const isLate = days !== null && now > plusMs(paidAt!, days * DAY_MS);
+      const possible = isLate || status !== 'paid' ? 0 : claimedCents;
+      const amountCents = Math.min(possible, leftOf(of));
+      const missingCents = Math.min(possible - amountCents, tally(of).processing);
+      const disputeId = `dsp_${claims.length}`;
+      const claim = { disputeId, claimedCents, reason: 'fraud', days, claimKey: null } as const;
+      const made = writesOfClaim(state(), SOURCES, resource, claim);
+      expect([made !== null, made?.isOpened ?? false]).toEqual([
+        amountCents + missingCents > 0,
+        amountCents > 0,
+      ]);
+      record(made?.writes ?? {});
+      claims.push({ of, disputeId, amountCents, missingCents });
     },
-    open(of: number | null, amountCents: number) {
-      const step = decideOpen(
-        { disputeId: `dsp_${disputes.length}`, amountCents, reason: 'fraud', resource: null },
-        { balances, now },
-      );
-      disputes.push({ of, dispute: step.dispute });
-      post(step.transaction);
+    open(_: null, amountCents: number) {
+      const disputeId = `dsp_of_none_${disputeIds.length}`;
+      const claim = { disputeId, amountCents, reason: 'fraud', resource: null } as const;
+      record(writesOf(decideOpen(claim, { balances, now })));
     },
     decide(which: number, outcome: (typeof DISPUTE_OUTCOMES)[number]) {
-      const index = nth(disputes, which);
-      const found = disputes[index];
-      if (!found) return;
-      const step = unlessRefused(() => decideClose(found.dispute, outcome, now));
-      change(index, step);
-      if (!step || outcome !== 'won' || found.of === null) return;
-      const sale = sold[found.of]!;
-      const { amountCents } = found.dispute;
-      if (sale.type === 'payment')
-        record(found.of, { pix: pixDisputes.decideDisputeEnd(sale.payment, amountCents) });
-      else record(found.of, { card: cardRules.decideDisputeEnd(sale.payment, amountCents) });
+      const disputeId = disputeIds[nth(disputeIds, which)];
+      if (!disputeId) return;
+      const step = unlessRefused(() => decideClose(disputeOf(disputeId), outcome, now));
+      if (!step) return;
+      record(writesOfClose(state(), SOURCES, step).writes);
+      const found = claims.find((each) => each.disputeId === disputeId);
+      if (!found || outcome === 'lost') return;
+      found.missingCents = 0;
+      if (outcome === 'won') fill(found.of);
     },
     evidence(which: number) {
-      const index = nth(disputes, which);
-      const dispute = disputes[index]?.dispute;
-      if (!dispute) return;
+      const disputeId = disputeIds[nth(disputeIds, which)];
+      if (!disputeId) return;
+      const dispute = disputeOf(disputeId);
       const isTaken =
         ['open', 'under_review'].includes(dispute.status) &&
         now < plusMs(dispute.createdAt, 5 * DAY_MS) &&
         dispute.evidence.length < MAX_EVIDENCE;
       const step = unlessRefused(() => decideEvidence(dispute, { text: 'x' }, now));
       expect(step !== null).toBe(isTaken);
-      change(index, step);
+      if (step) record(writesOf(step));
     },
     due(which: number) {
-      const index = nth(disputes, which);
-      const dispute = disputes[index]?.dispute;
-      if (dispute) change(index, decideEvidenceDue(dispute, now));
+      const disputeId = disputeIds[nth(disputeIds, which)];
+      const step = disputeId && decideEvidenceDue(disputeOf(disputeId), now);
+      if (step) record(writesOf(step));
     },
 
     /** A merchant's refund takes nothing of what is disputed, and says why. */
     refund(which: number, amountCents: number) {
-      const index = nth(sold, which);
-      const found = sold[index];
-      if (!found) return;
-      const { completed, processing, disputed } = tally(index);
-      const left = found.payment.amountCents - completed - processing - disputed;
+      const of = nth(sold, which);
+      const { type, id } = sold[of]!;
+      const { disputed } = tally(of);
+      const left = leftOf(of);
       const request = { refundId: `ref_${refunds.length}`, amountCents, isAutomatic: false };
-      const state = { balances, now };
-      const { receivable } = { receivable: balances.merchant_receivable };
+      const receivable = balances.merchant_receivable;
       try {
-        const begun =
-          found.type === 'payment'
-            ? pixRefunding.decideRefundBegin(found.payment, request, { ...state, balanceOf: () => 0 })
-            : cardRules.decideRefundBegin(found.payment, request, state);
+        const begun = REFUNDED[type].begin(state(), id, request);
         expect(amountCents).toBeLessThanOrEqual(left);
-        if (found.type === 'payment') record(index, { pix: begun.change as never });
-        else record(index, { card: begun.change as never });
-        refunds.push({ of: index, amountCents: begun.amountCents, status: 'processing' });
+        record(begun.writes);
+        refunds.push({ of, amountCents: begun.amountCents, status: 'processing' });
       } catch (error) {
         if (!(error instanceof PaymentError)) throw error;
         if (amountCents > left && amountCents <= left + disputed)
@@ -228,44 +272,42 @@ function createMerchant() {
       }
       expect(balances.merchant_receivable).toBe(receivable);
     },
+    /** Neither a refund in part nor one that fails changes the status of its payment. */
     endRefund(which: number, status: 'completed' | 'failed') {
       const open = refunds.filter((each) => each.status === 'processing');
       const refund = open[nth(open, which)];
       if (!refund) return;
-      const found = sold[refund.of]!;
-      const named = { refundId: `ref_${refunds.indexOf(refund)}`, amountCents: refund.amountCents };
+      const { type, id } = sold[refund.of]!;
+      const named = { refundId: `ref_${refunds.indexOf(refund)}`, amountCents: refund.amountCents, status };
+      record(REFUNDED[type].end(state(), id, named).writes);
       refund.status = status;
-      if (found.type === 'payment')
-        record(refund.of, {
-          pix:
-            status === 'completed'
-              ? pixRefunding.decideRefundCompleted(found.payment, named, now)
-              : pixRefunding.decideRefundFailed(found.payment, named, balances),
-        });
-      else
-        record(refund.of, {
-          card:
-            status === 'completed'
-              ? cardRules.decideRefundCompleted(found.payment, named, now)
-              : cardRules.decideRefundFailed(found.payment, named, balances),
-        });
+      fill(refund.of);
     },
 
     /** The laws that hold after each step. */
     expectLaws() {
-      for (const [index, { payment }] of sold.entries()) {
-        const { completed, processing, disputed } = tally(index);
+      for (const [of, resource] of sold.entries()) {
+        const payment = paymentOf(resource);
+        const { completed, processing, disputed } = tally(of);
         expect([payment.refundedCents, payment.refundingCents, payment.disputedCents]).toEqual([
           ...[completed, processing, disputed],
         ]);
         expect(completed + processing + disputed).toBeLessThanOrEqual(payment.amountCents);
-        expect(refundableCents(payment)).toBe(
-          payment.status === 'paid' ? payment.amountCents - completed - processing - disputed : 0,
-        );
+        expect(payment.status).toBe(completed === payment.amountCents ? 'refunded' : 'paid');
+        expect(refundableCents(payment)).toBe(payment.status === 'paid' ? leftOf(of) : 0);
+        // As long as a claim lacks something, no refund takes it, and nothing else is lacked.
+        const waiting = claims.filter((each) => each.of === of && each.missingCents > 0);
+        for (const { disputeId, missingCents } of waiting) {
+          expect([refundableCents(payment), isWaiting(state(), resource, disputeId)]).toEqual([0, true]);
+          expect(missingCents).toBeLessThanOrEqual(processing);
+        }
       }
-      const held = disputes
-        .filter(({ dispute: { status } }) => status !== 'won' && status !== 'forgiven')
-        .reduce((sum, { dispute }) => sum + dispute.amountCents, 0);
+      for (const { disputeId, amountCents } of claims)
+        expect(state().get(disputes, disputeId)?.amountCents ?? 0).toBe(amountCents);
+      const held = disputeIds
+        .map(disputeOf)
+        .filter(({ status }) => status !== 'won' && status !== 'forgiven')
+        .reduce((sum, { amountCents }) => sum + amountCents, 0);
       expect([balances.dispute_hold, 0 - balances.dispute_claims]).toEqual([held, held]);
       const wallet = walletOf('live', balances, 0);
       expect(wallet.disputeBlockedCents).toBe(held);
@@ -315,6 +357,7 @@ describe('the laws of disputes', () => {
       fc.property(steps, (history) => {
         const merchant = createMerchant();
         merchant.sell('payment', 1_000);
+        merchant.expectLaws();
         for (const [step, ...args] of history) {
           (merchant[step] as (...given: unknown[]) => void)(...args);
           merchant.expectLaws();

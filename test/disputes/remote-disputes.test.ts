@@ -81,6 +81,25 @@ test('A dispute is read leniently: words that are not known, other names, docume
   });
 });
 
+test('The amount of a dispute grows, and a late answer with a smaller one changes nothing', async () => {
+  const row: Record<string, unknown> = { disputeId: 'dsp_1', status: 'open', amountCents: 500 };
+  const { merchant, tenant, clock, events } = await start([row]);
+  for (const [amountCents, shown] of [
+    [500, 500],
+    [900, 900],
+    [600, 900],
+    [undefined, 900],
+  ]) {
+    row.amountCents = amountCents;
+    expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'open', amountCents: shown });
+    clock.advance(MINUTE);
+  }
+  expect(await events()).toEqual([
+    ['dispute.open', null],
+    ['dispute.open', 'open'],
+  ]);
+});
+
 test('A status goes forward alone, by webhooks and answers in any order, and each change is announced once', async () => {
   const row: Record<string, unknown> = {
     disputeId: 'dsp_1',

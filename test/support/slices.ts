@@ -14,7 +14,11 @@ import type { Database } from '../../server/src/db/database.ts';
 import { productContent } from '../../server/src/deliveries/collections.ts';
 import { createDeliveryService } from '../../server/src/deliveries/service.ts';
 import { createClaimReceiving } from '../../server/src/disputes/claim-service.ts';
-import { createDisputeControls, createDisputeService } from '../../server/src/disputes/service.ts';
+import {
+  createClaimFollowing,
+  createDisputeControls,
+  createDisputeService,
+} from '../../server/src/disputes/service.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
 import { createLtcCharging } from '../../server/src/ltc/charging.ts';
@@ -216,6 +220,7 @@ export function wireSlices({
       ...createRefundSending({
         ...{ database, committer, sources },
         rails: { card_payment: acquirer, payment: rail, charge: rail },
+        claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: NO_METER }),
         controls: refunds,
       }).tasks,
       ...disputes.tasks,

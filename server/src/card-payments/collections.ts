@@ -238,7 +238,7 @@ export const disputableCardPayments = {
     const payment = state.get(cardPayments, orderCode);
     if (!payment) throw new NotFoundError('Card payment not found');
     const begun = decideDisputeBegin(payment, claim, state.now);
-    return begun && { amountCents: begun.amountCents, writes: writesOf(begun.change) };
+    return begun && { ...begun, writes: begun.change ? writesOf(begun.change) : {} };
   },
 
   end: (state: State, orderCode: string, { amountCents }: { amountCents: number }) =>

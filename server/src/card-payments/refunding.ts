@@ -4,6 +4,7 @@ import {
   amountToRefund,
   beginDispute,
   beginRefund,
+  type ClaimedAmounts,
   completeRefund,
   endDispute,
   failRefund,
@@ -52,19 +53,20 @@ export function decideRefundFailed(
   return quietStep(payment, failRefund(payment, { ...refund, ownCents: refund.amountCents }, balances));
 }
 
-/** Takes the amount of a dispute from what can be refunded; null where nothing of it can. */
+/**
+ * Takes the amount of a dispute from what can be refunded; null where nothing of it can. There is no change where all of the
+ * claim is held by refunds under way.
+ */
 export function decideDisputeBegin(
   payment: StoredCardPayment,
   claim: { claimedCents: Cents; days: number | null },
   now: Date,
-): { change: CardPaymentChange; amountCents: Cents } | null {
-  const amounts = beginDispute(payment, claim, now);
-  return (
-    amounts && {
-      amountCents: amounts.disputedCents - payment.disputedCents,
-      change: quietStep(payment, { amounts, transaction: null }),
-    }
-  );
+): (ClaimedAmounts & { change: CardPaymentChange | null }) | null {
+  const begun = beginDispute(payment, claim, now);
+  if (!begun) return null;
+  const { amounts, ...claimed } = begun;
+  const change = claimed.amountCents > 0 ? quietStep(payment, { amounts, transaction: null }) : null;
+  return { ...claimed, change };
 }
 
 /** Gives the amount of a won dispute back to what can be refunded. */

@@ -58,6 +58,20 @@ export function joined(left: Writes, right: Writes) {
   };
 }
 
+/** The state once writes are recorded, for a decision that continues the one that has made them. */
+export function stateAfter(state: State, { records = [], transactions = [] }: Writes): State {
+  function get<Row>(collection: Collection<Row>, key: string): Row | null {
+    const written = records.findLast((each) => each.collection === collection && each.key === key);
+    return written ? (written.row as Row) : state.get(collection, key);
+  }
+  return {
+    get,
+    need: (collection, key) => get(collection, key) ?? state.need(collection, key),
+    balances: transactions.reduce(applyToBalances, state.balances),
+    now: state.now,
+  };
+}
+
 /** The new state of a record. */
 export interface Change {
   readonly collection: Collection<unknown>;

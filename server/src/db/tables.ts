@@ -44,6 +44,7 @@ export interface Tables extends SimulatedTables {
   store_product: StoreProductTable;
   test_payment: TestPaymentTable;
   dispute: DisputeTable;
+  dispute_shortfall: DisputeShortfallTable;
   rate_window: RateWindowTable;
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
@@ -498,6 +499,12 @@ interface DisputeTable extends TenantTable {
   evidence_due_at: Date | null;
   created_at: Date;
   closed_at: Date | null;
+}
+
+interface DisputeShortfallTable extends TenantTable {
+  resource: 'card_payment' | 'payment' | 'charge';
+  resource_id: string;
+  claims: Json<unknown[]>;
 }
 
 interface RateWindowTable {

@@ -4,9 +4,16 @@ import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { PixCodeReceiver } from '../pix/model.ts';
 import type { BankClaim, ClaimRail } from '../rails/claims.ts';
 import type { TaskHandler } from '../work/queue.ts';
-import type { NewTask } from '../work/store.ts';
-import { type DisputeSources, disputes, writesOf, writesOfClose } from './collections.ts';
-import { decideClose, decideOpen, nextLookAt } from './decisions.ts';
+import {
+  type DisputeSources,
+  disputes,
+  isWaiting,
+  readClaims,
+  writesOfClaim,
+  writesOfClose,
+  writesOfDrop,
+} from './collections.ts';
+import { decideClose, nextLookAt } from './decisions.ts';
 import {
   CLAIM_DAYS,
   type DisputedResource,
@@ -37,75 +44,91 @@ export function createClaimReceiving({
   const possible = (txid: string): DisputedResource[] =>
     types.flatMap((type) => sources[type].idsOfTxid(txid).map((id) => ({ type, id })));
 
-  /** The writes of a claim that is new; null where nothing of it is left to claim. */
-  function writesOfNew(state: State, disputeId: string, txid: string, claim: BankClaim): Writes | null {
-    if (state.get(disputes, disputeId)) return null;
-    const resource = possible(txid).find(({ type, id }) => sources[type].has(state, id));
-    const begun =
-      resource &&
-      sources[resource.type].begin(state, resource.id, {
-        claimedCents: claim.amountCents,
-        days: CLAIM_DAYS[resource.type],
-        endToEndId: claim.endToEndId,
-      });
-    if (!begun) return null;
-    const { reason } = claim;
-    const opened = decideOpen({ disputeId, amountCents: begun.amountCents, reason, resource }, state);
-    return joined(begun.writes, writesOf(opened));
+  /** The resource that a claim is for; undefined where nothing was paid by its code. */
+  const claimedOf = (state: State, txid: string) =>
+    possible(txid).find(({ type, id }) => sources[type].has(state, id));
+
+  /** The writes of a claim that is new; null where it is known, or nothing of it is left to claim. */
+  function writesOfNew(state: State, disputeId: string, key: string, claim: BankClaim) {
+    const resource = claimedOf(state, txidOf(key));
+    if (!resource || state.get(disputes, disputeId) || isWaiting(state, resource, disputeId)) return null;
+    return writesOfClaim(state, sources, resource, {
+      ...{ disputeId, reason: claim.reason, claimedCents: claim.amountCents, claimKey: key },
+      days: CLAIM_DAYS[resource.type],
+      endToEndId: claim.endToEndId,
+    });
   }
 
-  /** The writes of the banks' decision; null where it is known, or no dispute was made. */
-  function writesOfDecision(state: State, disputeId: string, outcome: NonNullable<BankClaim['outcome']>) {
+  /** The writes of the banks' decision. There is none where it is known, or no dispute was made. */
+  function writesOfDecision(
+    state: State,
+    disputeId: string,
+    key: string,
+    outcome: NonNullable<BankClaim['outcome']>,
+  ): { isDecided: boolean; opened: number; writes: Writes } {
     const dispute = state.get(disputes, disputeId);
     const change = dispute && isUndecided(dispute.status) && decideClose(dispute, outcome, state.now);
-    return change ? writesOfClose(state, sources, change) : null;
+    if (change) return { isDecided: true, ...writesOfClose(state, sources, change) };
+    const resource = claimedOf(state, txidOf(key));
+    const isGone = !dispute && resource && outcome === 'won';
+    return { isDecided: false, opened: 0, writes: isGone ? writesOfDrop(state, resource, disputeId) : {} };
   }
 
   return {
     tasks: {
       async 'dispute.receive'(task) {
-        // The key names the txid, and behind it the PIX whose claim was announced.
-        const [txid = ''] = task.key.split(' ');
+        const { key } = task;
+        const txid = txidOf(key);
         // The credit that is claimed back may not have been recorded yet.
         await codes.receiveByTxid(task, txid);
         const claims = await rail.claimsOf(txid);
         const decidesAt = earliest(claims.map((claim) => (claim.outcome ? null : claim.decidesAt)));
         for (const claim of claims) {
           const disputeId = disputeIdOf(task, claim);
-          const record = (writesFor: (state: State) => Writes | null, tasksFor: (now: Date) => NewTask[]) =>
-            committer.change<boolean>({
+          /** Changes what is known of the claim, and counts what that has done. */
+          const record = async (
+            decide: (state: State) => { outcome: Parameters<DisputeMeter['onDispute']>[0][]; writes: Writes },
+          ) => {
+            const changes = await committer.change({
               tenant: task,
               read: (reader) =>
                 Promise.all([
                   reader.load(disputes, disputeId),
-                  ...possible(txid).map(({ type, id }) => sources[type].read(reader, id)),
+                  ...possible(txid).flatMap((resource) => [
+                    sources[resource.type].read(reader, resource.id),
+                    readClaims(reader, resource),
+                  ]),
                 ]),
-              decide(state) {
-                const writes = writesFor(state);
-                const tasks = tasksFor(state.now);
-                return { outcome: writes !== null, writes: joined(writes ?? {}, { tasks }) };
-              },
+              decide,
             });
-          const isNew = await record(
-            (state) => writesOfNew(state, disputeId, txid, claim),
-            (now) => {
-              const at = nextLookAt(decidesAt, now);
-              const kind: DisputeTask = 'dispute.receive';
-              return at ? [{ kind, key: task.key, at }] : [];
-            },
-          );
-          if (isNew) meter.onDispute('open');
+            for (const change of changes) meter.onDispute(change);
+          };
+          await record((state) => {
+            const made = writesOfNew(state, disputeId, key, claim);
+            const at = nextLookAt(decidesAt, state.now);
+            const kind: DisputeTask = 'dispute.receive';
+            const tasks = at ? [{ kind, key, at }] : [];
+            return {
+              outcome: made?.isOpened ? ['open'] : [],
+              writes: joined(made?.writes ?? {}, { tasks }),
+            };
+          });
           const { outcome } = claim;
           if (!outcome) continue;
-          const isDecided = await record(
-            (state) => writesOfDecision(state, disputeId, outcome),
-            () => [],
-          );
-          if (isDecided) meter.onDispute(outcome);
+          await record((state) => {
+            const { isDecided, opened, writes } = writesOfDecision(state, disputeId, key, outcome);
+            const changes = [...(isDecided ? [outcome] : []), ...Array<'open'>(opened).fill('open')];
+            return { outcome: changes, writes };
+          });
         }
       },
     },
   };
+}
+
+/** The key of a task names the txid, and behind it the PIX whose claim was announced. */
+function txidOf(key: string): string {
+  return key.split(' ')[0]!;
 }
 
 function earliest(instants: readonly (Date | null)[]): Date | null {

@@ -54,6 +54,17 @@ export function decideOpen(
   };
 }
 
+/** Raises the amount of a dispute by what its claim has lacked. A decided one is still claimed as long as it is held. */
+export function decideRaise(dispute: StoredDispute, byCents: Cents): DisputeChange {
+  const step = changed(dispute, { amountCents: dispute.amountCents + byCents });
+  return {
+    ...step,
+    transaction: ledgerTransaction(`dispute.raised:${dispute.disputeId}:${step.dispute.version}`, [
+      { from: 'dispute_claims', to: 'dispute_hold', amount: byCents },
+    ]),
+  };
+}
+
 /** Adds evidence: from then on the banks review it. @throws UnavailableError (DISPUTE_STATE) */
 export function decideEvidence(
   dispute: StoredDispute,

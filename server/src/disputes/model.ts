@@ -101,6 +101,22 @@ export interface StoredDispute extends Dispute {
   createdAt: Date;
 }
 
+/** A claim that refunds under way keep from being taken whole. */
+export interface Shortfall {
+  /** The dispute that lacks it; there is none as long as the claim has nothing. */
+  disputeId: string;
+  missingCents: Cents;
+  reason: DisputeReason | 'unknown';
+  /** The key of the task that asks the bank about the claim; null where the claim is not the bank's. */
+  claimKey: string | null;
+}
+
+/** The claims of one resource that lack something, oldest first. */
+export interface Shortfalls {
+  resource: DisputedResource;
+  claims: readonly Shortfall[];
+}
+
 /** Counts what the banks do. */
 export interface DisputeMeter {
   onDispute(change: 'open' | DisputeOutcome): void;
@@ -281,8 +297,8 @@ export interface DisputeControls {
    */
   openDispute(tenant: Tenant, claim: Claim): Promise<string>;
   /**
-   * Opens a dispute of a payment. Its amount is what is claimed, and at most what can be refunded. Null where that is
-   * nothing, or the time for claims is over: then none is made.
+   * Opens a dispute of a payment. Its amount is what is claimed, and at most what can be refunded; what refunds under way hold
+   * of the claim is added where they fail. Null where there is nothing to dispute now, or the time for claims is over.
    * @throws NotFoundError (the payment), ValidationError, UnavailableError, IdempotencyError
    */
   disputePayment(tenant: Tenant, resource: DisputedResource, claim: Claim): Promise<StoredDispute | null>;

@@ -97,7 +97,11 @@ builder.node(DisputeRef, {
     }),
     status: t.field({ type: DisputeStatusEnum, resolve: ({ status }) => status }),
     reason: t.field({ type: DisputeReasonEnum, resolve: ({ reason }) => reason }),
-    amountCents: t.expose('amountCents', { type: 'Cents' }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      description:
+        'What is claimed, and at most what could be refunded. Grows where a refund fails that held some of it.',
+    }),
     blockedCents: t.field({
       type: 'Cents',
       description: 'Held of the balance: the amount while it is OPEN, UNDER_REVIEW or LOST, else 0.',

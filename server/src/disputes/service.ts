@@ -1,5 +1,5 @@
 import { changeOnce } from '../commit/change-once.ts';
-import { type Committer, joined } from '../commit/commit.ts';
+import type { Committer, State } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
@@ -9,11 +9,20 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { assertIdForm } from '../pix/model.ts';
 import { assertLive } from '../wallet/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
-import { type DisputeSources, disputes, writesOf, writesOfClose } from './collections.ts';
+import {
+  type DisputeSources,
+  disputes,
+  readClaims,
+  writesOf,
+  writesOfClaim,
+  writesOfClose,
+  writesOfWaiting,
+} from './collections.ts';
 import { decideClose, decideEvidence, decideEvidenceDue, decideOpen } from './decisions.ts';
 import {
   CLAIM_DAYS,
   type DisputeControls,
+  type DisputedResource,
   type DisputeMeter,
   type DisputeService,
   type DisputeTask,
@@ -126,12 +135,6 @@ export function createDisputeControls({
   sources: DisputeSources;
   meter: DisputeMeter;
 }): DisputeControls {
-  /** Counts a dispute that this call has opened, and not an earlier one under the same name. */
-  function counted<Id extends string | null>(id: Id, openedId: string | null): Id {
-    if (id !== null && id === openedId) meter.onDispute('open');
-    return id;
-  }
-
   return {
     async openDispute(tenant, { name, ...input }) {
       assertLive(tenant.environment);
@@ -148,7 +151,9 @@ export function createDisputeControls({
           },
         },
       );
-      return counted(id, newId);
+      // Not where an earlier call has opened it under the same name.
+      if (id === newId) meter.onDispute('open');
+      return id;
     },
 
     async disputePayment(tenant, resource, { name, ...input }) {
@@ -157,43 +162,53 @@ export function createDisputeControls({
       const { amountCents: claimedCents, reason = 'fraud' } = input;
       const days = CLAIM_DAYS[resource.type];
       const newId = newDisputeId();
+      let isOpened = false;
       const disputeId = await changeOnce<string | null>(
         committer,
         tenant,
         { operation: 'disputePayment', name, input: { resource, ...input } },
         {
-          read: (reader) => source.read(reader, resource.id),
+          read: (reader) =>
+            Promise.all([
+              reader.load(disputes, newId),
+              source.read(reader, resource.id),
+              readClaims(reader, resource),
+            ]),
           decide(state) {
-            const begun = source.begin(state, resource.id, { claimedCents, days });
-            if (!begun) return { id: null };
-            const { amountCents, writes } = begun;
-            const opened = decideOpen({ disputeId: newId, amountCents, reason, resource }, state);
-            return { id: newId, writes: joined(writes, writesOf(opened)) };
+            const claim = { disputeId: newId, claimedCents, reason, days, claimKey: null };
+            const made = writesOfClaim(state, sources, resource, claim);
+            isOpened = made?.isOpened ?? false;
+            // Also where the whole claim waits for the end of a refund: a repeated call claims nothing more.
+            return { id: made && newId, writes: made?.writes ?? {} };
           },
         },
       );
-      counted(disputeId, newId);
+      if (isOpened) meter.onDispute('open');
       const [dispute] = disputeId === null ? [] : await selectDisputes(database.sql, tenant, [disputeId]);
       return dispute ?? null;
     },
 
     async closeDispute(tenant, disputeId, outcome) {
-      const { dispute, isNew } = await committer.change({
+      const { dispute, isNew, opened } = await committer.change({
         tenant,
         async read(reader) {
           const dispute = await reader.load(disputes, disputeId);
-          if (dispute?.resource) await sources[dispute.resource.type].read(reader, dispute.resource.id);
+          const resource = dispute?.resource;
+          if (!resource) return;
+          await sources[resource.type].read(reader, resource.id);
+          await readClaims(reader, resource);
         },
         decide(state) {
           const before = state.get(disputes, disputeId);
           if (!before) throw new NotFoundError('Dispute not found');
           const change = decideClose(before, outcome, state.now);
-          if (!change) return { outcome: { dispute: before, isNew: false } };
-          const writes = writesOfClose(state, sources, change);
-          return { outcome: { dispute: change.dispute, isNew: true }, writes };
+          if (!change) return { outcome: { dispute: before, isNew: false, opened: 0 } };
+          const { opened, writes } = writesOfClose(state, sources, change);
+          return { outcome: { dispute: change.dispute, isNew: true, opened }, writes };
         },
       });
       if (isNew) meter.onDispute(outcome);
+      countOpened(meter, opened);
       return dispute;
     },
 
@@ -202,6 +217,22 @@ export function createDisputeControls({
       return items.map(({ dispute }) => dispute);
     },
   };
+}
+
+/** Gives the disputes of a resource what they lack, in the commit that ends a refund of it. */
+export function createClaimFollowing({ sources, meter }: { sources: DisputeSources; meter: DisputeMeter }) {
+  return {
+    read: readClaims,
+    follow(state: State, resource: DisputedResource) {
+      const { opened, writes } = writesOfWaiting(state, sources, resource);
+      return { writes, onCommitted: () => countOpened(meter, opened) };
+    },
+  };
+}
+
+/** Counts the disputes of claims that had nothing before. */
+function countOpened(meter: DisputeMeter, opened: number): void {
+  for (let count = 0; count < opened; count += 1) meter.onDispute('open');
 }
 
 function newDisputeId(): string {

@@ -4,12 +4,15 @@ import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
+  type DisputedResource,
   type DisputedType,
   type DisputeFilter,
   type DisputeRange,
   evidenceDueAfter,
   evidenceFromJson,
   isDisputeId,
+  type Shortfall,
+  type Shortfalls,
   type StoredDispute,
 } from './model.ts';
 
@@ -117,10 +120,49 @@ export async function saveDisputes(
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((row) => ({
         version: row.ref('excluded.version'),
+        amount_cents: row.ref('excluded.amount_cents'),
         status: row.ref('excluded.status'),
         evidence: row.ref('excluded.evidence'),
         closed_at: row.ref('excluded.closed_at'),
       })),
+    )
+    .execute();
+}
+
+/** Selects what claims on resources lack. */
+export async function selectShortfalls(
+  sql: Sql,
+  tenant: Tenant,
+  resources: readonly DisputedResource[],
+): Promise<Shortfalls[]> {
+  // An id of a request may be any text.
+  const possible = resources.filter(({ id }) => !id.includes('\u0000'));
+  const { rows } = await raw<{ resource: DisputedType; resource_id: string; claims: Shortfall[] }>`
+    select s.resource, s.resource_id, s.claims
+    from dispute_shortfall s join unnest(
+      ${possible.map(({ type }) => type)}::text[], ${possible.map(({ id }) => id)}::text[]
+    ) t (resource, resource_id) on s.resource = t.resource and s.resource_id = t.resource_id
+    where s.account_id = ${tenant.accountId} and s.environment = ${tenant.environment}
+  `.execute(sql);
+  return rows.map(({ resource: type, resource_id: id, claims }) => ({ resource: { type, id }, claims }));
+}
+
+export async function saveShortfalls(sql: Sql, tenant: Tenant, all: readonly Shortfalls[]): Promise<void> {
+  await sql
+    .insertInto('dispute_shortfall')
+    .values(
+      all.map(({ resource, claims }) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        resource: resource.type,
+        resource_id: resource.id,
+        claims: JSON.stringify(claims),
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'environment', 'resource', 'resource_id'])
+        .doUpdateSet((row) => ({ claims: row.ref('excluded.claims') })),
     )
     .execute();
 }

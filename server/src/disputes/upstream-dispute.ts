@@ -22,8 +22,9 @@ export function mergeUpstreamDispute(
   known: Dispute | null,
   claim: UpstreamDispute,
 ): { payment: Dispute; changed: { from: Dispute['status'] | null } | null } | null {
-  const amountCents = known?.amountCents ?? claim.amountCents;
-  if (amountCents === null) return null;
+  // It grows where a refund fails that held some of it, and never shrinks: a smaller one is late.
+  const amountCents = Math.max(known?.amountCents ?? 0, claim.amountCents ?? 0);
+  if (amountCents === 0) return null;
   const before =
     known?.status === 'unknown'
       ? (known.lastStatus ?? null)

@@ -42,7 +42,10 @@ export const disputeWire = z
         'open: evidence can be submitted; under_review: the banks decide; won; lost: still held, until it is forgiven; forgiven',
     }),
     reason: answeredWord([...DISPUTE_REASONS, 'unknown']),
-    amountCents: cents.meta({ description: 'What is claimed, and at most what could be refunded' }),
+    amountCents: cents.meta({
+      description:
+        'What is claimed, and at most what could be refunded. Grows where a refund fails that held some of it',
+    }),
     blockedCents: cents.meta({ description: 'Held of the balance: 0 once it is won or forgiven' }),
     orderCode: z
       .string()

@@ -33,7 +33,7 @@ import { createClaimReceiving } from '../disputes/claim-service.ts';
 import type { DisputeSources } from '../disputes/collections.ts';
 import { CLAIMED_AFTER_MS, DECISION_DAYS, type DisputeTask } from '../disputes/model.ts';
 import { createDisputeRoutes } from '../disputes/routes.ts';
-import { createDisputeControls, createDisputeService } from '../disputes/service.ts';
+import { createClaimFollowing, createDisputeControls, createDisputeService } from '../disputes/service.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
 import { type Clock, DAY_MS, type ShiftableClock } from '../kernel/clock.ts';
@@ -302,6 +302,7 @@ export async function createEmbeddedRuntime({
       ...createRefundSending({
         ...{ database, committer, sources },
         rails: { card_payment: acquirer, payment: pix, charge: pix },
+        claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: metrics }),
         controls: refunds,
       }).tasks,
       ...disputes.tasks,

@@ -241,7 +241,7 @@ export function disputableOf<R extends StoredPixResource>(
       const resource = state.get(family.records, id);
       if (!resource) throw new NotFoundError(`${title} not found`);
       const begun = decideDisputeBegin(resource, claim, state.now);
-      return begun && { amountCents: begun.amountCents, writes: writesOfPix(family, begun.change) };
+      return begun && { ...begun, writes: begun.change ? writesOfPix(family, begun.change) : {} };
     },
 
     end: (state: State, id: string, { amountCents }: { amountCents: number }) =>

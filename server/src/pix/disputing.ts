@@ -1,5 +1,5 @@
 import type { Cents } from '../kernel/money.ts';
-import { beginDispute, endDispute } from '../receiving/model.ts';
+import { beginDispute, type ClaimedAmounts, endDispute } from '../receiving/model.ts';
 import { change, type PixChange } from './decisions.ts';
 import type { StoredPixResource } from './model.ts';
 
@@ -14,22 +14,19 @@ export interface PixClaim {
 
 /**
  * Takes the amount of a dispute from what can be refunded; null where nothing of it can. It moves no share: a dispute holds
- * of the owner alone.
+ * of the owner alone. There is no change where all of the claim is held by refunds under way.
  */
 export function decideDisputeBegin<R extends StoredPixResource>(
   resource: R,
   { endToEndId, ...claim }: PixClaim,
   now: Date,
-): { change: PixChange<R>; amountCents: Cents } | null {
+): (ClaimedAmounts & { change: PixChange<R> | null }) | null {
   // A PIX that was not accepted is sent back by itself.
   if (endToEndId !== undefined && endToEndId !== resource.endToEndId) return null;
-  const amounts = beginDispute(resource, claim, now);
-  return (
-    amounts && {
-      amountCents: amounts.disputedCents - resource.disputedCents,
-      change: change(resource, amounts, {}),
-    }
-  );
+  const begun = beginDispute(resource, claim, now);
+  if (!begun) return null;
+  const { amounts, ...claimed } = begun;
+  return { ...claimed, change: claimed.amountCents > 0 ? change(resource, amounts, {}) : null };
 }
 
 /** Gives the amount of a won dispute back to what can be refunded. */

@@ -267,18 +267,30 @@ function reasonAgainst({ paidAt, refundingCents }: Refundable): string {
 /** The members of a payment that a dispute reads. */
 type Disputable = Omit<Refundable, 'releasedAt' | 'refundCount'>;
 
+/** The amounts of a claim. */
+export interface ClaimedAmounts {
+  /** Taken now. */
+  amountCents: Cents;
+  /** Held by refunds under way, and taken where they fail. */
+  missingCents: Cents;
+}
+
 /**
  * Takes the amount of a dispute from what can be refunded. A bank may claim more: what was refunded is not given back twice.
- * Null where nothing is left to claim, or the time for it is over.
+ * Null where nothing is left to claim, now or later, or the time for it is over.
  */
 export function beginDispute(
   payment: Disputable,
   { claimedCents, days }: { claimedCents: Cents; days: number | null },
   now: Date,
-): Pick<Refundable, 'disputedCents'> | null {
+): (ClaimedAmounts & { amounts: Pick<Refundable, 'disputedCents'> }) | null {
+  if (payment.status !== 'paid') return null;
   if (days !== null && payment.paidAt && now > plusMs(payment.paidAt, days * DAY_MS)) return null;
   const amountCents = Math.min(claimedCents, refundableCents(payment)!);
-  return amountCents > 0 ? { disputedCents: payment.disputedCents + amountCents } : null;
+  const missingCents = Math.min(claimedCents - amountCents, payment.refundingCents);
+  if (amountCents + missingCents === 0) return null;
+  const amounts = { disputedCents: payment.disputedCents + amountCents };
+  return { amountCents, missingCents, amounts };
 }
 
 /** Gives the amount of a won dispute back to what can be refunded. */

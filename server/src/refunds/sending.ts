@@ -1,12 +1,33 @@
-import { type Committer, joined } from '../commit/commit.ts';
+import {
+  type Committer,
+  joined,
+  type Reader,
+  type State,
+  stateAfter,
+  type Writes,
+} from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { RefundRail } from '../rails/refund.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { refunds, sendTask, writesOf } from './collections.ts';
 import { decideEnd, decideRepeat, nextLookAt } from './decisions.ts';
-import { isFinal, type RefundControls, type RefundedType, type RefundTask } from './model.ts';
+import {
+  isFinal,
+  type RefundControls,
+  type RefundedResource,
+  type RefundedType,
+  type RefundTask,
+} from './model.ts';
 import { newRefundId, type RefundSources } from './service.ts';
 import { selectRefunds } from './store.ts';
+
+/** The claims on a resource, which wait for the end of its refunds. */
+export interface RefundFollower {
+  /** Loads what `follow` reads, beside the resource itself. */
+  read(reader: Reader, resource: RefundedResource): Promise<unknown>;
+  /** The writes that follow. `state` is that after a refund has ended. */
+  follow(state: State, resource: RefundedResource): { writes: Writes; onCommitted(): void };
+}
 
 /**
  * Sends refunds. The rail is called between two commits, never inside one: the first has taken the amount and made this
@@ -18,6 +39,7 @@ export function createRefundSending({
   committer,
   rails,
   sources,
+  claims,
   controls,
 }: {
   database: Database;
@@ -25,6 +47,7 @@ export function createRefundSending({
   /** The rail that gives back what each type of resource was paid with. */
   rails: Readonly<Record<RefundedType, RefundRail>>;
   sources: RefundSources;
+  claims: RefundFollower;
   controls: RefundControls;
 }): { tasks: Record<RefundTask | 'card_payment.refund', TaskHandler> } {
   return {
@@ -35,30 +58,39 @@ export function createRefundSending({
         const { refundId, chargeId, amountCents, resource } = found;
         const outcome = await rails[resource.type].refund({ id: refundId, chargeId, amountCents });
         const source = sources[resource.type];
-        await committer.change({
+        const onCommitted = await committer.change<(() => void) | null>({
           tenant: task,
-          read: (reader) => Promise.all([reader.load(refunds, refundId), source.read(reader, resource.id)]),
+          read: (reader) =>
+            Promise.all([
+              reader.load(refunds, refundId),
+              source.read(reader, resource.id),
+              claims.read(reader, resource),
+            ]),
           decide(state) {
             const refund = state.need(refunds, refundId);
             if (outcome.status === 'pending') {
               const lookAt = nextLookAt(outcome, state.now);
-              return { outcome: undefined, writes: lookAt ? { tasks: [sendTask(refundId, lookAt)] } : {} };
+              return { outcome: null, writes: lookAt ? { tasks: [sendTask(refundId, lookAt)] } : {} };
             }
             const ended = decideEnd(refund, outcome, state.now);
-            if (!ended) return { outcome: undefined };
+            if (!ended) return { outcome: null };
             const { status } = outcome;
             const { details, writes, mustRepeat } = source.end(state, resource.id, {
               ...{ refundId, amountCents, status },
             });
             const all = joined(writes, writesOf(ended, refund.status, details));
-            if (!mustRepeat) return { outcome: undefined, writes: all };
-            const next = decideRepeat(ended, { refundId: newRefundId(), now: state.now });
-            return {
-              outcome: undefined,
-              writes: joined(all, writesOf(next.refund, null, details, next.sendAt)),
-            };
+            if (mustRepeat) {
+              const next = decideRepeat(ended, { refundId: newRefundId(), now: state.now });
+              return {
+                outcome: null,
+                writes: joined(all, writesOf(next.refund, null, details, next.sendAt)),
+              };
+            }
+            const followed = claims.follow(stateAfter(state, all), resource);
+            return { outcome: followed.onCommitted, writes: joined(all, followed.writes) };
           },
         });
+        onCommitted?.();
       },
 
       // Scheduled by the version that had no records of refunds.
