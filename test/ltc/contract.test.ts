@@ -4,6 +4,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { PaymentError, type UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import type { ReportedOutput } from '../../server/src/ltc/decisions.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { rulesOfPix } from '../faults/audit.ts';
@@ -38,6 +39,41 @@ describeOnDatabase('payments by LTC', (open) => {
     expect(second.ltc?.address).not.toBe(first.ltc?.address);
     expect(await core.payments.find(core.tenant, first.paymentId)).toEqual(first);
     expect(await core.balances()).toEqual(NO_BALANCES);
+  });
+
+  test('Ten thousand outputs of one address are recorded, and a report writes those alone that have changed', async () => {
+    const outputs: ReportedOutput[] = Array.from({ length: 10_000 }, (_, vout) => ({
+      ...{ vout, litoshi: 1, confirmations: 0, seenAt: new Date('2026-03-02T12:00:00.000Z') },
+      txid: '',
+    }));
+    let revision = 0;
+    const core = await startCore({
+      database,
+      litecoin: (rail) => ({ ...rail, reportOf: async () => ({ revision, outputs }) }),
+    });
+    const { paymentId, ltc } = await create(core);
+    for (const output of outputs) output.txid = txidFor(ltc!.address!);
+    const report = async () => {
+      revision += 1;
+      await core.ltc.receive(core.tenant, paymentId);
+    };
+    /** How many of the rows each transaction has written, the oldest first. */
+    const written = async () => {
+      const { rows } = await raw<{ count: number }>`
+        select count(*)::integer as count from ltc_output where payment_id = ${paymentId}
+        group by xmin::text::bigint order by xmin::text::bigint`.execute(database.sql);
+      return rows.map(({ count }) => count);
+    };
+    await report();
+    expect(await written()).toEqual([10_000]);
+    outputs[7] = { ...outputs[7]!, confirmations: 1 };
+    await report();
+    await report();
+    expect(await written()).toEqual([9_999, 1]);
+    expect(await core.payments.find(core.tenant, paymentId)).toMatchObject({
+      ...{ status: 'pending', ltc: { receivedLitoshi: 10_000 } },
+    });
+    expect(core.faults).toEqual([]);
   });
 
   test('A payment is seen, confirmed and paid, and each change is announced once', async () => {

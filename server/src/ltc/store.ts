@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { RecordedOutput } from './decisions.ts';
@@ -23,47 +24,34 @@ export async function selectOutputs(
     .orderBy('txid')
     .orderBy('vout')
     .execute();
-  return paymentIds.map((paymentId) => ({
-    paymentId,
-    outputs: rows
-      .filter((row) => row.payment_id === paymentId)
-      .map((row) => ({
-        txid: row.txid,
-        vout: row.vout,
-        litoshi: row.litoshi,
-        seenAt: row.seen_at,
-        confirmations: row.confirmations,
-        state: row.state,
-        postings: row.postings,
-      })),
-  }));
+  const found = new Map<string, RecordedOutput[]>(paymentIds.map((paymentId) => [paymentId, []]));
+  for (const { txid, vout, litoshi, seen_at: seenAt, confirmations, state, postings, payment_id: id } of rows)
+    found.get(id)!.push({ txid, vout, litoshi, seenAt, confirmations, state, postings });
+  return [...found].map(([paymentId, outputs]) => ({ paymentId, outputs }));
 }
 
+/** Saves the outputs that are new or have changed: a payment may have thousands of others. */
 export async function saveOutputs(sql: Sql, tenant: Tenant, payments: readonly OutputsOf[]): Promise<void> {
-  const rows = payments.flatMap(({ paymentId, outputs }) =>
-    outputs.map((output) => ({
-      account_id: tenant.accountId,
-      environment: tenant.environment,
-      payment_id: paymentId,
-      txid: output.txid,
-      vout: output.vout,
-      litoshi: output.litoshi,
-      seen_at: output.seenAt,
-      confirmations: output.confirmations,
-      state: output.state,
-      postings: output.postings,
-    })),
+  const all = payments.flatMap(({ paymentId, outputs }) =>
+    outputs.map((output) => ({ ...output, paymentId })),
   );
-  if (rows.length === 0) return;
-  await sql
-    .insertInto('ltc_output')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['txid', 'vout']).doUpdateSet((row) => ({
-        confirmations: row.ref('excluded.confirmations'),
-        state: row.ref('excluded.state'),
-        postings: row.ref('excluded.postings'),
-      })),
-    )
-    .execute();
+  if (all.length === 0) return;
+  await raw`
+    insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state, postings)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, o.*
+    from unnest(
+      ${all.map(({ paymentId }) => paymentId)}::text[],
+      ${all.map(({ txid }) => txid)}::text[],
+      ${all.map(({ vout }) => vout)}::integer[],
+      ${all.map(({ litoshi }) => litoshi)}::bigint[],
+      ${all.map(({ seenAt }) => seenAt)}::timestamptz[],
+      ${all.map(({ confirmations }) => confirmations)}::integer[],
+      ${all.map(({ state }) => state)}::text[],
+      ${all.map(({ postings }) => postings)}::integer[]
+    ) o
+    on conflict (txid, vout) do update
+    set confirmations = excluded.confirmations, state = excluded.state, postings = excluded.postings
+    where (ltc_output.confirmations, ltc_output.state, ltc_output.postings)
+      <> (excluded.confirmations, excluded.state, excluded.postings)
+  `.execute(sql);
 }
