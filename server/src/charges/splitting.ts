@@ -59,8 +59,9 @@ export function partsOfRefund(
 ): RefundPart[] {
   const { splits } = charge;
   const left = splits.map((split) => split.amountCents - split.assignedCents);
-  const refundable = charge.amountCents - charge.refundedCents - charge.refundingCents;
-  const ownersLeft = left.reduce((rest, cents) => rest - cents, refundable);
+  // With what is disputed: a dispute holds of the owner alone, and changes nothing of what each party has still to give.
+  const notRefunded = charge.amountCents - charge.refundedCents - charge.refundingCents;
+  const ownersLeft = left.reduce((rest, cents) => rest - cents, notRefunded);
   const assigned = divide(amountCents, [...left, ownersLeft]);
   return splits.map(({ subaccountId }, nth) => ({
     subaccountId,
