@@ -89,9 +89,9 @@ async function play(random: Random, wrap: (rail: PixRail) => PixRail): Promise<C
     if (day % 13 === 12) await core.pix.endByPayer(txidOf(id));
     if (day % 9 === 8) await core.pix.pay({ txid: txidOf(id) });
   }
-  // Nothing is under way in the end.
   for (const id of made) await core.subscriptions.cancel(core.tenant, id);
-  await core.pass(3 * DAY_MS);
+  // The day of each open cycle is over within a month, and what the bank has debited all the same is looked up.
+  await core.pass(35 * DAY_MS);
   return core;
 }
 

@@ -1,4 +1,4 @@
-import { type CivilDay, daysBetween, plusDays, plusMonths } from '../kernel/sao-paulo.ts';
+import { type CivilDay, dayOf, daysBetween, instantOf, plusDays, plusMonths } from '../kernel/sao-paulo.ts';
 
 // When cycles are due, and on which days they are debited. All days are those of São Paulo.
 
@@ -22,6 +22,14 @@ const INSTRUCTION_DAYS = 3;
 
 /** The hour of the evening before an attempt from which the payer's bank no longer recalls it. */
 export const RECALL_HOUR = 22;
+
+/** The hour of the day after an attempt at which its outcome is looked up, where the bank has not reported it. */
+const LOOK_UP_HOUR = 6;
+
+/** The instant at which the outcome of an attempt on a day, or of one that could have been, is looked up. */
+export function lookUpAfter(day: Date): Date {
+  return instantOf(plusDays(dayOf(day), 1), LOOK_UP_HOUR);
+}
 
 /**
  * The day on which a cycle is due: each counts from the first day, so a month that is too short moves no later one. Due on the

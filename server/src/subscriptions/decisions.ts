@@ -13,7 +13,7 @@ import {
 } from '../pix/decisions.ts';
 import type { AccountSettings } from '../pix/model.ts';
 import { fitsBalance, type ReturnCause } from '../receiving/model.ts';
-import { RECALL_HOUR } from './calendar.ts';
+import { lookUpAfter, RECALL_HOUR } from './calendar.ts';
 import { paid } from './cycles.ts';
 import {
   AUTHORISATION_MS,
@@ -167,13 +167,18 @@ export function decideCancel(
       ? { ...open, status: 'canceled', nextAttemptAt: null, sent: false }
       : open;
   const hasChanged = cycle !== null && cycle !== open;
+  // The bank may have an instruction whose answer was lost: what it debits all the same is looked up once its day has passed.
+  const lookUp: SubscriptionChange['tasks'] =
+    open && isOpen(open) && open.nextAttemptAt !== null
+      ? [{ kind: 'subscription.look_up', at: lookUpAfter(open.nextAttemptAt) }]
+      : [];
   return change(
     subscription,
     { ...canceled, cycle },
     {
       ...(hasChanged && { cycles: [cycle], shown: cycle }),
       news: ['canceled'],
-      tasks: [{ kind: 'subscription.end', at: now }],
+      tasks: [{ kind: 'subscription.end', at: now }, ...lookUp],
       doneTasks: ['subscription.instruct'],
     },
   );

@@ -1,13 +1,10 @@
-import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
-import { instructionDayOf } from './calendar.ts';
+import { dayOf, instantOf } from '../kernel/sao-paulo.ts';
+import { instructionDayOf, lookUpAfter } from './calendar.ts';
 import { failed } from './cycles.ts';
 import { attemptIdOf, isLive, isOpen, type StoredCycle, type StoredSubscription } from './model.ts';
 import { change, nextAttemptDay, type SubscriptionChange, unannounced } from './steps.ts';
 
 // What the payer's bank is instructed of.
-
-/** The hour of the day after an attempt at which its outcome is looked up, where the bank has not reported it. */
-const LOOK_UP_HOUR = 6;
 
 /**
  * The attempt that the bank is to be instructed of; null where none is, or where its day has passed and `decidePlan` finds
@@ -57,7 +54,7 @@ export function decideSent(
   if (!cycle || !isOpen(cycle) || cycle.sent) return null;
   if (cycle.number !== number || cycle.attempts + 1 !== attempt) return null;
   const sent = { ...cycle, sent: true };
-  const at = instantOf(plusDays(dayOf(cycle.nextAttemptAt!), 1), LOOK_UP_HOUR);
+  const at = lookUpAfter(cycle.nextAttemptAt!);
   return unannounced(
     subscription,
     { cycle: sent },
@@ -69,7 +66,7 @@ export function decideSent(
 export function decideLookUpAgain(subscription: StoredSubscription, now: Date): SubscriptionChange | null {
   const { cycle } = subscription;
   if (!cycle?.sent || !isOpen(cycle)) return null;
-  const first = instantOf(plusDays(dayOf(cycle.nextAttemptAt!), 1), LOOK_UP_HOUR);
-  const at = first > now ? first : instantOf(plusDays(dayOf(now), 1), LOOK_UP_HOUR);
+  const first = lookUpAfter(cycle.nextAttemptAt!);
+  const at = first > now ? first : lookUpAfter(now);
   return unannounced(subscription, {}, { tasks: [{ kind: 'subscription.look_up', at }] });
 }
