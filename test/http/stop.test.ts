@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { RequestContext } from '../../server/src/http/routes.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import { deferred } from '../support/deferred.ts';
@@ -100,4 +101,20 @@ it('a stopping server lets other responses end, also to a client that would have
     ({ response }) => void response.end(' 1}'),
   );
   expect(arrived).toBe('{"a": 1}');
+});
+
+it('a connection that has sent nothing does not hold up the stop', async () => {
+  const server = createHttpServer({ onFault: (fault) => expect.fail(String(fault)) });
+  server.serve([]);
+  const port = await server.listen(0, '127.0.0.1');
+  const taken = once(server.server, 'connection');
+  const socket = connect(port, '127.0.0.1');
+  await taken;
+  // No deadline passes.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = once(socket, 'close');
+  socket.resume();
+  await server.close();
+  await closed;
 });

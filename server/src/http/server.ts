@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
 import { bindContext, isTracing, startSpan } from '../kernel/traces.ts';
@@ -95,6 +95,7 @@ export function createHttpServer({
   const waiting = new WeakMap<Duplex, number>();
   const server = createServer(timeouts, (request, response) => {
     const { socket } = request;
+    opened.delete(socket);
     const earlier = lastOf.get(socket);
     lastOf.set(socket, response);
     const own: InFlight = { response, template: null, inTrace: null };
@@ -142,6 +143,12 @@ export function createHttpServer({
     }
   }
   server.setTimeout(stalledMs);
+  /** Connections that may not have sent a byte: browsers open some ahead of a request, and others in place of an aborted one. */
+  const opened = new Set<Socket>();
+  server.on('connection', (socket) => {
+    opened.add(socket);
+    socket.once('close', () => opened.delete(socket));
+  });
   /** Sockets that have sent a malformed request: everything behind it is malformed too. */
   const malformed = new WeakSet<Duplex>();
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
@@ -249,6 +256,8 @@ export function createHttpServer({
           resolve();
         });
         server.closeIdleConnections();
+        // Node takes a connection without a request for a busy one.
+        for (const socket of opened) if (socket.bytesRead === 0) socket.destroy();
       });
     },
   };
