@@ -1217,13 +1217,21 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       answers.push(await askGraphQL(setting.url, credential, operationAt(place, values)));
     return answers;
   };
+  /** In `npm test` a credential that is not a whole key asks at every third place, and the next one at others. */
+  const isAskedBy = (index: number, place: string) =>
+    runsAll() || Object.keys(PLACES).indexOf(place) % 3 === index % 3;
   const isSubscription = (place: string) => place.startsWith('Subscription.');
 
   test('A foreign name gives the response of an unknown one in every query and mutation, with every credential', async () => {
     const before = await rowsOfAll(setting.sides);
     let compared = 0;
-    for (const { side, credential, attacked } of await pairings())
-      compared += await compare(side, attacked, asking(credential), (place) => !isSubscription(place));
+    for (const [index, { side, kind, credential, attacked }] of (await pairings()).entries())
+      compared += await compare(
+        side,
+        attacked,
+        asking(credential),
+        (place) => !isSubscription(place) && (kind === 'key' || isAskedBy(index, place)),
+      );
     expect(compared).toBeGreaterThan(100);
     expect(await rowsOfAll(setting.sides)).toEqual(before);
   }, 240_000);

@@ -90,6 +90,20 @@ export function operationOn(
   args: Record<string, unknown>,
   depth = MAX_DEPTH,
 ): Operation {
+  const key = [root, ...Object.keys(args).sort(), depth].join(' ');
+  let query = queries.get(schema)?.get(key);
+  if (query === undefined) {
+    query = queryOn(schema, root, args, depth);
+    if (!queries.has(schema)) queries.set(schema, new Map());
+    queries.get(schema)!.set(key, query);
+  }
+  return { query, variables: args };
+}
+
+/** Built queries, by the root field, the given arguments and the depth. */
+const queries = new WeakMap<GraphQLSchema, Map<string, string>>();
+
+function queryOn(schema: GraphQLSchema, root: string, args: Record<string, unknown>, depth: number): string {
   const [typeName, fieldName] = root.split('.') as [string, string];
   const field = (schema.getType(typeName) as ReturnType<GraphQLSchema['getQueryType']>)!.getFields()[
     fieldName
@@ -99,7 +113,7 @@ export function operationOn(
   const passed = passedArgs.map(({ name }) => `${name}: $${name}`).join(', ');
   const selected = selectionOf(schema, field.type, MAX_DEPTH - depth);
   const query = `${typeName.toLowerCase()}${declared && ` (${declared})`} { ${fieldName}${passed && `(${passed})`}${selected} }`;
-  return isTooLong(query) ? operationOn(schema, root, args, depth - 1) : { query, variables: args };
+  return isTooLong(query) ? queryOn(schema, root, args, depth - 1) : query;
 }
 
 /** Whether a document has more tokens than the server reads: an interface has fields of every family. */
