@@ -146,6 +146,8 @@ export function createHttpServer({
   /** Connections that may not have sent a byte: browsers open some ahead of a request, and others in place of an aborted one. */
   const opened = new Set<Socket>();
   server.on('connection', (socket) => {
+    // One that comes back from an upgrade has sent something.
+    if (socket.bytesRead > 0) return;
     opened.add(socket);
     socket.once('close', () => opened.delete(socket));
   });
