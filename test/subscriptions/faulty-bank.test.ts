@@ -8,6 +8,7 @@ import type { CreateSubscriptionInput } from '../../server/src/subscriptions/mod
 import { createRandom, type Random } from '../faults/random.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { openFreshDatabase } from '../support/database.ts';
+import { firstInSample } from '../support/scale.ts';
 
 // Weeks of subscriptions at a bank whose answers are lost before or after it has done what it was asked.
 
@@ -145,19 +146,22 @@ async function violations(core: Core): Promise<string[]> {
 }
 
 describe('subscriptions at a bank that loses requests and answers', () => {
-  test.each([1, 2, 3])('No payer is debited twice, and no money is lost: seed %d', async (seed) => {
-    const random = createRandom(seed);
-    const core = await play(random, (rail) => faulty(rail, random));
-    expect(await violations(core)).toEqual([]);
-    const counts = await sql<{ status: string }>`
+  test.each(firstInSample([1, 2, 3]))(
+    'No payer is debited twice, and no money is lost: seed %d',
+    async (seed) => {
+      const random = createRandom(seed);
+      const core = await play(random, (rail) => faulty(rail, random));
+      expect(await violations(core)).toEqual([]);
+      const counts = await sql<{ status: string }>`
       select distinct status from subscription_cycle where account_id = ${core.tenant.accountId}`.execute(
-      database.sql,
-    );
-    // A service that refuses everything breaks no law either.
-    expect(counts.rows.map(({ status }) => status)).toEqual(
-      expect.arrayContaining(['paid', 'failed', 'canceled']),
-    );
-  });
+        database.sql,
+      );
+      // A service that refuses everything breaks no law either.
+      expect(counts.rows.map(({ status }) => status)).toEqual(
+        expect.arrayContaining(['paid', 'failed', 'canceled']),
+      );
+    },
+  );
 
   test('The laws notice an attempt that is sent again under another id', async () => {
     const core = await play(createRandom(1), forgetful);
