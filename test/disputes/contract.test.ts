@@ -154,6 +154,18 @@ describeOnDatabase('disputes', (open) => {
     await expectBooksHold(database, core.tenant);
   });
 
+  test('A dispute that has grown is under review once the time for its evidence is over', async () => {
+    const { core, endRefunds } = await startSlow();
+    const resource = await sell(core, 'payment', { refunds: 'failed' });
+    await refund(core, resource, 1_000);
+    const { disputeId, evidenceDueAt } = (await claim(core, resource, 4_990))!;
+    await endRefunds();
+    const found = () => core.disputes.findMany(core.tenant, [disputeId]);
+    expect(await found()).toMatchObject([{ status: 'open', amountCents: 4_990, evidenceDueAt }]);
+    await core.pass(evidenceDueAt.getTime() - core.clock.ms());
+    expect(await found()).toMatchObject([{ status: 'under_review', amountCents: 4_990 }]);
+  });
+
   test.each(['contesta-ganha@psa.example', 'contesta-perde@psa.example'])(
     'A claim of the bank (%s) on what a refund holds is not lost, also where the banks decide first',
     async (email) => {

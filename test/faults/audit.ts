@@ -365,8 +365,9 @@ function rulesOfDisputes(): Record<string, string> {
         from dispute cross join (values ('opened'), ('won'), ('forgiven')) line (step)
         where step in ('opened', status)
       ) wanted full join (
-        select transaction_id, sum(abs(amount)) / 2 as amount from posting
-        where transaction_id like 'dispute.%' group by 1
+        select regexp_replace(transaction_id, '^dispute\\.raised:([^:]+):.*', 'dispute.opened:\\1') as transaction_id,
+          sum(abs(amount)) / 2 as amount
+        from posting where transaction_id like 'dispute.%' group by 1
       ) posted using (transaction_id)
       where posted.amount is distinct from amount_cents`,
 

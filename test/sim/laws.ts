@@ -120,10 +120,10 @@ const LAWS: Record<string, string> = {
       ],
       payment: STEPS_OF_PIX,
       charge: STEPS_OF_PIX,
-      // An event that changes no status tells of more evidence.
+      // An event that changes no status tells of more evidence, or of an amount that has grown.
       dispute: [
         ...Object.entries(NEXT_OF_DISPUTE).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-        ['under_review', 'under_review'],
+        ...(['open', 'under_review', 'lost'] as const).map((status) => [status, status] as const),
       ],
       refund: [
         ['processing', 'completed'],

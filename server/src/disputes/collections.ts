@@ -76,7 +76,7 @@ export function writesOf({ previous, dispute, transaction }: DisputeChange): Wri
       },
     ],
     tasks: previous ? [] : [{ ...task, at: evidenceDueAt }],
-    done: previous?.status === 'open' ? [task] : [],
+    done: previous?.status === 'open' && status !== 'open' ? [task] : [],
   };
 }
 
