@@ -110,12 +110,14 @@ describe('in front of the service', () => {
           for (const link of await page.getByRole('link').all()) {
             const { href } = new URL((await link.getAttribute('href'))!, page.url());
             const address = href.split('#')[0]!;
-            if (seen.has(address)) continue;
+            // The gallery shows what a shop has delivered, whose link leads elsewhere.
+            if (seen.has(address) || !address.startsWith(shop.fixture.url)) continue;
             seen.add(address);
             expect([address, (await fetch(address)).status]).toEqual([address, 200]);
           }
           expect(await findViolations(page)).toEqual([]);
         }
+        expect(seen.size).toBeGreaterThan(4);
         await isLive(page);
         // Only an API key can request a payout.
         expect(await page.getByRole('button', { name: 'Pedir saque' }).count()).toBe(0);
