@@ -163,8 +163,8 @@ export default defineConfig(async () => ({
   plugins: [watchSources],
   test: {
     sequence: { sequencer: LongestFirst },
-    // One more than there are cores: many tests wait for another process, or for a browser.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: many tests wait for another process, or for a browser.
+    maxWorkers: availableParallelism() + 2,
     projects: await projects(),
   },
 }));
