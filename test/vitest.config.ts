@@ -163,8 +163,8 @@ export default defineConfig(async () => ({
   plugins: [watchSources],
   test: {
     sequence: { sequencer: LongestFirst },
-    // Two more than there are cores: many tests wait for another process, or for a browser.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores: many tests wait for another process, or for a browser.
+    maxWorkers: availableParallelism() + 1,
     projects: await projects(),
   },
 }));
