@@ -22,7 +22,7 @@ export interface KeyedRequest<Wanted, Claim> {
   contradictionOf: (claim: Claim, wanted: Wanted) => string | null;
   observationOf: (claim: Claim, wanted: Wanted, at: Date) => Observation;
   refusalOf: (answer: UpstreamAnswer, wanted: Wanted, tenant: Tenant) => PaymentError | Promise<PaymentError>;
-  /** Left out, a resource whose answer is lost is useless: nobody has its code. */
+  /** Where the request moves money. Without it, a resource whose answer was lost has no effect, for nobody has its code. */
   money?: {
     /** Asks the service for the outcome, without sending the request again. */
     lookUp: (tenant: Tenant, intent: Intent) => Promise<LookupResult>;
@@ -30,7 +30,7 @@ export interface KeyedRequest<Wanted, Claim> {
   };
 }
 
-/** The age at which a resource that nobody has seen is given up: a payment has expired by then. */
+/** The age at which a request whose answer was lost is given up: a payment that it made has expired by then. */
 const GIVEN_UP_AFTER_MS = 30 * 60_000;
 
 /** Creates the sender of the requests of one kind. */
