@@ -1,20 +1,8 @@
-import { UpstreamError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
-import { type Environment, type Tenant, tenantKey } from '../../kernel/tenant.ts';
-import {
-  type RemoteSlice,
-  requestOptionsFor,
-  type UpstreamDependencies,
-} from '../../upstream/dependencies.ts';
-import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
-import {
-  isSuccess,
-  notOffered,
-  refusalOf,
-  unreadable,
-  withUpstreamErrors,
-} from '../../upstream/responses.ts';
-import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-list.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
+import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { Endpoint } from '../../upstream/endpoint-availability.ts';
+import { createOfferedList } from '../../upstream/offered-list.ts';
 import type { StoreProduct, StoreService } from '../model.ts';
 import { storeProductsFromWire } from '../wire.ts';
 
@@ -31,47 +19,21 @@ interface Scope {
 }
 
 /** The products of the store over HTTP; none is stored here. A place in the list is counted from its end. */
-export function createRemoteStore({
-  clock,
-  reads,
-}: UpstreamDependencies): Pick<RemoteSlice<StoreService>, 'serviceFor'> {
-  const endpoints = createEndpoints(clock);
-  const stableList = createStableOffsetList<Scope, StoreProduct>({
+export function createRemoteStore(
+  facade: UpstreamDependencies,
+): Pick<RemoteSlice<StoreService>, 'serviceFor'> {
+  const listed = createOfferedList<Scope, StoreProduct>(facade, {
+    ...{ endpoint: LIST, keepMs: KEEP_MS, pageFrom: storeProductsFromWire },
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ storeProductId }) => storeProductId,
-    fetchPage: readPage,
-    isCacheable: () => false,
+    pathOf: (_, { limit, offset }) => `/v1/store/products?limit=${limit}&offset=${offset}`,
   });
-
-  /** @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
-  async function readPage(
-    { tenant: { environment }, requester }: Scope,
-    { limit, offset }: { limit: number; offset: number },
-  ): Promise<OffsetPage<StoreProduct>> {
-    const path = `/v1/store/products?limit=${limit}&offset=${offset}` as const;
-    const read = await endpoints.ask(environment, LIST, () =>
-      reads.get(environment, path, { requestOptions: requestOptionsFor(requester), keepMs: KEEP_MS }),
-    );
-    if (!isSuccess(read)) throw refusalOf(read);
-    const page = storeProductsFromWire(read.body);
-    if (!page) throw unreadable();
-    requester.onRead(read.at, read.stale);
-    return { items: page.items, total: page.total ?? offset + page.items.length, at: read.at };
-  }
-
-  /** Says that the service has no store, where it has shown that. @throws UnavailableError, and what `read` throws */
-  async function offered<Value>(environment: Environment, read: Promise<Value>): Promise<Value> {
-    return withUpstreamErrors(read).catch((error: unknown) => {
-      const isMissing = endpoints.isMissing(environment, LIST) && error instanceof UpstreamError;
-      throw isMissing ? notOffered('Listing the products of the store') : error;
-    });
-  }
 
   return {
     serviceFor: (requester) => ({
       async findMany(tenant, ids) {
         const wanted = new Set(ids);
-        const search = stableList.find(
+        const { items } = await listed.find(
           { tenant, requester },
           {
             wants: ({ storeProductId }) => wanted.has(storeProductId),
@@ -79,22 +41,14 @@ export function createRemoteStore({
             pages: SEARCHED_PAGES,
           },
         );
-        const { items } = await offered(tenant.environment, search);
         return ids.map((id) => items.find(({ storeProductId }) => storeProductId === id) ?? null);
       },
       async list(tenant, range) {
-        const { items, more } = await offered(
-          tenant.environment,
-          stableList.list({ tenant, requester }, range),
-        );
+        const { items, more } = await listed.list({ tenant, requester }, range);
         return { items: items.map(({ place, item }) => ({ place, product: item })), more };
       },
-      async listPage(tenant, page) {
-        const read = readPage({ tenant, requester }, page);
-        const { items, total } = await offered(tenant.environment, read);
-        return { items: items.flatMap((item) => item ?? []), total };
-      },
-      count: (tenant) => offered(tenant.environment, stableList.count({ tenant, requester }, {})),
+      listPage: (tenant, page) => listed.page({ tenant, requester }, page),
+      count: (tenant) => listed.count({ tenant, requester }),
     }),
   };
 }

@@ -1,0 +1,77 @@
+import { UpstreamError } from '../kernel/errors.ts';
+import type { Requester } from '../kernel/requester.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
+import { createEndpoints, type Endpoint } from './endpoint-availability.ts';
+import { isSuccess, notOffered, refusalOf, unreadable, withUpstreamErrors } from './responses.ts';
+import { createStableOffsetList, type OffsetPage } from './stable-list.ts';
+
+interface Scope {
+  tenant: Tenant;
+  requester: Requester;
+}
+
+/** A list that a service may not have, read by offset; nothing of it is stored here. Reads throw `NOT_OFFERED` without it. */
+export function createOfferedList<Of extends Scope, Item>(
+  { clock, reads }: Pick<UpstreamDependencies, 'clock' | 'reads'>,
+  {
+    endpoint,
+    keepMs,
+    keyOf,
+    idOf,
+    pathOf,
+    pageFrom,
+  }: {
+    endpoint: Endpoint;
+    /** The life of a cached page. */
+    keepMs: number;
+    keyOf: (scope: Of) => string;
+    idOf: (item: Item) => string;
+    pathOf: (scope: Of, page: { limit: number; offset: number }) => `/v1/${string}`;
+    /** Reads a page; null where it is none. */
+    pageFrom: (body: unknown) => { items: (Item | null)[]; total: number | null } | null;
+  },
+) {
+  const endpoints = createEndpoints(clock);
+  const stableList = createStableOffsetList<Of, Item>({
+    ...{ keyOf, idOf, fetchPage },
+    isCacheable: () => false,
+  });
+
+  /** @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
+  async function fetchPage(scope: Of, range: { limit: number; offset: number }): Promise<OffsetPage<Item>> {
+    const { environment } = scope.tenant;
+    const read = await endpoints.ask(environment, endpoint, () =>
+      reads.get(environment, pathOf(scope, range), {
+        ...{ requestOptions: requestOptionsFor(scope.requester), keepMs },
+      }),
+    );
+    if (!isSuccess(read)) throw refusalOf(read);
+    const page = pageFrom(read.body);
+    if (!page) throw unreadable();
+    scope.requester.onRead(read.at, read.stale);
+    return { items: page.items, total: page.total ?? range.offset + page.items.length, at: read.at };
+  }
+
+  /** @throws UnavailableError where the service has shown that it has no such list, and what `read` throws */
+  async function offered<Value>(environment: Environment, read: Promise<Value>): Promise<Value> {
+    const { inWords } = endpoint;
+    return withUpstreamErrors(read).catch((error: unknown) => {
+      const isMissing = endpoints.isMissing(environment, endpoint) && error instanceof UpstreamError;
+      throw isMissing ? notOffered(inWords.charAt(0).toUpperCase() + inWords.slice(1)) : error;
+    });
+  }
+
+  return {
+    endpoints,
+    find: (scope: Of, search: Parameters<typeof stableList.find>[1]) =>
+      offered(scope.tenant.environment, stableList.find(scope, search)),
+    list: (scope: Of, range: Parameters<typeof stableList.list>[1]) =>
+      offered(scope.tenant.environment, stableList.list(scope, range)),
+    async page(scope: Of, range: { limit: number; offset: number }) {
+      const { items, total } = await offered(scope.tenant.environment, fetchPage(scope, range));
+      return { items: items.flatMap((item) => item ?? []), total };
+    },
+    count: (scope: Of) => offered(scope.tenant.environment, stableList.count(scope, {})),
+  };
+}
