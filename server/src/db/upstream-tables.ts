@@ -1,0 +1,74 @@
+import type { Generated } from 'kysely';
+import type { Json } from './json-column.ts';
+import type { TenantTable } from './tenant-table.ts';
+
+/** Held by a facade: what it has seen of the service behind it, and what it asks of it. */
+export interface UpstreamTables {
+  observed: ObservedTable;
+  observed_reference: ObservedReferenceTable;
+  upstream_intent: UpstreamIntentTable;
+  upstream_poll: UpstreamPollTable;
+  upstream_account: UpstreamAccountTable;
+  upstream_slot: UpstreamSlotTable;
+}
+
+interface ObservedTable extends TenantTable {
+  number: Generated<number>;
+  resource:
+    | 'card_payment'
+    | 'charge'
+    | 'dispute'
+    | 'payment'
+    | 'payout'
+    | 'subaccount_payout'
+    | 'refund'
+    | 'subscription'
+    | 'wallet';
+  id: string;
+  version: number;
+  status: string;
+  final: boolean;
+  parent: string | null;
+  created_at: Generated<Date | null>;
+  snapshot: Json<unknown>;
+  observed_at: Date;
+}
+
+interface ObservedReferenceTable extends TenantTable {
+  resource: ObservedTable['resource'];
+  reference: string;
+  id: string;
+}
+
+interface UpstreamIntentTable extends TenantTable {
+  id: string;
+  operation: string;
+  key: string;
+  input_hash: string;
+  state: 'sending' | 'in_doubt' | 'done' | 'refused' | 'absent';
+  resource_id: string | null;
+  summary: Json<unknown>;
+  looks: Generated<number>;
+  looked_at: Generated<Date | null>;
+  finding: Generated<string | null>;
+  created_at: Date;
+}
+
+interface UpstreamPollTable extends TenantTable {
+  name: string;
+  polled_at: Date;
+}
+
+interface UpstreamAccountTable {
+  key: string;
+  last_at: Date;
+  blocked_until: Date | null;
+}
+
+interface UpstreamSlotTable {
+  id: string;
+  account_key: string;
+  class: 'money' | 'query' | 'lookup' | 'payer' | 'poll';
+  subject: string | null;
+  held_until: Date;
+}
