@@ -3,8 +3,8 @@ import type {
   CardDetails,
   HostedCheckout,
   PayResult,
-  StoredCardPayment,
-} from '../../server/src/card-payments/model.ts';
+} from '../../server/src/card-payments/hosted-checkout.ts';
+import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { createCheckoutRoutes } from '../../server/src/card-payments/page/routes.ts';
 import { checkoutAssetsRoute } from '../../server/src/checkout-page/pages.ts';
 import type { PageLimits } from '../../server/src/http/admission.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CardDetails, CardPayment, CheckoutGrant } from '../../server/src/card-payments/model.ts';
+import type { CardDetails } from '../../server/src/card-payments/hosted-checkout.ts';
+import type { CardPayment, CheckoutGrant } from '../../server/src/card-payments/model.ts';
 import {
   IdempotencyError,
   NotFoundError,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseCommand, UsageError } from '../../server/src/cli/commands.ts';
+import { parseCommand } from '../../server/src/cli/commands.ts';
+import { UsageError } from '../../server/src/cli/usage-error.ts';
 
 const words = (text: string) => text.split(' ');
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { PayResult } from '../../server/src/card-payments/model.ts';
+import type { PayResult } from '../../server/src/card-payments/hosted-checkout.ts';
 import type { UpstreamTuning } from '../../server/src/modes/remote.ts';
 import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import { captureOutput } from '../support/log-capture.ts';

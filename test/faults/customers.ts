@@ -1,4 +1,5 @@
-import type { CardPaymentStatus, PayResult } from '../../server/src/card-payments/model.ts';
+import type { PayResult } from '../../server/src/card-payments/hosted-checkout.ts';
+import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
 import type { AuditedPayment } from './audit.ts';
 import { type Errand, repeated } from './load.ts';
 import type { Random } from './random.ts';

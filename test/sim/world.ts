@@ -11,7 +11,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import { notifyOfCredit, notifyOfOutputs } from '../../server/src/modes/embedded.ts';
+import { notifyOfCredit, notifyOfOutputs } from '../../server/src/modes/families.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { saveEndpoint } from '../../server/src/webhooks/store.ts';

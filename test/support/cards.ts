@@ -1,4 +1,4 @@
-import type { CardDetails } from '../../server/src/card-payments/model.ts';
+import type { CardDetails } from '../../server/src/card-payments/hosted-checkout.ts';
 
 /** Creates the details of a test card of the simulated acquirer. */
 export function card(number: string): CardDetails {

@@ -2,11 +2,8 @@ import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
-import type {
-  CardPaymentService,
-  HostedCheckout,
-  StoredCardPayment,
-} from '../../server/src/card-payments/model.ts';
+import type { HostedCheckout } from '../../server/src/card-payments/hosted-checkout.ts';
+import type { CardPaymentService, StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import type { CheckoutTokenService } from '../../server/src/card-payments/tokens/model.ts';
 import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';

@@ -1,6 +1,7 @@
 import { afterAll, describe, onTestFinished } from 'vitest';
 import type { AccountSettings } from '../../server/src/access/model.ts';
-import type { CardPaymentService, HostedCheckout } from '../../server/src/card-payments/model.ts';
+import type { HostedCheckout } from '../../server/src/card-payments/hosted-checkout.ts';
+import type { CardPaymentService } from '../../server/src/card-payments/model.ts';
 import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';

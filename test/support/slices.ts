@@ -30,7 +30,7 @@ import {
   PIX_FAMILIES,
   returnOfCardPayment,
   SIMULATED_CLAIMS,
-} from '../../server/src/modes/embedded.ts';
+} from '../../server/src/modes/families.ts';
 import { ltcPayments, pixPayments, refundablePayments } from '../../server/src/payments/collections.ts';
 import { createPaymentService } from '../../server/src/payments/service.ts';
 import { createPayoutSending } from '../../server/src/payouts/sending.ts';

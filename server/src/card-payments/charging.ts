@@ -36,8 +36,8 @@ import type {
   ChargeRefusal,
   HostedCheckout,
   PayResult,
-  StoredCardPayment,
-} from './model.ts';
+} from './hosted-checkout.ts';
+import type { StoredCardPayment } from './model.ts';
 import type { AccountCollection } from './service.ts';
 import { selectByOrderCode } from './store.ts';
 

@@ -7,11 +7,11 @@ import {
   ledgerTransaction,
 } from '../ledger/postings.ts';
 import { causeOfReturn, closesOrder, type OrderPayment } from '../receiving/model.ts';
+import type { ChargeRefusal } from './hosted-checkout.ts';
 import {
   type AccountSettings,
   type CardPaymentStatus,
   CHECKOUT_SESSION_MS,
-  type ChargeRefusal,
   type CreateCardPaymentInput,
   customerOf,
   MAX_DECLINED_CHARGES,

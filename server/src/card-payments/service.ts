@@ -22,11 +22,11 @@ import {
 } from './checkout/model.ts';
 import { cardPayments, checkoutUses, paymentsOfOrder, readOrder, writesOf } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
+import type { CardTestingGuard } from './hosted-checkout.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
   type CardPaymentService,
-  type CardTestingGuard,
   newOrderCode,
   type SoldProduct,
   type StoredCardPayment,

@@ -24,8 +24,9 @@ import { describeDatabaseError } from '../ops/database-errors.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
 import { ltcPayments } from '../payments/collections.ts';
 import { createStoreAdministration, createStoreService } from '../store/service.ts';
-import { type ParsedCommand, parseCommand, UsageError } from './commands.ts';
+import { type ParsedCommand, parseCommand } from './commands.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
+import { UsageError } from './usage-error.ts';
 
 // The psa command: the operations of the service's own dashboard, from a terminal.
 

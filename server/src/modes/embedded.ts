@@ -8,51 +8,39 @@ import {
   prepareToken,
 } from '../access/service.ts';
 import { createCharging } from '../card-payments/charging.ts';
-import {
-  cardOrderPayments,
-  disputableCardPayments,
-  refundableCardPayments,
-  refundDetailsOf,
-} from '../card-payments/collections.ts';
-import type { StoredCardPayment } from '../card-payments/model.ts';
+import { cardOrderPayments, refundableCardPayments } from '../card-payments/collections.ts';
 import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
 import { createCardPaymentRoutes } from '../card-payments/routes.ts';
 import { createCardPaymentService } from '../card-payments/service.ts';
 import { createCheckoutTokenService, createTokenPauses } from '../card-payments/tokens/service.ts';
-import { disputableCharges, pixCharges, refundableCharges } from '../charges/collections.ts';
+import { pixCharges, refundableCharges } from '../charges/collections.ts';
 import { createChargeRoutes } from '../charges/routes.ts';
 import { createChargeService } from '../charges/service.ts';
 import { checkoutAssetsRoute } from '../checkout-page/pages.ts';
-import type { Writes } from '../commit/commit.ts';
-import type { Sql } from '../db/database.ts';
 import { productContent } from '../deliveries/collections.ts';
 import { createDeliveryRoutes } from '../deliveries/routes.ts';
 import { createDeliveryService } from '../deliveries/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createClaimReceiving } from '../disputes/claim-service.ts';
-import type { DisputeSources } from '../disputes/collections.ts';
-import { CLAIMED_AFTER_MS, DECISION_DAYS, type DisputeTask } from '../disputes/model.ts';
 import { createDisputeRoutes } from '../disputes/routes.ts';
 import { createClaimFollowing, createDisputeControls, createDisputeService } from '../disputes/service.ts';
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
-import { type Clock, DAY_MS, type ShiftableClock } from '../kernel/clock.ts';
-import type { Tenant } from '../kernel/tenant.ts';
+import type { Clock, ShiftableClock } from '../kernel/clock.ts';
 import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
 import { createLtcCharging } from '../ltc/charging.ts';
-import type { LtcTask } from '../ltc/model.ts';
 import { createLtcPage } from '../ltc/page/view.ts';
 import { createLtcControls } from '../ltc/service.ts';
-import { disputablePayments, ltcPayments, pixPayments, refundablePayments } from '../payments/collections.ts';
+import { ltcPayments, pixPayments, refundablePayments } from '../payments/collections.ts';
 import { createPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
 import { createPayoutSending } from '../payouts/sending.ts';
 import { createPayoutService } from '../payouts/service.ts';
 import { createPixCharging } from '../pix/charging.ts';
-import { type PixFamily, pixOrderPayments } from '../pix/collections.ts';
-import type { CodedResource, HostedPixCheckout, PixTask } from '../pix/model.ts';
+import { pixOrderPayments } from '../pix/collections.ts';
+import type { HostedPixCheckout } from '../pix/model.ts';
 import { createPixPageRoutes } from '../pix/page/routes.ts';
 import { products } from '../products/collections.ts';
 import { createProductRoutes } from '../products/routes.ts';
@@ -62,11 +50,10 @@ import { createSimulatedAcquirer, TEST_CARDS } from '../rails/simulated/acquirer
 import { createSimulatedBank } from '../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../rails/simulated/clock.ts';
 import { createSimulatedLitecoin } from '../rails/simulated/litecoin.ts';
-import { createSimulatedPix, type SimulatedClaims } from '../rails/simulated/pix.ts';
-import type { Notify } from '../rails/simulated/recurrences.ts';
+import { createSimulatedPix } from '../rails/simulated/pix.ts';
 import { createRefundRoutes } from '../refunds/routes.ts';
 import { createRefundSending } from '../refunds/sending.ts';
-import { createRefundService, writesOfReturn } from '../refunds/service.ts';
+import { createRefundService } from '../refunds/service.ts';
 import { createSandboxRoutes } from '../sandbox/routes.ts';
 import { createSandboxService } from '../sandbox/service.ts';
 import { createControls } from '../simulator/controls.ts';
@@ -80,45 +67,22 @@ import { createSubaccountSending } from '../subaccounts/sending.ts';
 import { createSubaccountService } from '../subaccounts/service.ts';
 import { createSubscriptionCharging } from '../subscriptions/charging.ts';
 import { pixSubscriptions } from '../subscriptions/collections.ts';
-import { cyclePaymentId, newSubscriptionId } from '../subscriptions/model.ts';
 import { createSubscriptionRoutes } from '../subscriptions/routes.ts';
 import { createSubscriptionService } from '../subscriptions/service.ts';
-import type { SubscriptionTask } from '../subscriptions/steps.ts';
 import { createWalletRoutes } from '../wallet/routes.ts';
 import { createWalletControls, createWalletService } from '../wallet/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
-import { scheduleTasks } from '../work/store.ts';
+import {
+  DISPUTE_SOURCES,
+  notifyOfCredit,
+  notifyOfOutputs,
+  PIX_FAMILIES,
+  returnOfCardPayment,
+  SIMULATED_CLAIMS,
+} from './families.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
-
-/** The families of resources that have PIX codes. */
-export const PIX_FAMILIES = [
-  pixPayments,
-  pixCharges,
-  pixSubscriptions,
-] as unknown as readonly PixFamily<CodedResource>[];
-
-/** The resources that can be disputed. */
-export const DISPUTE_SOURCES: DisputeSources = {
-  card_payment: disputableCardPayments,
-  payment: {
-    ...disputablePayments,
-    // The PIX that authorises a subscription has its txid, and pays the first cycle's payment.
-    idsOfTxid: (txid) => [...disputablePayments.idsOfTxid(txid), cyclePaymentId(`psa_sub_${txid}`, 1)],
-  },
-  charge: disputableCharges,
-};
-
-/** The claims of the simulated bank, with their times in the simulation. */
-export const SIMULATED_CLAIMS: SimulatedClaims = {
-  afterMs: CLAIMED_AFTER_MS,
-  decidedAfterMs: DECISION_DAYS * DAY_MS,
-  notify(sql, tenant, { txid, endToEndId, at }) {
-    const kind: DisputeTask = 'dispute.receive';
-    return scheduleTasks(sql, tenant, [{ kind, key: `${txid} ${endToEndId}`, at }]);
-  },
-};
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
 export async function createEmbeddedRuntime({
@@ -409,44 +373,4 @@ export async function createEmbeddedRuntime({
     },
     close: async () => undefined,
   };
-}
-
-/** Schedules the receipt of what the bank has. The task names the notice too: one that comes later does not postpone it. */
-export function notifyOfCredit(
-  sql: Sql,
-  tenant: Tenant,
-  { txid, at, ...notice }: Parameters<Notify>[2],
-): Promise<void> {
-  const kind: PixTask | SubscriptionTask = 'recurrence' in notice ? 'subscription.look_up' : 'pix.receive';
-  const key =
-    'recurrence' in notice
-      ? `${newSubscriptionId(txid)} ${notice.recurrence}`
-      : `${txid} ${notice.endToEndId}`;
-  return scheduleTasks(sql, tenant, [{ kind, key, at }]);
-}
-
-/** Schedules the receipt of a report. The task names the revision too: one that comes later does not postpone it. */
-export function notifyOfOutputs(
-  sql: Sql,
-  tenant: Tenant,
-  { id, revision, at }: { id: string; revision: number; at: Date },
-): Promise<void> {
-  const kind: LtcTask = 'ltc.receive';
-  return scheduleTasks(sql, tenant, [{ kind, key: `${id} ${revision}`, at }]);
-}
-
-/** The refund of a card payment that is returned by itself. */
-export function returnOfCardPayment(payment: StoredCardPayment, now: Date): Writes {
-  return writesOfReturn(
-    { type: 'card_payment', id: payment.orderCode },
-    {
-      amountCents: payment.amountCents,
-      chargeId: payment.paidChargeId!,
-      reason: payment.canceledAt
-        ? 'This payment was canceled before'
-        : 'Another payment of this order was paid before',
-      details: refundDetailsOf(payment),
-      now,
-    },
-  );
 }

@@ -1,6 +1,7 @@
 import type { AccessService } from '../access/model.ts';
 import type { RecentCallers } from '../access/recent-callers.ts';
-import type { CardPaymentService, HostedCheckout, StoredCardPayment } from '../card-payments/model.ts';
+import type { HostedCheckout } from '../card-payments/hosted-checkout.ts';
+import type { CardPaymentService, StoredCardPayment } from '../card-payments/model.ts';
 import type { ChargeService, StoredCharge } from '../charges/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config.ts';

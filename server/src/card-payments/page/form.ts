@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CardDetails } from '../model.ts';
+import type { CardDetails } from '../hosted-checkout.ts';
 
 export const CARD_FIELDS = ['number', 'holder', 'expiry', 'cvv'] as const;
 export type CardField = (typeof CARD_FIELDS)[number];

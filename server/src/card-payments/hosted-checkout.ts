@@ -1,0 +1,76 @@
+import type { Tenant } from '../kernel/tenant.ts';
+import type { DeliveredContent } from '../receiving/model.ts';
+import type { StoredCardPayment } from './model.ts';
+
+/** The operations of the payer's page on one payment, whose order code is all that it knows. */
+export interface HostedCheckout {
+  /**
+   * `paidElsewhere`: another payment of the same order was paid, so that this one takes no card. `delivered`: the content
+   * that a paid one was given.
+   */
+  open(orderCode: string): Promise<{
+    payment: StoredCardPayment;
+    merchantName: string;
+    paidElsewhere: boolean;
+    delivered: readonly DeliveredContent[];
+  } | null>;
+  /** Explains to the payer why the acquirer does not accept the card; null where it does. */
+  cardRefusal(cardNumber: string): string | null;
+  /**
+   * Charges a card: records the charge, calls the acquirer, records its answer. A crash or a lost answer in between
+   * loses nothing: the open charge is looked up later, and is `processing` until then. `address` is the payer's;
+   * without one nobody is held back.
+   * @throws NotFoundError
+   */
+  pay(orderCode: string, card: CardDetails, address?: string | null): Promise<PayResult>;
+}
+
+/** A card as the payer typed it: never stored, never logged. */
+export interface CardDetails {
+  number: string;
+  holder: string;
+  expiryMonth: number;
+  expiryYear: number;
+  securityCode: string;
+}
+
+export type PayResult =
+  | { kind: 'paid' | 'failed' | 'processing'; payment: StoredCardPayment }
+  /** Charged, and returned by itself: another payment of the order was paid before, or the merchant had canceled it. */
+  | { kind: 'returned'; payment: StoredCardPayment }
+  /**
+   * `reason` is the acquirer's, for the merchant alone: a tester of stolen cards would learn from it which are good.
+   */
+  | { kind: 'declined'; reason: string; payment: StoredCardPayment }
+  /** The acquirer never received the charge. */
+  | { kind: 'not_charged'; payment: StoredCardPayment }
+  /** Nothing was tried: this payer may try a card again at `retryAt`. */
+  | { kind: 'held_back'; retryAt: Date; payment: StoredCardPayment }
+  | { kind: ChargeRefusal; payment: StoredCardPayment };
+
+export type ChargeRefusal = 'not_payable' | 'in_progress' | 'paid_elsewhere';
+
+/** An attempt to charge a card. */
+export interface ChargeAttempt {
+  tenant: Tenant;
+  /** The checkout token that started the payment; null where an API key did. */
+  tokenId: string | null;
+  /** The payer's network address; null where it is unknown, and then nobody is held back. */
+  address: string | null;
+}
+
+/** The outcome of an attempt. `unused`: it was not decided, or never reached the acquirer. */
+export type AttemptOutcome = 'approved' | 'declined' | 'unused';
+
+/**
+ * A guard that holds back a network that tries one card after another. Counts hold over all instances. Each wait is
+ * longer than the last; a token or an account with many declined cards makes all waits longer, and stops nobody.
+ */
+export interface CardTestingGuard {
+  /** Returns when this payer may try a card again; null where it may now. Counts nothing. */
+  look(attempt: ChargeAttempt): Promise<Date | null>;
+  /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
+  admit(attempt: ChargeAttempt): Promise<Date | null>;
+  /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */
+  record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
+}
