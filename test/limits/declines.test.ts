@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { ChargeAttempt } from '../../server/src/card-payments/hosted-checkout.ts';
+import type { ChargeAttempt } from '../../server/src/card-payments/model.ts';
 import type { TokenPause } from '../../server/src/card-payments/tokens/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';

@@ -29,15 +29,8 @@ import {
   decideRelease,
   isReturned,
 } from './decisions.ts';
-import type {
-  AttemptOutcome,
-  CardTestingGuard,
-  ChargeAttempt,
-  ChargeRefusal,
-  HostedCheckout,
-  PayResult,
-} from './hosted-checkout.ts';
-import type { StoredCardPayment } from './model.ts';
+import type { ChargeRefusal, HostedCheckout, PayResult } from './hosted-checkout.ts';
+import type { AttemptOutcome, CardTestingGuard, ChargeAttempt, StoredCardPayment } from './model.ts';
 import type { AccountCollection } from './service.ts';
 import { selectByOrderCode } from './store.ts';
 

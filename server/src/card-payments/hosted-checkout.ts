@@ -1,4 +1,3 @@
-import type { Tenant } from '../kernel/tenant.ts';
 import type { DeliveredContent } from '../receiving/model.ts';
 import type { StoredCardPayment } from './model.ts';
 
@@ -49,28 +48,3 @@ export type PayResult =
   | { kind: ChargeRefusal; payment: StoredCardPayment };
 
 export type ChargeRefusal = 'not_payable' | 'in_progress' | 'paid_elsewhere';
-
-/** An attempt to charge a card. */
-export interface ChargeAttempt {
-  tenant: Tenant;
-  /** The checkout token that started the payment; null where an API key did. */
-  tokenId: string | null;
-  /** The payer's network address; null where it is unknown, and then nobody is held back. */
-  address: string | null;
-}
-
-/** The outcome of an attempt. `unused`: it was not decided, or never reached the acquirer. */
-export type AttemptOutcome = 'approved' | 'declined' | 'unused';
-
-/**
- * A guard that holds back a network that tries one card after another. Counts hold over all instances. Each wait is
- * longer than the last; a token or an account with many declined cards makes all waits longer, and stops nobody.
- */
-export interface CardTestingGuard {
-  /** Returns when this payer may try a card again; null where it may now. Counts nothing. */
-  look(attempt: ChargeAttempt): Promise<Date | null>;
-  /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
-  admit(attempt: ChargeAttempt): Promise<Date | null>;
-  /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */
-  record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
-}

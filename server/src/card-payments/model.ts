@@ -300,6 +300,31 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
   count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
 }
 
+/** An attempt to charge a card. */
+export interface ChargeAttempt {
+  tenant: Tenant;
+  /** The checkout token that started the payment; null where an API key did. */
+  tokenId: string | null;
+  /** The payer's network address; null where it is unknown, and then nobody is held back. */
+  address: string | null;
+}
+
+/** The outcome of an attempt. `unused`: it was not decided, or never reached the acquirer. */
+export type AttemptOutcome = 'approved' | 'declined' | 'unused';
+
+/**
+ * A guard that holds back a network that tries one card after another. Counts hold over all instances. Each wait is
+ * longer than the last; a token or an account with many declined cards makes all waits longer, and stops nobody.
+ */
+export interface CardTestingGuard {
+  /** Returns when this payer may try a card again; null where it may now. Counts nothing. */
+  look(attempt: ChargeAttempt): Promise<Date | null>;
+  /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
+  admit(attempt: ChargeAttempt): Promise<Date | null>;
+  /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */
+  record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
+}
+
 export function customerOf(input: z.infer<typeof customerInput> | null | undefined): Customer | null {
   if (!input) return null;
   const given = Object.entries(input).filter(([, value]) => value != null);

@@ -22,7 +22,7 @@ import {
 } from './checkout/model.ts';
 import { cardPayments, checkoutUses, paymentsOfOrder, readOrder, writesOf } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
-import type { CardTestingGuard } from './hosted-checkout.ts';
+import type { CardTestingGuard } from './model.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,

@@ -51,13 +51,13 @@ function createPayoutFeeOptions(): { method: string; option: Option }[] {
   }));
 }
 
-export function createSwitch(flags: string, description: string): Option {
+function createSwitch(flags: string, description: string): Option {
   return createOption(`${flags} <on|off>`, description, 'on or off', (text) =>
     text === 'on' || text === 'off' ? text === 'on' : undefined,
   );
 }
 
-export function createAmount(flags: string, description: string): Option {
+function createAmount(flags: string, description: string): Option {
   return createOption(`${flags} <REAIS>`, description, 'reais from 0.00 to 1000.00, such as 1.00', readCents);
 }
 
@@ -79,7 +79,7 @@ export function toSettings(options: Options): object {
   };
 }
 
-export function readCents(text: string): number | undefined {
+function readCents(text: string): number | undefined {
   const [, reais, cents = ''] = /^(\d{1,4})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
   const amount = Number(reais) * 100 + Number(cents.padEnd(2, '0'));
   return reais === undefined || amount > 100_000 ? undefined : amount;

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, CardTestingGuard, ChargeAttempt } from '../card-payments/hosted-checkout.ts';
+import type { AttemptOutcome, CardTestingGuard, ChargeAttempt } from '../card-payments/model.ts';
 import { isPaused, type TokenPause } from '../card-payments/tokens/model.ts';
 import type { Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
