@@ -100,9 +100,10 @@ function inNode(name: string, include: string[], options: Options = {}): TestPro
         // V8's better compiler costs more, while PGlite runs, than so short a life gives back; and threads of its own to
         // collect garbage take a core from other tests.
         execArgv: ['--liftoff-only', '--single-threaded-gc'],
-        // For what hangs, not for what is slow: a busy machine takes several times as long as a quiet one.
-        testTimeout: 240_000,
-        hookTimeout: 240_000,
+        // For what hangs, not for what is slow: the largest tests take minutes, and a busy machine takes several times
+        // as long as a quiet one.
+        testTimeout: 600_000,
+        hookTimeout: 600_000,
         ...options,
       },
     },

@@ -200,7 +200,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   expect(redirected.received).toEqual([]);
   expect(app.faults).toEqual([]);
   await app.close();
-}, 240_000);
+});
 
 /** Attempts that an instance makes at once. */
 const PLACES = 200;

@@ -1234,7 +1234,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       );
     expect(compared).toBeGreaterThan(100);
     expect(await rowsOfAll(setting.sides)).toEqual(before);
-  }, 240_000);
+  });
 
   test('Each query and subscription with a name finds the caller’s own resource', async () => {
     const [side] = setting.askers as [Side];
@@ -1295,7 +1295,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     }
     expect(compared).toBeGreaterThan(100);
     expect(await rowsOfAll(setting.sides)).toEqual(before);
-  }, 240_000);
+  });
 
   test('A foreign name gives the response of an unknown one on every path of the REST interface', async () => {
     if (!setting.hasRest) return expect((await fetch(`${setting.url}/v1/wallet`)).status).toBe(404);
@@ -1325,7 +1325,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       }
     expect(compared).toBeGreaterThan(100);
     expect(await rowsOfAll(setting.sides)).toEqual(before);
-  }, 240_000);
+  });
 
   test('A tenant that uses the names of another one changes only its own resources', async () => {
     let compared = 0;
@@ -1376,7 +1376,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       expect(await rowsOfAll(others(side))).toEqual(before);
     }
     expect(compared).toBeGreaterThan(10);
-  }, 240_000);
+  });
 
   test('the events of one tenant reach it and no other', async () => {
     const follows = await Promise.all(

@@ -125,9 +125,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     return () => app.close();
   });
 
-  test('entries sum to zero, and the wallet is what they say by the document’s formula', {
-    timeout: 240_000,
-  }, async () => {
+  test('entries sum to zero, and the wallet is what they say by the document’s formula', async () => {
     const environment = fc.constantFrom<Environment>('live', 'live', 'live', 'sandbox');
     await fc.assert(
       fc.asyncProperty(environment, fc.array(step, { minLength: 6, maxLength: 16 }), async (...history) => {

@@ -44,9 +44,7 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
     database = await open();
   });
 
-  test('a payout’s status never goes back, and its money is given away or back once', {
-    timeout: 240_000,
-  }, async () => {
+  test('a payout’s status never goes back, and its money is given away or back once', async () => {
     const payouts = fc.array(
       fc.record({ from: fc.constantFrom(...PAYOUT_METHODS, 'subaccount' as const), script }),
       { minLength: 1, maxLength: 5 },
