@@ -194,8 +194,11 @@ describe('a facade whose operator has named the families of the service', () => 
       const { payment: card } = await service.app.cardPayments.create(there(pair), { valueCents: 3000 });
       await service.app.cardPayments.pay(card.orderCode, approved());
       await pair.settled();
+      // A stream from a cursor misses nothing, however late the server gets to it.
+      const { updatesCursor: after } = await live(pair).request('{ updatesCursor }');
       const updates = live(pair).ws(
-        'subscription { allRefundUpdates { previousStatus refund { refundId status } } }',
+        'subscription ($after: String) { allRefundUpdates(after: $after) { previousStatus refund { refundId status } } }',
+        { after },
       );
 
       const input = { paymentId, amountCents: 990, reason: 'Um item', idempotencyKey: 'devolucao-1' };
