@@ -1,16 +1,16 @@
 import type { Texts } from './locales/texts.ts';
 import type { PayoutSort } from './payout-list.ts';
-import type { PsaPayouts } from './psa-payouts.ts';
+import type { PayoutsHost } from './payouts-controller.ts';
 
 /** The attributes of `<psa-payouts>` for typed markup; the last two are properties without an attribute. */
 export interface PsaPayoutsAttributes {
   endpoint?: string | undefined;
   token?: string | undefined;
-  transport?: PsaPayouts['transport'] | undefined;
+  transport?: PayoutsHost['transport'] | undefined;
   statuses?: string | undefined;
   sort?: PayoutSort | undefined;
   'page-size'?: number | undefined;
   locale?: string | undefined;
   labels?: Partial<Texts> | undefined;
-  renewToken?: PsaPayouts['renewToken'];
+  renewToken?: PayoutsHost['renewToken'];
 }

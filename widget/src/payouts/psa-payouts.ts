@@ -1,54 +1,22 @@
-import { html, LitElement, nothing, type PropertyValues, render, type TemplateResult, unsafeCSS } from 'lit';
-import type { CheckoutConnection, CheckoutError, CheckoutErrorCode } from '../checkout-state.ts';
+import { html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
 import type { Transport } from '../follow/transport.ts';
-import { importAgain } from '../import-again.ts';
-import type { PsaPayoutsAttributes } from './attributes.ts';
-import type { PsaPayoutsEventMap } from './events.ts';
-import { texts as portuguese } from './locales/pt-BR.ts';
+import { Announcer } from './announcer.ts';
+import { columns, filters, news, readView } from './controls.ts';
+import { DrawnRows } from './drawn-rows.ts';
 import type { Texts } from './locales/texts.ts';
-import { METHOD_LABELS, type PayoutMethod } from './methods.ts';
+import { countOfPayouts, noPayouts, problem, SKELETON } from './messages.ts';
 import type { Payout, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
-import { MAX_ROWS, PayoutsController, type PayoutsHost, type PayoutsPhase } from './payouts-controller.ts';
+import { PayoutTexts, resolveLocale } from './payout-texts.ts';
+import { PayoutsController, type PayoutsHost, type PayoutsPhase } from './payouts-controller.ts';
 import { styles } from './psa-payouts.styles.ts';
+import { RowWindow } from './row-window.ts';
 
-export type {
-  CheckoutConnection as PayoutsConnection,
-  CheckoutError as PayoutsError,
-  CheckoutErrorCode as PayoutsErrorCode,
-  Payout,
-  PayoutMethod,
-  PayoutSort,
-  PayoutStatus,
-  PayoutsPhase,
-  PsaPayoutsAttributes,
-  PsaPayoutsEventMap,
-  Transport,
-};
+export type * from './public-types.ts';
 
-type Locale = 'pt-BR' | 'en' | 'es';
-
-/** The element's texts. */
-export type PayoutsLabels = Texts;
-
-const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
-  en: () => import('./locales/en.ts'),
-  es: () => import('./locales/es.ts'),
-};
-
-/** The statuses of the filter, without UNKNOWN, which stands for those of a newer server. */
-const STATUSES: PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED'];
-const COLUMNS = ['status', 'amount', 'destination', 'code', 'requested'] as const;
-const SORTS: PayoutSort[] = ['-requested', 'requested', '-amount', 'amount', 'status', '-status'];
-/** Rows drawn above and below the visible ones, and the step in which the drawn window moves. */
-const OVERSCAN = 8;
-const STEP = 4;
-const MIN_ROWS = 12;
 /** The number of rows left below the visible ones under which the next page is loaded. */
 const PREFETCH_ROWS = 20;
-/** Changes within this time are announced in one sentence. */
-const ANNOUNCE_MS = 1_000;
-const FLASH_MS = 1_600;
 
 /**
  * An account's payouts as a live table. Rows change in place; while the pointer or the keyboard focus is in the table, or
@@ -149,30 +117,18 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   #data = new PayoutsController(this);
   #internals = this.attachInternals?.();
-  #locale: Locale = 'pt-BR';
-  #texts: Partial<Record<Locale, Texts>> = { 'pt-BR': portuguese };
+  #texts = new PayoutTexts();
+  #window = new RowWindow();
+  #drawn = new DrawnRows(this, this.#texts);
+  #announcer = new Announcer(this.#texts, () => this.requestUpdate());
   #rows: readonly Payout[] = [];
-  /** The window of rows that are drawn. */
-  #firstRow = 0;
-  #lastRow = MIN_ROWS;
-  /** The index of the first visible row. */
-  #topRow = 0;
-  #rowPx = 60;
-  #drawnRows = new Map<string, { row: HTMLTableRowElement; payout?: Payout }>();
-  #drawnTexts: unknown[] = [];
   #pointerInside = false;
   #focusInside = false;
   /** The id of the row that the keyboard is on. */
   #activeId = '';
   #focusActiveRow = false;
-  #unannounced = new Map<string, { kind: 'new' | 'changed'; payout: Payout }>();
-  #flashIds = new Set<string>();
-  #announceTimer: ReturnType<typeof setTimeout> | undefined;
-  #announcement = '';
-  #announcedConnection: CheckoutConnection = 'live';
   #connected: AbortController | undefined;
   #resizeObserver: ResizeObserver | undefined;
-  #formats: Formats | undefined;
 
   constructor() {
     super();
@@ -237,8 +193,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#connected?.abort();
-    clearTimeout(this.#announceTimer);
-    this.#announceTimer = undefined;
+    this.#announcer.stop();
     this.#pointerInside = false;
   }
 
@@ -246,44 +201,27 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   get freezeOrder(): boolean {
     return (
       this.#pointerInside ||
-      this.#topRow > 0 ||
+      this.#window.top > 0 ||
       Boolean(this.shadowRoot?.activeElement?.matches(':focus-visible'))
     );
   }
 
   /** @internal Highlights a payout that is new or has changed, and announces its status. */
   onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void {
-    this.#flashIds.add(payout.id);
-    if (!statusChanged || !this.#data.list.matches(payout.status)) return;
-    const before = this.#unannounced.get(payout.id);
-    this.#unannounced.set(payout.id, { kind: before?.kind ?? kind, payout });
-    this.#scheduleAnnouncement();
+    this.#drawn.mark(payout.id);
+    if (statusChanged && this.#data.list.matches(payout.status)) this.#announcer.addChange(kind, payout);
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('sort') || changed.has('statuses')) {
-      if (!SORTS.includes(this.sort)) this.sort = '-requested';
-      // A removed attribute makes the property null.
-      const statuses = STATUSES.filter((status) => this.statuses?.includes(status));
-      this.view = { statuses, sort: this.sort };
+      this.view = readView(this.statuses, this.sort);
+      this.sort = this.view.sort;
       if (this.hasUpdated) this.#data.setView(this.view);
     }
     if (!this.hasUpdated || changed.has('endpoint')) this.#data.reload();
     else if (changed.has('token') || changed.has('transport')) this.#data.resume();
-    const locale = this.#resolveLocale();
-    this.#locale = locale;
-    const load = LOCALES[locale];
-    if (load && !this.#texts[locale])
-      importAgain(load).then(
-        ({ texts }) => {
-          this.#texts[locale] = texts;
-          this.requestUpdate();
-        },
-        // Without the texts of its language the element shows Portuguese.
-        () => undefined,
-      );
-    if (this.#formats?.locale !== locale) this.#formats = createFormats(locale);
-    if (this.#data.connection !== this.#announcedConnection) this.#scheduleAnnouncement();
+    this.#texts.use(resolveLocale(this, this.locale), this.labels, () => this.requestUpdate());
+    this.#announcer.setConnection(this.#data.connection);
     this.#rows = this.#data.list.shown;
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }
@@ -297,14 +235,9 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       this.#resizeObserver = new ResizeObserver(() => requestAnimationFrame(this.#measure));
       for (const element of [this.#scroller, this.#body]) if (element) this.#resizeObserver.observe(element);
     }
-    const [first, last] = this.#drawnWindow;
     const body = this.#body;
-    if (body) {
-      this.#drawRows(body, first, last);
-      // Set through the object model, because a strict policy forbids style attributes.
-      body.style.paddingBlock = `${first * this.#rowPx}px ${(this.#rows.length - last) * this.#rowPx}px`;
-    }
-    this.#flashRows();
+    if (body) this.#drawn.draw(body, this.#rows, this.#window, this.#activeId);
+    this.#drawn.flash(this.#data.list.waiting > 0);
     if (this.#focusActiveRow) {
       this.#focusActiveRow = false;
       const row = body?.querySelector<HTMLElement>('[tabindex="0"]');
@@ -318,7 +251,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   protected override render(): TemplateResult {
-    const { list, phase, connection } = this.#data;
+    const { list, phase } = this.#data;
     const waiting = this.#rows.length === 0 && (phase === 'loading' || phase === 'idle');
     return html`
       <div
@@ -330,17 +263,10 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       >
         <div part="toolbar" class="toolbar">
           <slot name="heading"></slot>
-          ${this.#renderFilters()}
-          <div class="news">
-            <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${this.showNew}>
-              ${/* Reserves room for two digits. */ this.#countText('new', list.waiting || 10)}
-            </button>
-            <span part="connection" class="connection ${connection}">${
-              connection === 'idle' ? '' : this.#text(connection)
-            }</span>
-          </div>
+          ${filters(this.#texts, this.view.statuses, (statuses) => this.#setStatuses(statuses))}
+          ${news(this.#texts, this.#data, () => this.showNew())}
         </div>
-        <div class="notice" role="status">${this.#renderError()}</div>
+        <div class="notice" role="status">${problem(this.#texts, this.#data)}</div>
         <div
           part="scroller"
           class="scroller"
@@ -351,225 +277,36 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
           <table
             part="table"
             role="grid"
-            aria-label=${this.#text('payouts')}
+            aria-label=${this.#texts.text('payouts')}
             aria-rowcount=${list.total + 1}
             aria-busy=${waiting || this.#data.busy ? 'true' : 'false'}
           >
             <thead role="rowgroup">
-              <tr part="header" class="header" role="row" aria-rowindex="1">${COLUMNS.map((column) => this.#renderColumn(column))}</tr>
+              <tr part="header" class="header" role="row" aria-rowindex="1">${columns(this.#texts, this.sort, (sort) => this.#setSort(sort))}</tr>
             </thead>
             <tbody role="rowgroup" class=${this.#data.busy === 'view' ? 'stale' : ''} @click=${this.#onClick}></tbody>
           </table>
-          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? this.#renderEmpty() : ''}
+          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noPayouts(this.#texts, this.statuses.length > 0) : ''}
         </div>
-        <div part="footer" class="footer"><bdi>${this.#renderFooter(waiting)}</bdi></div>
-        <div class="sr" role="status" data-announcement>${this.#announcement}</div>
+        <div part="footer" class="footer"><bdi>${countOfPayouts(this.#texts, this.#data, waiting)}</bdi></div>
+        <div class="sr" role="status" data-announcement>${this.#announcer.sentence}</div>
       </div>
     `;
-  }
-
-  #renderFilters(): TemplateResult {
-    const { statuses } = this.view;
-    const button = (name: 'all' | PayoutStatus, pressed: boolean, next: readonly PayoutStatus[]) => html`
-      <button
-        part="filter"
-        class="filter"
-        aria-pressed=${pressed ? 'true' : 'false'}
-        @click=${() => this.#setStatuses(next)}
-      >${this.#text(name as 'all')}</button>
-    `;
-    return html`
-      <div class="filters" role="group" aria-label=${this.#text('filter')}>
-        ${button('all', statuses.length === 0, [])}
-        ${STATUSES.map((status) =>
-          statuses.includes(status)
-            ? button(
-                status,
-                true,
-                statuses.filter((other) => other !== status),
-              )
-            : button(status, false, [...statuses, status]),
-        )}
-      </div>
-    `;
-  }
-
-  #renderColumn(column: (typeof COLUMNS)[number]): TemplateResult {
-    const sorts = SORTS.filter((sort) => sort.endsWith(column));
-    const current = sorts.indexOf(this.sort);
-    const isDescending = this.sort.startsWith('-');
-    return html`
-      <th
-        role="columnheader"
-        class=${column}
-        aria-sort=${current < 0 ? nothing : isDescending ? 'descending' : 'ascending'}
-      >${
-        sorts.length > 0
-          ? html`<button part="sort-button" class="sort" @click=${() => this.#setSort(sorts[current === 0 ? 1 : 0]!)}>
-              ${this.#text(column)}<svg viewBox="0 0 12 12" aria-hidden="true"><path d=${current < 0 ? UNSORTED : isDescending ? DOWN : UP} /></svg>
-            </button>`
-          : html`<span>${this.#text(column)}</span>`
-      }</th>
-    `;
-  }
-
-  /** Draws the rows of the window. A row that stays is not touched, so it keeps focus and selection. */
-  #drawRows(body: HTMLElement, first: number, last: number): void {
-    const payouts = this.#rows.slice(first, last);
-    const ids = new Set(payouts.map(({ id }) => id));
-    for (const [id, { row }] of this.#drawnRows)
-      if (!ids.has(id)) {
-        row.remove();
-        this.#drawnRows.delete(id);
-      }
-    const active = payouts.findIndex(({ id }) => id === this.#activeId);
-    const tabStop = active < 0 ? Math.max(0, this.#topRow - first) : active;
-    const texts = [this.#texts[this.#locale], this.labels];
-    const textsChanged = texts.some((text, index) => text !== this.#drawnTexts[index]);
-    this.#drawnTexts = texts;
-    payouts.forEach((payout, index) => {
-      let drawn = this.#drawnRows.get(payout.id);
-      if (!drawn) {
-        drawn = { row: document.createElement('tr') };
-        this.#drawnRows.set(payout.id, drawn);
-        drawn.row.dataset.id = payout.id;
-        drawn.row.setAttribute('part', 'row');
-        drawn.row.setAttribute('role', 'row');
-      }
-      const { row } = drawn;
-      if (drawn.payout !== payout || textsChanged) render(this.#renderCells(payout), row, { host: this });
-      drawn.payout = payout;
-      row.setAttribute('aria-rowindex', String(first + index + 2));
-      row.tabIndex = index === tabStop ? 0 : -1;
-      if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null);
-    });
-  }
-
-  #renderCells(payout: Payout): TemplateResult {
-    const { status, amountCents, feeCents, method, destination, code, requestedAt } = payout;
-    const { money } = this.#formats!;
-    const hint = this.#hintText(payout);
-    return html`
-      <td role="gridcell" class="status ${status}">
-        <span part="status" class="state">${this.#text(status)}</span>
-        <small title=${hint}><bdi>${hint}</bdi></small>
-      </td>
-      <td role="gridcell" class="amount">
-        <b>${money(amountCents)}</b>
-        ${feeCents === null ? nothing : html`<small>${this.#text('fee', { amount: money(feeCents) })}</small>`}
-      </td>
-      <td role="gridcell" class="destination">
-        <span>${METHOD_LABELS[method] ?? '—'}</span>
-        <small title=${destination}><bdi>${destination}</bdi></small>
-      </td>
-      <td role="gridcell" class="code"><span>${code ?? '—'}</span></td>
-      <td role="gridcell" class="requested">${this.#renderTime(requestedAt)}</td>
-    `;
-  }
-
-  /** Renders date and time in full: the device's clock may be wrong, so nothing is “2 minutes ago”. */
-  #renderTime(instant: string | null): unknown {
-    if (!instant) return '—';
-    const { day, hour } = this.#formats!;
-    const at = new Date(instant);
-    return html`<time datetime=${instant}><span>${day(at)}</span> <small><bdi>${hour(at)}</bdi></small></time>`;
-  }
-
-  /** Explains what the status means for the money. */
-  #hintText({ status, deniedReason, requestedAt, processedAt }: Payout): string {
-    if (status === 'DENIED') return deniedReason ?? this.#text('deniedHint');
-    if (status === 'COMPLETED' && processedAt) {
-      const { day, hour } = this.#formats!;
-      const at = new Date(processedAt);
-      const sameDay = requestedAt && day(new Date(requestedAt)) === day(at);
-      return sameDay ? hour(at) : `${day(at)} ${hour(at)}`;
-    }
-    return status === 'PENDING' || status === 'PROCESSING'
-      ? this.#text(`${status.toLowerCase()}Hint` as 'pendingHint')
-      : '';
-  }
-
-  #renderEmpty(): TemplateResult {
-    return html`<div part="empty" class="empty">${
-      this.statuses.length > 0
-        ? this.#text('emptyFiltered')
-        : html`<slot name="empty">${this.#text('empty')}</slot>`
-    }</div>`;
-  }
-
-  #renderError(): TemplateResult | '' {
-    const { error } = this.#data;
-    if (!error) return '';
-    const { code, retryAfterSeconds } = error;
-    const name = /timeout|network/.test(code)
-      ? 'network'
-      : /server|unknown|aborted/.test(code)
-        ? 'server'
-        : /unau|rate/.test(code)
-          ? (code as 'unauthorized')
-          : 'contact';
-    return html`
-      <div part="error" class="problem">
-        <span>${this.#text(name, { seconds: retryAfterSeconds ?? 60 })}</span>
-        <button part="retry-button" class="quiet" @click=${this.retry}>${this.#text('retry')}</button>
-      </div>
-    `;
-  }
-
-  #renderFooter(waiting: boolean): unknown {
-    const { list, busy, moreError, phase } = this.#data;
-    if (waiting || busy === 'more') return this.#text('loading');
-    if (moreError)
-      return html`${this.#text('moreFailed')}
-        <button part="retry-button" class="quiet" @click=${() => this.#data.retryPage()}>${this.#text('retry')}</button>`;
-    if (list.total === 0 || (phase !== 'ready' && this.#rows.length === 0)) return '';
-    if (list.complete) return this.#countText('count', list.total);
-    const { number } = this.#formats!;
-    const values = { loaded: number(list.loaded), total: number(list.total) };
-    if (busy === 'all') return `${this.#text('loading')} ${this.#text('countOf', values)}`;
-    if (!list.sortedLocally) return this.#text('countOf', values);
-    return html`${this.#text('sortedOf', values)} ${
-      list.loaded < MAX_ROWS
-        ? html`<button part="more-button" class="quiet" @click=${() => this.#data.loadAll()}>${this.#text('loadAll')}</button>`
-        : ''
-    }`;
   }
 
   // ── The window of drawn rows ──────────────────────────────────────────────────────────────────
-
-  /** The first row to draw, and the one after the last. */
-  get #drawnWindow(): [number, number] {
-    const count = this.#rows.length;
-    const first = Math.max(0, Math.min(this.#firstRow, count - MIN_ROWS));
-    return [first, Math.min(count, Math.max(this.#lastRow, first + MIN_ROWS))];
-  }
 
   /** Measures which rows are visible, and decides which are drawn and whether to load more. */
   #measure = (): void => {
     const scroller = this.#scroller;
     const body = this.#body;
     if (!scroller || !body || !this.isConnected) return;
-    const row = body.firstElementChild?.getBoundingClientRect();
-    const box = scroller.getBoundingClientRect();
-    if (box.height === 0) return;
-    const rowPx = row?.height || this.#rowPx;
-    const start = body.getBoundingClientRect().top;
-    const from = Math.max(body.offsetTop + box.top, 0) - start;
-    const to = Math.min(box.bottom, innerHeight) - start;
-    const step = (index: number) => Math.max(0, Math.floor(index / STEP) * STEP);
-    const first = step(from / rowPx - OVERSCAN);
-    const last = step(to / rowPx + OVERSCAN + STEP);
-    const top = Math.max(0, Math.floor(from / rowPx + 0.5));
-    const moved = first !== this.#firstRow || last !== this.#lastRow || rowPx !== this.#rowPx;
-    this.#firstRow = first;
-    this.#lastRow = last;
-    this.#rowPx = rowPx;
-    const wasDown = this.#topRow > 0;
-    this.#topRow = top;
-    if (wasDown && top === 0) this.#arrangeIfUnfrozen();
-    if (moved) this.requestUpdate();
-    const isSeen = to > 0 && from < to;
-    if (isSeen && last > this.#rows.length - PREFETCH_ROWS && !this.#data.list.sortedLocally)
+    const wasDown = this.#window.top > 0;
+    const measured = this.#window.measure(scroller, body);
+    if (!measured) return;
+    if (wasDown && this.#window.top === 0) this.#arrangeIfUnfrozen();
+    if (measured.moved) this.requestUpdate();
+    if (measured.end > Math.max(0, this.#rows.length - PREFETCH_ROWS) && !this.#data.list.sortedLocally)
       this.#data.loadMore();
   };
 
@@ -579,19 +316,6 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   get #body(): HTMLElement | null | undefined {
     return this.renderRoot?.querySelector<HTMLElement>('tbody');
-  }
-
-  /** Highlights the rows that have just changed; with reduced motion without a fade. */
-  #flashRows(): void {
-    if (this.#flashIds.size === 0) return;
-    const easing = matchMedia('(prefers-reduced-motion)').matches ? 'step-end' : 'ease-out';
-    for (const id of this.#flashIds) {
-      const row = this.#drawnRows.get(id)?.row;
-      if (row && this.#flashIds.delete(id))
-        row.animate([{ backgroundColor: 'var(--_flash)' }, {}], { duration: FLASH_MS, easing });
-    }
-    // Rows that wait are highlighted when they are shown.
-    if (this.#data.list.waiting === 0) this.#flashIds.clear();
   }
 
   // ── Pointer and keyboard ──────────────────────────────────────────────────────────────────────
@@ -615,33 +339,23 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   #onKeydown(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey || (event.target as Element).matches('button')) return;
     const active = this.#rows.findIndex(({ id }) => id === this.#activeId);
-    const current = active < 0 ? this.#topRow : active;
-    const page = Math.max(1, Math.floor((this.#scroller?.clientHeight ?? 0) / this.#rowPx) - 2);
-    const targets: Partial<Record<string, number>> = {
-      ArrowDown: active < 0 && !this.#isOnRow ? current : current + 1,
-      ArrowUp: current - 1,
-      PageDown: current + page,
-      PageUp: current - page,
-      Home: 0,
-      End: this.#rows.length - 1,
-    };
-    const index = targets[event.key];
+    const index = this.#window.rowOfKey(event.key, {
+      active,
+      isOnRow: active >= 0 || Boolean(this.shadowRoot?.activeElement?.matches('tbody tr')),
+      heightPx: this.#scroller?.clientHeight ?? 0,
+      count: this.#rows.length,
+    });
     if (index !== undefined) this.#moveToRow(index);
     else if (event.key !== 'Enter' && event.key !== ' ') return;
     else this.#select(event.target as Element);
     event.preventDefault();
   }
 
-  get #isOnRow(): boolean {
-    return Boolean(this.shadowRoot?.activeElement?.matches('tbody tr'));
-  }
-
   #moveToRow(index: number): void {
     const at = Math.max(0, Math.min(index, this.#data.list.shown.length - 1));
     this.#activeId = this.#data.list.shown[at]?.id ?? '';
     // The row must be drawn to be focused; focusing scrolls it into view, and the window follows.
-    this.#firstRow = Math.max(0, at - OVERSCAN);
-    this.#lastRow = at + OVERSCAN;
+    this.#window.reveal(at);
     this.#focusActiveRow = true;
     this.requestUpdate();
   }
@@ -669,83 +383,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     this.sort = sort;
     this.#data.emit('psa-sort-change', { sort });
   }
-
-  // ── Announcements and texts ───────────────────────────────────────────────────────────────────
-
-  #scheduleAnnouncement(): void {
-    this.#announceTimer ??= setTimeout(() => {
-      this.#announceTimer = undefined;
-      this.#announce();
-    }, ANNOUNCE_MS);
-  }
-
-  #announce(): void {
-    const changes = [...this.#unannounced.values()];
-    this.#unannounced.clear();
-    const { connection } = this.#data;
-    const sentences: string[] = [];
-    // A socket that was replaced is live again by now: it is not announced.
-    if (
-      ['live', 'offline', 'reconnecting'].includes(connection) &&
-      connection !== this.#announcedConnection
-    ) {
-      sentences.push(this.#text(connection as 'live'));
-      this.#announcedConnection = connection;
-    }
-    const [one] = changes;
-    if (one && changes.length === 1) {
-      const { amountCents, status } = one.payout;
-      const values = { amount: this.#formats!.money(amountCents), status: this.#text(status).toLowerCase() };
-      sentences.push(this.#text(one.kind === 'new' ? 'announceNew' : 'announceChange', values));
-    } else if (one) {
-      const added = changes.filter(({ kind }) => kind === 'new').length;
-      sentences.push(this.#text('announceMany', { added, changed: changes.length - added }));
-    }
-    if (sentences.length === 0) return;
-    this.#announcement = sentences.join(' ');
-    this.requestUpdate();
-  }
-
-  #resolveLocale(): Locale {
-    const nearest = this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
-    const language = (this.locale || nearest || navigator.language).toLowerCase();
-    return language.startsWith('en') ? 'en' : language.startsWith('es') ? 'es' : 'pt-BR';
-  }
-
-  #text(name: keyof Texts, values: Record<string, string | number> = {}): string {
-    const text = this.labels?.[name] ?? (this.#texts[this.#locale] ?? portuguese)[name];
-    return text.replace(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''));
-  }
-
-  #countText(name: 'new' | 'count', count: number): string {
-    const values = { count: this.#formats!.number(count), total: this.#formats!.number(count) };
-    if (name === 'new') return this.#text(count === 1 ? 'newOne' : 'newMany', values);
-    return this.#text(count === 1 ? 'countOne' : 'count', values);
-  }
 }
-
-interface Formats {
-  locale: Locale;
-  money: (cents: number) => string;
-  number: (value: number) => string;
-  day: (at: Date) => string;
-  hour: (at: Date) => string;
-}
-
-function createFormats(locale: Locale): Formats {
-  const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' });
-  const { format: number } = new Intl.NumberFormat(locale);
-  const { format: day } = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-  const { format: hour } = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
-  return { locale, money: (cents) => money.format(cents / 100), number, day, hour };
-}
-
-const UP = 'M6 2.5 2.5 6.5h7zM6 2.5v7.5';
-const DOWN = 'M6 9.5 9.5 5.5h-7z';
-const UNSORTED = 'M6 1.5 3.5 4.5h5zM6 10.5 8.5 7.5h-5z';
-const SKELETON = html`<div part="skeleton" class="skeleton" aria-hidden="true">${[1, 2, 3, 4, 5, 6].map(
-  () => html`<i></i>`,
-)}</div>`;
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -1,0 +1,77 @@
+import type { CheckoutConnection } from '../checkout-state.ts';
+import type { Payout } from './operations.ts';
+import type { PayoutTexts } from './payout-texts.ts';
+
+/** Changes within this time are announced in one sentence. */
+const ANNOUNCE_MS = 1_000;
+
+/** Words for screen readers: what has changed in the last second, and whether the connection holds. */
+export class Announcer {
+  /** The last announcement. */
+  sentence = '';
+
+  readonly #texts: PayoutTexts;
+  readonly #onSentence: () => void;
+  #changes = new Map<string, { kind: 'new' | 'changed'; payout: Payout }>();
+  #connection: CheckoutConnection = 'live';
+  #announcedConnection: CheckoutConnection = 'live';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(texts: PayoutTexts, onSentence: () => void) {
+    this.#texts = texts;
+    this.#onSentence = onSentence;
+  }
+
+  addChange(kind: 'new' | 'changed', payout: Payout): void {
+    const before = this.#changes.get(payout.id);
+    this.#changes.set(payout.id, { kind: before?.kind ?? kind, payout });
+    this.#schedule();
+  }
+
+  setConnection(connection: CheckoutConnection): void {
+    this.#connection = connection;
+    if (connection !== this.#announcedConnection) this.#schedule();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#announce();
+    }, ANNOUNCE_MS);
+  }
+
+  #announce(): void {
+    const changes = [...this.#changes.values()];
+    this.#changes.clear();
+    const connection = this.#connection;
+    const sentences: string[] = [];
+    // A socket that was replaced is live again by now: it is not announced.
+    if (
+      ['live', 'offline', 'reconnecting'].includes(connection) &&
+      connection !== this.#announcedConnection
+    ) {
+      sentences.push(this.#texts.text(connection as 'live'));
+      this.#announcedConnection = connection;
+    }
+    const [one] = changes;
+    if (one && changes.length === 1) {
+      const { amountCents, status } = one.payout;
+      const values = {
+        amount: this.#texts.formats.money(amountCents),
+        status: this.#texts.text(status).toLowerCase(),
+      };
+      sentences.push(this.#texts.text(one.kind === 'new' ? 'announceNew' : 'announceChange', values));
+    } else if (one) {
+      const added = changes.filter(({ kind }) => kind === 'new').length;
+      sentences.push(this.#texts.text('announceMany', { added, changed: changes.length - added }));
+    }
+    if (sentences.length === 0) return;
+    this.sentence = sentences.join(' ');
+    this.#onSentence();
+  }
+}

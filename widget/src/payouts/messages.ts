@@ -1,0 +1,54 @@
+import { html, type TemplateResult } from 'lit';
+import type { PayoutTexts } from './payout-texts.ts';
+import { MAX_ROWS, type PayoutsController } from './payouts-controller.ts';
+
+/** The placeholder while the first page is loaded. */
+export const SKELETON = html`<div part="skeleton" class="skeleton" aria-hidden="true">${[
+  1, 2, 3, 4, 5, 6,
+].map(() => html`<i></i>`)}</div>`;
+
+/** Says that there is no payout, or none that matches the filter. */
+export function noPayouts(texts: PayoutTexts, isFiltered: boolean): TemplateResult {
+  return html`<div part="empty" class="empty">${
+    isFiltered ? texts.text('emptyFiltered') : html`<slot name="empty">${texts.text('empty')}</slot>`
+  }</div>`;
+}
+
+/** Says what went wrong, and what to do. */
+export function problem(texts: PayoutTexts, data: PayoutsController): TemplateResult | '' {
+  if (!data.error) return '';
+  const { code, retryAfterSeconds } = data.error;
+  const name = /timeout|network/.test(code)
+    ? 'network'
+    : /server|unknown|aborted/.test(code)
+      ? 'server'
+      : /unau|rate/.test(code)
+        ? (code as 'unauthorized')
+        : 'contact';
+  return html`
+    <div part="error" class="problem">
+      <span>${texts.text(name, { seconds: retryAfterSeconds ?? 60 })}</span>
+      <button part="retry-button" class="quiet" @click=${() => data.retry()}>${texts.text('retry')}</button>
+    </div>
+  `;
+}
+
+/** Says how many payouts there are, and how many of them are loaded. */
+export function countOfPayouts(texts: PayoutTexts, data: PayoutsController, isWaiting: boolean): unknown {
+  const { list, busy, moreError, phase } = data;
+  if (isWaiting || busy === 'more') return texts.text('loading');
+  if (moreError)
+    return html`${texts.text('moreFailed')}
+      <button part="retry-button" class="quiet" @click=${() => data.retryPage()}>${texts.text('retry')}</button>`;
+  if (list.total === 0 || (phase !== 'ready' && list.shown.length === 0)) return '';
+  if (list.complete) return texts.count('count', list.total);
+  const { number } = texts.formats;
+  const values = { loaded: number(list.loaded), total: number(list.total) };
+  if (busy === 'all') return `${texts.text('loading')} ${texts.text('countOf', values)}`;
+  if (!list.sortedLocally) return texts.text('countOf', values);
+  return html`${texts.text('sortedOf', values)} ${
+    list.loaded < MAX_ROWS
+      ? html`<button part="more-button" class="quiet" @click=${() => data.loadAll()}>${texts.text('loadAll')}</button>`
+      : ''
+  }`;
+}

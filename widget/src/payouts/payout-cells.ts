@@ -1,0 +1,48 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import { METHOD_LABELS } from './methods.ts';
+import type { Payout } from './operations.ts';
+import type { PayoutTexts } from './payout-texts.ts';
+
+/** Renders the cells of a payout's row. */
+export function payoutCells(payout: Payout, texts: PayoutTexts): TemplateResult {
+  const { status, amountCents, feeCents, method, destination, code, requestedAt } = payout;
+  const { money } = texts.formats;
+  const hint = hintText(payout, texts);
+  return html`
+    <td role="gridcell" class="status ${status}">
+      <span part="status" class="state">${texts.text(status)}</span>
+      <small title=${hint}><bdi>${hint}</bdi></small>
+    </td>
+    <td role="gridcell" class="amount">
+      <b>${money(amountCents)}</b>
+      ${feeCents === null ? nothing : html`<small>${texts.text('fee', { amount: money(feeCents) })}</small>`}
+    </td>
+    <td role="gridcell" class="destination">
+      <span>${METHOD_LABELS[method] ?? '—'}</span>
+      <small title=${destination}><bdi>${destination}</bdi></small>
+    </td>
+    <td role="gridcell" class="code"><span>${code ?? '—'}</span></td>
+    <td role="gridcell" class="requested">${time(requestedAt, texts)}</td>
+  `;
+}
+
+/** Renders date and time in full: the device's clock may be wrong, so nothing is “2 minutes ago”. */
+function time(instant: string | null, { formats: { day, hour } }: PayoutTexts): unknown {
+  if (!instant) return '—';
+  const at = new Date(instant);
+  return html`<time datetime=${instant}><span>${day(at)}</span> <small><bdi>${hour(at)}</bdi></small></time>`;
+}
+
+/** Explains what the status means for the money. */
+function hintText({ status, deniedReason, requestedAt, processedAt }: Payout, texts: PayoutTexts): string {
+  if (status === 'DENIED') return deniedReason ?? texts.text('deniedHint');
+  if (status === 'COMPLETED' && processedAt) {
+    const { day, hour } = texts.formats;
+    const at = new Date(processedAt);
+    const sameDay = requestedAt && day(new Date(requestedAt)) === day(at);
+    return sameDay ? hour(at) : `${day(at)} ${hour(at)}`;
+  }
+  return status === 'PENDING' || status === 'PROCESSING'
+    ? texts.text(`${status.toLowerCase()}Hint` as 'pendingHint')
+    : '';
+}

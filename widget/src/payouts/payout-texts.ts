@@ -1,0 +1,74 @@
+import { importAgain } from '../import-again.ts';
+import { texts as portuguese } from './locales/pt-BR.ts';
+import type { Texts } from './locales/texts.ts';
+
+export type Locale = 'pt-BR' | 'en' | 'es';
+
+const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
+  en: () => import('./locales/en.ts'),
+  es: () => import('./locales/es.ts'),
+};
+
+interface Formats {
+  money: (cents: number) => string;
+  number: (value: number) => string;
+  day: (at: Date) => string;
+  hour: (at: Date) => string;
+}
+
+/** The texts, amounts and times of the table in its language. */
+export class PayoutTexts {
+  formats!: Formats;
+
+  #locale: Locale | undefined;
+  #labels: Partial<Texts> | undefined;
+  #loaded: Partial<Record<Locale, Texts>> = { 'pt-BR': portuguese };
+
+  /** Takes a language, and texts that replace its own; `onLoaded` is called once the language's texts are there. */
+  use(locale: Locale, labels: Partial<Texts> | undefined, onLoaded: () => void): void {
+    this.#labels = labels;
+    if (locale !== this.#locale) this.formats = createFormats(locale);
+    this.#locale = locale;
+    const load = LOCALES[locale];
+    if (load && !this.#loaded[locale])
+      importAgain(load).then(
+        ({ texts }) => {
+          this.#loaded[locale] = texts;
+          onLoaded();
+        },
+        // Without the texts of its language the element shows Portuguese.
+        () => undefined,
+      );
+  }
+
+  /** Objects that are others where any text is another. */
+  get sources(): readonly unknown[] {
+    return [this.#loaded[this.#locale!], this.#labels];
+  }
+
+  text(name: keyof Texts, values: Record<string, string | number> = {}): string {
+    const text = this.#labels?.[name] ?? (this.#loaded[this.#locale!] ?? portuguese)[name];
+    return text.replace(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''));
+  }
+
+  count(name: 'new' | 'count', count: number): string {
+    const values = { count: this.formats.number(count), total: this.formats.number(count) };
+    if (name === 'new') return this.text(count === 1 ? 'newOne' : 'newMany', values);
+    return this.text(count === 1 ? 'countOne' : 'count', values);
+  }
+}
+
+/** The language that an element is shown in: its own, the page's, or the browser's. */
+export function resolveLocale(element: HTMLElement, locale: string | undefined): Locale {
+  const nearest = element.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
+  const language = (locale || nearest || navigator.language).toLowerCase();
+  return language.startsWith('en') ? 'en' : language.startsWith('es') ? 'es' : 'pt-BR';
+}
+
+function createFormats(locale: Locale): Formats {
+  const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' });
+  const { format: number } = new Intl.NumberFormat(locale);
+  const { format: day } = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const { format: hour } = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
+  return { money: (cents) => money.format(cents / 100), number, day, hour };
+}
