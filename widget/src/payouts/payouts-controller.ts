@@ -15,6 +15,7 @@ import {
   START,
 } from './operations.ts';
 import { createPayoutList, firstPage, type PayoutView } from './payout-list.ts';
+import { TokenRenewal } from './token-renewal.ts';
 
 export type PayoutsPhase = 'idle' | 'loading' | 'ready' | 'error';
 
@@ -59,12 +60,11 @@ export class PayoutsController implements ReactiveController {
   #loading: AbortController | undefined;
   /** The cursor of the stream; without it the list is loaded again. */
   #cursor: string | undefined;
-  #renewal: { token: string | undefined; done: Promise<void> } | undefined;
-  /** A renewed token that has not been accepted yet: if it is refused, another renewal would not help. */
-  #untestedToken: string | undefined;
+  readonly #tokens: TokenRenewal;
 
   constructor(host: PayoutsHost) {
     this.#host = host;
+    this.#tokens = new TokenRenewal(host, () => this.emit('psa-token-expired', {}));
     host.addController(this);
   }
 
@@ -119,7 +119,7 @@ export class PayoutsController implements ReactiveController {
 
   /** Resumes on a user's request: a token that was refused may be valid by now. */
   retry(): void {
-    this.#untestedToken = undefined;
+    this.#tokens.reset();
     this.resume();
   }
 
@@ -193,7 +193,7 @@ export class PayoutsController implements ReactiveController {
       if (error.code === 'unauthorized') {
         try {
           // A new token starts a new run.
-          if (await this.#renew(this.#host.token)) return;
+          if (await this.#tokens.renew(this.#host.token)) return;
         } catch (thrown) {
           error = { code: 'network', message: String(thrown), retryable: true };
         }
@@ -274,7 +274,7 @@ export class PayoutsController implements ReactiveController {
       onConnection: (connection, usedTransport) => {
         // The cursor has expired, and a stream without one lacks the updates in between: the list is loaded again.
         if (variables.after === undefined) return endStream();
-        if (connection === 'live') this.#untestedToken = undefined;
+        if (connection === 'live') this.#tokens.reset();
         this.#setConnection(connection, usedTransport);
       },
     });
@@ -337,43 +337,16 @@ export class PayoutsController implements ReactiveController {
           variables,
           signal,
         });
-        this.#untestedToken = undefined;
+        this.#tokens.reset();
         return answer;
       } catch (thrown) {
         const { code, retryAfterSeconds = 0 } = thrown as CheckoutError;
         if (signal.aborted) throw thrown;
         if (code === 'rate_limited' && this.phase === 'ready')
           await pause(retryAfterSeconds * 1000 || RETRY_MS, signal);
-        else if (code !== 'unauthorized' || !(await this.#renew(token))) throw thrown;
+        else if (code !== 'unauthorized' || !(await this.#tokens.renew(token))) throw thrown;
       }
     }
-  }
-
-  /** Renews a refused token; returns whether the element has another one now. Throws the errors of `renewToken`. */
-  async #renew(refused: string | undefined): Promise<boolean> {
-    const host = this.#host;
-    if (host.token === refused && refused !== this.#untestedToken) {
-      if (this.#renewal?.token !== refused) {
-        const done = this.#renewOnce().finally(() => {
-          if (this.#renewal?.done === done) this.#renewal = undefined;
-        });
-        this.#renewal = { token: refused, done };
-      }
-      await this.#renewal?.done;
-    }
-    if (host.token === refused) return false;
-    this.#untestedToken = host.token;
-    return true;
-  }
-
-  async #renewOnce(): Promise<void> {
-    const host = this.#host;
-    const { token } = host;
-    this.emit('psa-token-expired', {});
-    if (host.token !== token || !host.renewToken) return;
-    const renewed = await host.renewToken();
-    // The page may have set another account's token meanwhile, or removed it.
-    if (host.token === token) host.token = renewed;
   }
 
   // ── State and events ──────────────────────────────────────────────────────────────────────────

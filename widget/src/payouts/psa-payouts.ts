@@ -6,6 +6,7 @@ import { columns, filters, news, readView } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
 import type { Texts } from './locales/texts.ts';
 import { countOfPayouts, noPayouts, problem, SKELETON } from './messages.ts';
+import { narrowStyles } from './narrow.styles.ts';
 import type { Payout, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
 import { PayoutTexts, resolveLocale } from './payout-texts.ts';
@@ -85,7 +86,7 @@ const PREFETCH_ROWS = 20;
  * @cssstate empty
  */
 export class PsaPayouts extends LitElement implements PayoutsHost {
-  static override styles = unsafeCSS(styles);
+  static override styles = [styles, narrowStyles].map((text) => unsafeCSS(text));
 
   static override properties = {
     endpoint: {},

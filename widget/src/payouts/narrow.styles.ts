@@ -1,0 +1,89 @@
+const css = String.raw;
+
+// In a narrow place a row is a card of lines. After the other styles: these override them, as do the last two for a
+// person's settings.
+export const narrowStyles = css`
+  @container (max-width: 56rem) {
+    .toolbar {
+      flex-wrap: wrap;
+    }
+    .filters {
+      order: 1;
+      flex-basis: 100%;
+    }
+  }
+  @container (max-width: 44rem) {
+    .base {
+      --_row: 6.75rem;
+    }
+    tr {
+      grid-template-columns: minmax(0, 1fr) auto auto;
+      gap: 0;
+      align-content: center;
+    }
+    .filters {
+      gap: 0.125rem;
+    }
+    .filter {
+      padding-inline: 0.55rem;
+    }
+    .header {
+      display: flex;
+      justify-content: space-between;
+    }
+    th:is(.destination, .code) {
+      position: absolute;
+      inline-size: 1px;
+      overflow: hidden;
+      clip-path: inset(50%);
+    }
+    .amount .sort {
+      flex-direction: row;
+    }
+    td.destination > span {
+      font-size: 0.875rem;
+    }
+    td.status {
+      grid-column: span 2;
+      padding-inline-end: 1rem;
+    }
+    td.requested {
+      grid-column: span 2;
+    }
+    td.destination > *,
+    time > * {
+      display: inline;
+    }
+    td.destination > span {
+      margin-inline-end: 0.5rem;
+    }
+    td.destination {
+      grid-column: 1 / -1;
+      padding: 0.25rem 0 0;
+      overflow: hidden;
+      text-overflow: ellipsis;
+      white-space: nowrap;
+    }
+    .requested {
+      font-size: 0.8125rem;
+    }
+    td.code,
+    td.requested {
+      color: var(--_muted);
+    }
+  }
+  @media (forced-colors: active) {
+    .filter[aria-pressed="true"],
+    .new {
+      color: HighlightText;
+      background: Highlight;
+      forced-color-adjust: none;
+    }
+  }
+  @media (prefers-reduced-motion) {
+    * {
+      animation: none !important;
+      transition: none !important;
+    }
+  }
+`;
