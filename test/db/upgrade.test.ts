@@ -9,14 +9,14 @@ import { appliedMigrations, MigrationError, migrate } from '../../server/src/db/
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
-import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { audit } from '../faults/audit.ts';
-import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { createPostgresDatabase, inThisRun } from '../support/database.ts';
 import { runsAll, sampled } from '../support/scale.ts';
 import { onFatal, silent } from '../support/templates.ts';
 import { describeSchema, hashMigrations, MIGRATIONS, readReleased } from './schema.ts';
+import { ACCOUNT, AT, DATA, ROWS, TENANT } from './upgrade-rows.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -40,59 +40,10 @@ test('a new migration goes behind those that were released, and says what it is'
     expect(file > newest, file).toBe(true);
     expect(file).toMatch(/^\d{4}_[a-z_]+?(_online)?(_needs_\d{4})?\.sql$/);
   }
+  expect(present, 'the rows of each step').toEqual(expect.arrayContaining(Object.keys(DATA)));
 });
 
 // ── From each step that there was ───────────────────────────────────────────────────────────────
-
-const ACCOUNT = 'acc_00000000000000000000aaaa';
-const TENANT = `'${ACCOUNT}', 'live'`;
-const AT = `'2026-01-02T03:04:05Z'`;
-
-/** Rows that a database of that step may hold, beside those of the steps before it: the first rows of its tables. */
-const DATA: Record<string, string> = {
-  '0001_spine': `
-    insert into account (id, name, card_payments_enabled, card_release_days, created_at)
-      values ('${ACCOUNT}', 'Padaria da Ana', true, 14, ${AT});
-    insert into api_key (id, account_id, environment, secret_hash, permissions, created_at)
-      values ('key_1', ${TENANT}, '${hashSecret(LIVE_KEY)}', '{}', ${AT});
-    insert into cursor_key (key) values ('\\x000102030405060708090a0b0c0d0e0f');
-    insert into stream (account_id, environment, version) values (${TENANT}, 1);
-    insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at)
-      values (${TENANT}, 'PSC-OLD', 1, 'pending', 4990, ${AT}, ${AT});
-    insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
-      values (${TENANT}, 1, 'card_payment.pending', 'card_payment', 'PSC-OLD', ${AT}, '{"version": 1}');
-    insert into idempotency values (${TENANT}, 'createCardPayment', 'old', 'hash', 'PSC-OLD');
-    insert into task (kind, account_id, environment, key, due_at)
-      values ('card_payment.expire', ${TENANT}, 'PSC-OLD', '2036-01-01');
-    insert into posting (account_id, environment, transaction_id, ledger_account, amount_cents, occurred_at)
-      values (${TENANT}, 'credit:old', 'merchant_balance', 1000000, ${AT}), (${TENANT}, 'credit:old', 'acquirer', -1000000, ${AT});`,
-  '0002_ledger': `
-    insert into subaccount (account_id, environment, id, name, external_id, created_at)
-      values (${TENANT}, 'sacc_000000000000000000000000000000aa', 'Ana', '42', ${AT});`,
-  '0005_products': `
-    insert into product (account_id, environment, id, name, price_cents, created_at)
-      values (${TENANT}, '0000000000000000000000aa', 'Caneca', 4990, ${AT});`,
-  '0006_webhooks': `
-    insert into webhook_endpoint values (${TENANT}, null, 'whsec_old', true);
-    insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
-        destination, requested_at)
-      values (${TENANT}, '0000000000000000000000bb', 'W-1', 1, 'pix', 'pending', 5000, 100, 'demora@psa.example', ${AT});
-    insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
-      values (${TENANT}, 2, 'payout.pending', 'payout', '0000000000000000000000bb', ${AT}, '{"version": 1}');
-    update stream set version = 2;
-    insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
-        body, status, next_attempt_at, created_at)
-      values ('wh_1', ${TENANT}, 2, 'withdrawal.requested', 'payout', '0000000000000000000000bb',
-        'http://127.0.0.1:9/hook', '{}', 'pending', '2036-01-01', ${AT});
-    insert into task (kind, account_id, environment, key, due_at) values
-      ('webhook.deliver', ${TENANT}, 'wh_1', '2036-01-01'),
-      ('payout.send', ${TENANT}, '0000000000000000000000bb', ${AT});
-    insert into posting (account_id, environment, transaction_id, ledger_account, amount, occurred_at) values
-      (${TENANT}, 'payout.requested:0000000000000000000000bb', 'merchant_balance', -5000, ${AT}),
-      (${TENANT}, 'payout.requested:0000000000000000000000bb', 'payouts_in_transit', 5000, ${AT});
-    insert into idempotency values (${TENANT}, 'requestPayout', 'old', 'hash', '0000000000000000000000bb');`,
-  '0008_simulated_clock': 'insert into simulated_clock (offset_ms) values (1000);',
-};
 
 /** From the built folder, not from the template of the newest version. */
 function openOlderPglite(dataDir: string): Promise<Database> {
@@ -274,11 +225,17 @@ test('What is not released goes forward beside clients that work by the released
   const applied: string[] = [];
   for (const name of present.slice(names.length)) {
     applied.push(...(await migrate(database, undefined, name)));
+    if (DATA[name]) await database.sql.executeQuery(CompiledQuery.raw(DATA[name]));
     await more(SOME / 4);
   }
   stopped = true;
   await all;
   expect(applied).toEqual(present.slice(names.length));
+  const counts = Object.entries(await rowsOf(database));
+  expect(
+    counts.filter(([, count]) => count === 0).map(([table]) => table),
+    'tables without a row: give each one in test/db/upgrade-rows.ts, at the migration that makes it',
+  ).toEqual([]);
   // An account of before has opted into nothing.
   const endpoints = await sql`select url, optional_events from webhook_endpoint`.execute(database.sql);
   expect(endpoints.rows).toEqual([{ url: null, optional_events: [] }]);
@@ -288,9 +245,79 @@ test('What is not released goes forward beside clients that work by the released
   await app.work.settled();
   expect(await pay(app, 'new')).toBe('paid');
   expect(await payByPix(app, 'new:pix')).toBe('paid');
+  expect(await app.live.request(READ)).toEqual(AS_READ);
   expect(await violations(database, app)).toEqual([]);
   expect(app.faults).toEqual([]);
 });
+
+/** Every resource of the rows, through the server of today. */
+const READ = `{
+  cardPayment(orderCode: "PSC-PPPPPPPPPPPPPPPPPPPPPAID") { status refundedCents refunds { refundId } disputes { disputeId status } }
+  subaccount(subaccountId: "${ROWS.subaccount}") { balanceCents }
+  subaccountPayout(subaccountId: "${ROWS.subaccount}", reference: "${ROWS.subaccountPayout}") { status }
+  payout(withdrawalId: "${ROWS.payouts[1]}") { status }
+  pending: payment(paymentId: "${ROWS.pendingPayment}") { status pix { copyPaste } }
+  paid: payment(paymentId: "${ROWS.paidPayment}") {
+    status refundedCents refundableCents refunds { refundId } disputes { disputeId status }
+    delivered { kind content }
+  }
+  ltc: payment(paymentId: "${ROWS.ltcPayment}") { status method ltc { address receivedLtc } }
+  charge(chargeId: "${ROWS.charge}") { status }
+  split: charge(chargeId: "${ROWS.splitCharge}") { status splits { amountCents subaccount { subaccountId } } }
+  deliveries(first: 5) { totalCount nodes { deliveryId kind deliveredCount remainingCount } }
+  storeProduct(storeProductId: "${ROWS.storeProduct}") { priceCents }
+  subscription(subscriptionId: "${ROWS.subscription}") { status cycles(first: 5) { nodes { number status attempts } } }
+  refunds(first: 5) { totalCount }
+  disputes(first: 5) { totalCount }
+  subscriptions(first: 5) { totalCount }
+}`;
+const AS_READ = {
+  cardPayment: {
+    ...{ status: 'PAID', refundedCents: 990 },
+    refunds: [{ refundId: ROWS.cardRefund }],
+    // The time for evidence was over when the server started.
+    disputes: [{ disputeId: ROWS.cardDispute, status: 'UNDER_REVIEW' }],
+  },
+  subaccount: { balanceCents: 16_000 },
+  subaccountPayout: { status: 'COMPLETED' },
+  payout: { status: 'COMPLETED' },
+  pending: { status: 'PENDING', pix: { copyPaste: '00020126' } },
+  paid: {
+    ...{ status: 'PAID', refundedCents: 990, refundableCents: 3000 },
+    refunds: [{ refundId: ROWS.paymentRefund }],
+    disputes: [{ disputeId: ROWS.paymentDispute, status: 'OPEN' }],
+    delivered: [
+      { kind: 'TEXT', content: 'Obrigado' },
+      { kind: 'CODES', content: 'AAA' },
+    ],
+  },
+  ltc: { status: 'PAID', method: 'LTC', ltc: { address: 'ltc1old', receivedLtc: '0.01000000' } },
+  charge: { status: 'PENDING' },
+  split: {
+    status: 'PAID',
+    splits: [{ amountCents: 1000, subaccount: { subaccountId: ROWS.subaccount } }],
+  },
+  deliveries: {
+    totalCount: 2,
+    nodes: [
+      { deliveryId: ROWS.codes, kind: 'CODES', deliveredCount: 1, remainingCount: 1 },
+      { deliveryId: ROWS.text, kind: 'TEXT', deliveredCount: 1, remainingCount: null },
+    ],
+  },
+  storeProduct: { priceCents: 123_456 },
+  subscription: {
+    status: 'PAST_DUE',
+    cycles: {
+      nodes: [
+        { number: 2, status: 'RETRYING', attempts: 1 },
+        { number: 1, status: 'PAID', attempts: 1 },
+      ],
+    },
+  },
+  refunds: { totalCount: 2 },
+  disputes: { totalCount: 2 },
+  subscriptions: { totalCount: 1 },
+};
 
 // ── With the version before at work ─────────────────────────────────────────────────────────────
 

@@ -127,7 +127,8 @@ const MADE_WITH_A_KEY = `
   select coalesce('startCheckout:' || token_id, 'createCardPayment') as operation, order_code as resource_id
     from card_payment left join checkout_use using (order_code)
   union all select coalesce('startPixCheckout:' || token_id, 'createPayment'), payment_id
-    from payment left join pix_checkout_use using (payment_id)
+    -- That of a cycle is nobody's request.
+    from payment left join pix_checkout_use using (payment_id) where subscription_id is null
   union all select 'createCharge', charge_id from charge
   union all select 'refund', refund_id from refund where not automatic
   union all select 'createDelivery', delivery_id from delivery
