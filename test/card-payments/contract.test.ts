@@ -180,7 +180,7 @@ describeOnDatabase('card payments', (open) => {
         acquirer: (simulated) => ({
           ...simulated,
           refund(refund) {
-            asked.push(refund.chargeId);
+            asked.push(refund.railChargeId);
             return simulated.refund(refund);
           },
         }),

@@ -260,7 +260,7 @@ async function leaveBooks({ database, rails, live: { accountId } }: World): Prom
   const refunds = [...rails.refunds.values()].map((refund) => ({
     id: refund.id,
     account_id: accountId,
-    charge_id: refund.chargeId,
+    charge_id: refund.railChargeId,
     amount_cents: refund.amountCents,
     status: refund.outcome === 'complete' ? 'pending' : 'failed',
     settles_at: refund.settlesAt,
@@ -278,7 +278,7 @@ async function leaveBooks({ database, rails, live: { accountId } }: World): Prom
   const pixReturns = [...rails.pix.returns.values()].map((each) => ({
     id: each.id,
     account_id: accountId,
-    end_to_end_id: each.chargeId,
+    end_to_end_id: each.railChargeId,
     amount_cents: each.amountCents,
     status: each.outcome === 'complete' ? 'completed' : 'failed',
   }));

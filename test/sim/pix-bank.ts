@@ -31,7 +31,7 @@ export interface BookedCredit extends PixCredit {
 /** A return as the bank's own books have it. */
 export interface BookedReturn {
   id: string;
-  chargeId: string;
+  railChargeId: string;
   amountCents: number;
   settlesAt: Date;
   outcome: 'complete' | 'fail';
@@ -98,7 +98,7 @@ export function createPixBank({
 
   function refund(requested: Parameters<PixRail['refund']>[0]): RefundStatus {
     const booked = returns.get(requested.id) ?? bookReturn(requested);
-    if (booked.chargeId !== requested.chargeId || booked.amountCents !== requested.amountCents)
+    if (booked.railChargeId !== requested.railChargeId || booked.amountCents !== requested.amountCents)
       broken({
         law: 'a return is requested as it was',
         what: `${JSON.stringify(booked)}, then ${JSON.stringify(requested)}`,
@@ -110,9 +110,11 @@ export function createPixBank({
   }
 
   function bookReturn(requested: Parameters<PixRail['refund']>[0]): BookedReturn {
-    const credit = credits.get(requested.chargeId);
+    const credit = credits.get(requested.railChargeId);
     const sum = [...returns.values()]
-      .filter(({ chargeId, outcome }) => chargeId === requested.chargeId && outcome === 'complete')
+      .filter(
+        ({ railChargeId, outcome }) => railChargeId === requested.railChargeId && outcome === 'complete',
+      )
       .reduce((cents, { amountCents }) => cents + amountCents, requested.amountCents);
     if (!credit || sum > credit.amountCents)
       broken({ law: 'only what a payer has sent is sent back', what: `${sum} of ${JSON.stringify(credit)}` });

@@ -35,7 +35,7 @@ export interface BookedCharge {
 /** A refund as the acquirer's own books have it. */
 export interface BookedRefund {
   id: string;
-  chargeId: string;
+  railChargeId: string;
   amountCents: number;
   settlesAt: Date;
   outcome: 'complete' | 'fail';
@@ -141,9 +141,9 @@ export function createRails({
     }
   }
 
-  function refund({ id, chargeId, amountCents }: Parameters<Acquirer['refund']>[0]): RefundStatus {
-    const booked = refunds.get(id) ?? bookRefund({ id, chargeId, amountCents });
-    if (booked.chargeId !== chargeId || booked.amountCents !== amountCents)
+  function refund({ id, railChargeId, amountCents }: Parameters<Acquirer['refund']>[0]): RefundStatus {
+    const booked = refunds.get(id) ?? bookRefund({ id, railChargeId, amountCents });
+    if (booked.railChargeId !== railChargeId || booked.amountCents !== amountCents)
       broken({
         law: 'a refund is requested as it was',
         what: `${JSON.stringify(booked)}, then ${amountCents}`,
@@ -156,9 +156,9 @@ export function createRails({
 
   function bookRefund(requested: Parameters<Acquirer['refund']>[0]): BookedRefund {
     const law = 'only what was taken is given back';
-    const taken = charges.get(requested.chargeId);
+    const taken = charges.get(requested.railChargeId);
     const given = [...refunds.values()].filter(
-      ({ chargeId, outcome }) => chargeId === requested.chargeId && outcome === 'complete',
+      ({ railChargeId, outcome }) => railChargeId === requested.railChargeId && outcome === 'complete',
     );
     const sum = given.reduce((cents, { amountCents }) => cents + amountCents, requested.amountCents);
     if (taken?.status !== 'approved' || sum > taken.amountCents)

@@ -203,7 +203,7 @@ export function refundableCardPayments(content: ProductContent) {
       const { change, amountCents } = decideRefundBegin(payment, request, state);
       return {
         amountCents,
-        chargeId: payment.paidChargeId!,
+        railChargeId: payment.paidChargeId!,
         details: refundDetailsOf(payment),
         writes: writesOf(change),
       };

@@ -77,7 +77,7 @@ export function returnOfCardPayment(payment: StoredCardPayment, now: Date): Writ
     { type: 'card_payment', id: payment.orderCode },
     {
       amountCents: payment.amountCents,
-      chargeId: payment.paidChargeId!,
+      railChargeId: payment.paidChargeId!,
       reason: payment.canceledAt
         ? 'This payment was canceled before'
         : 'Another payment of this order was paid before',

@@ -299,7 +299,7 @@ export function createPixCharging({
         const [credit] = await selectCredits(database.sql, task, [task.key]);
         if (!credit?.cause || credit.returnedAt) return;
         const { endToEndId, amountCents, resourceId } = credit;
-        const outcome = await rail.refund({ id: returnIdOf(credit), chargeId: endToEndId, amountCents });
+        const outcome = await rail.refund({ id: returnIdOf(credit), railChargeId: endToEndId, amountCents });
         await familyOf(resourceId)?.recordReturn(task, credit, outcome);
       },
     },

@@ -206,7 +206,7 @@ export function refundableOf<R extends StoredPixResource>(
       });
       return {
         amountCents,
-        chargeId: resource.endToEndId!,
+        railChargeId: resource.endToEndId!,
         details: detailsOf(resource),
         writes: allWritesOfPix(family, change, { beneficiaries, content, state }),
       };

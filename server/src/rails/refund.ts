@@ -13,8 +13,8 @@ export type RefundStatus =
 export interface RefundRail {
   /**
    * Gives an amount back to the payer, or returns the status of a refund that was requested before: called again under its id
-   * after a crash or a lost answer. `chargeId` is the rail's name of what was paid: a card's charge, or the end-to-end id of
+   * after a crash or a lost answer. `railChargeId` is the rail's name of what was paid: a card's charge, or the end-to-end id of
    * a PIX.
    */
-  refund(refund: { id: string; chargeId: string; amountCents: Cents }): Promise<RefundStatus>;
+  refund(refund: { id: string; railChargeId: string; amountCents: Cents }): Promise<RefundStatus>;
 }

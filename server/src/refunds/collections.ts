@@ -20,7 +20,7 @@ export function writesOf(
   details: ResourceDetails,
   sendAt: Date | null = null,
 ): Required<Pick<Writes, 'events' | 'tasks'>> & { records: Change[] } {
-  const { isAutomatic, chargeId, ...shown } = refund;
+  const { isAutomatic, railChargeId, ...shown } = refund;
   return {
     records: [put(refunds, refund)],
     events: [

@@ -23,7 +23,7 @@ export function newRefund({
   amountCents: Cents;
   reason: string | null;
   isAutomatic: boolean;
-  chargeId: string;
+  railChargeId: string;
   now: Date;
 }): StoredRefund {
   return {
@@ -67,9 +67,9 @@ export function decideRepeat(
   failed: StoredRefund,
   { refundId, now }: { refundId: string; now: Date },
 ): { refund: StoredRefund; sendAt: Date } {
-  const { resource, amountCents, reason, isAutomatic, chargeId } = failed;
+  const { resource, amountCents, reason, isAutomatic, railChargeId } = failed;
   return {
-    refund: newRefund({ refundId, resource, amountCents, reason, isAutomatic, chargeId, now }),
+    refund: newRefund({ refundId, resource, amountCents, reason, isAutomatic, railChargeId, now }),
     sendAt: plusMs(now, REPEAT_AFTER_MS),
   };
 }

@@ -50,7 +50,7 @@ export interface StoredRefund extends Refund {
   /** Begun by the service and not by the merchant. */
   isAutomatic: boolean;
   /** The rail's name of what it gives back: the charge of a card, or the end-to-end id of a PIX. */
-  chargeId: string;
+  railChargeId: string;
 }
 
 /** A refund as an event holds it, with the details of its resource that a webhook needs. */

@@ -55,8 +55,8 @@ export function createRefundSending({
       async 'refund.send'(task) {
         const [found] = await selectRefunds(database.sql, task, [task.key]);
         if (!found || isFinal(found.status)) return;
-        const { refundId, chargeId, amountCents, resource } = found;
-        const outcome = await rails[resource.type].refund({ id: refundId, chargeId, amountCents });
+        const { refundId, railChargeId, amountCents, resource } = found;
+        const outcome = await rails[resource.type].refund({ id: refundId, railChargeId, amountCents });
         const source = sources[resource.type];
         const onCommitted = await committer.change<(() => void) | null>({
           tenant: task,

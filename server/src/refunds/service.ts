@@ -29,7 +29,7 @@ export interface RefundSource {
     state: State,
     id: string,
     refund: { refundId: string; amountCents: Cents | null; isAutomatic: boolean },
-  ): { amountCents: Cents; chargeId: string; details: ResourceDetails; writes: Writes };
+  ): { amountCents: Cents; railChargeId: string; details: ResourceDetails; writes: Writes };
   /** Records the end. `mustRepeat`: nothing was written, since the payer must get a refund that has failed. */
   end(
     state: State,
@@ -154,13 +154,13 @@ function begin(
     isAutomatic,
   }: Pick<StoredRefund, 'refundId' | 'resource' | 'reason' | 'isAutomatic'> & { amountCents: Cents | null },
 ) {
-  const { amountCents, chargeId, details, writes } = sources[resource.type].begin(state, resource.id, {
+  const { amountCents, railChargeId, details, writes } = sources[resource.type].begin(state, resource.id, {
     refundId,
     amountCents: requested,
     isAutomatic,
   });
   const refund = newRefund({
-    ...{ refundId, resource, amountCents, reason, isAutomatic, chargeId },
+    ...{ refundId, resource, amountCents, reason, isAutomatic, railChargeId },
     now: state.now,
   });
   return { refund, writes: joined(writes, writesOf(refund, null, details, state.now)) };
@@ -171,21 +171,21 @@ export function writesOfReturn(
   resource: RefundedResource,
   {
     amountCents,
-    chargeId,
+    railChargeId,
     reason,
     details,
     now,
   }: {
     amountCents: Cents;
-    chargeId: string;
+    railChargeId: string;
     reason: string;
     details: ResourceDetails;
     now: Date;
   },
 ): Writes {
   const refund = newRefund({
-    refundId: `ref_${deterministicId(24, 'return', resource.type, resource.id, chargeId)}`,
-    ...{ resource, amountCents, chargeId, reason, now },
+    refundId: `ref_${deterministicId(24, 'return', resource.type, resource.id, railChargeId)}`,
+    ...{ resource, amountCents, railChargeId, reason, now },
     isAutomatic: true,
   });
   return writesOf(refund, null, details, now);

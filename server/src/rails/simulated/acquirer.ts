@@ -102,17 +102,17 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
       return lookUp(chargeId);
     },
 
-    async refund({ id, chargeId, amountCents }) {
+    async refund({ id, railChargeId, amountCents }) {
       const charge = await database.sql
         .selectFrom('simulated_charge')
         .select('refunds')
-        .where('id', '=', chargeId)
+        .where('id', '=', railChargeId)
         .executeTakeFirstOrThrow();
       await database.sql
         .insertInto('simulated_refund')
         .values({
           id,
-          charge_id: chargeId,
+          charge_id: railChargeId,
           amount_cents: amountCents,
           status: ({ later: 'pending', fail: 'failed' } as const)[charge.refunds!] ?? 'completed',
           settles_at: charge.refunds === 'later' ? plusMs(clock.now(), LATE_REFUND_MS) : null,

@@ -250,19 +250,19 @@ export function createSimulatedPix({
       });
     },
 
-    async refund({ id, chargeId, amountCents }) {
+    async refund({ id, railChargeId, amountCents }) {
       return database.transaction(async (sql) => {
         const credit = await sql
           .selectFrom('simulated_pix_credit')
           .innerJoin('simulated_pix_code', 'simulated_pix_code.txid', 'simulated_pix_credit.txid')
           .select(['simulated_pix_credit.amount_cents', 'refuses_returns'])
-          .where('end_to_end_id', '=', chargeId)
+          .where('end_to_end_id', '=', railChargeId)
           .forUpdate('simulated_pix_credit')
           .executeTakeFirstOrThrow();
         const returns = await sql
           .selectFrom('simulated_pix_return')
           .selectAll()
-          .where('end_to_end_id', '=', chargeId)
+          .where('end_to_end_id', '=', railChargeId)
           .execute();
         const known = returns.find((each) => each.id === id);
         const returned = returns.reduce(
@@ -272,7 +272,7 @@ export function createSimulatedPix({
         const isRefused = credit.refuses_returns || returned + amountCents > credit.amount_cents;
         const row = known ?? {
           id,
-          end_to_end_id: chargeId,
+          end_to_end_id: railChargeId,
           amount_cents: amountCents,
           return_end_to_end_id: `D${endToEndId(clock.now()).slice(1)}`,
           status: isRefused ? ('failed' as const) : ('completed' as const),
