@@ -19,9 +19,12 @@ export function createChargeRoutes({
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredCharge[]) {
-    const ids = shown.map(({ chargeId }) => chargeId);
-    const refundsOf = await refunds.ofResources(tenant, 'charge', ids);
-    return shown.map((charge, index) => chargeToWire(charge, refundsOf[index] ?? [], publicUrl));
+    // What nobody has paid has none.
+    const paid = shown.filter(({ paidAt }) => paidAt !== null).map(({ chargeId }) => chargeId);
+    const refundsOf = await refunds.ofResources(tenant, 'charge', paid);
+    return shown.map((charge) =>
+      chargeToWire(charge, refundsOf[paid.indexOf(charge.chargeId)] ?? [], publicUrl),
+    );
   }
 
   return [

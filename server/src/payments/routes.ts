@@ -22,18 +22,20 @@ export function createPaymentRoutes({
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredPayment[]) {
-    const ids = shown.map(({ paymentId }) => paymentId);
+    // What nobody has paid has neither.
+    const paid = shown.filter(({ paidAt }) => paidAt !== null).map(({ paymentId }) => paymentId);
     const [refundsOf, deliveredTo] = await Promise.all([
-      refunds.ofResources(tenant, 'payment', ids),
-      deliveries.deliveredTo(tenant, 'payment', ids),
+      refunds.ofResources(tenant, 'payment', paid),
+      deliveries.deliveredTo(tenant, 'payment', paid),
     ]);
-    return shown.map((payment, index) =>
-      paymentToWire(
+    return shown.map((payment) => {
+      const index = paid.indexOf(payment.paymentId);
+      return paymentToWire(
         payment,
         { refunds: refundsOf[index] ?? [], delivered: deliveredTo[index] ?? null },
         publicUrl,
-      ),
-    );
+      );
+    });
   }
 
   return [

@@ -82,6 +82,7 @@ export function createPixCharging({
   const methods = [pixOrderPayments, ...otherMethods];
   const operations = new Map(families.map((family) => [family, createFamily(family)]));
   const sharedReceipts = createCoalescedReads<CodedResource | null>();
+  const sharedNames = createCoalescedReads<string>();
 
   /** Finds the operations of the family that an id belongs to. */
   function familyOf(id: string): ReturnType<typeof createFamily> | null {
@@ -122,13 +123,16 @@ export function createPixCharging({
     }
 
     async function registerCode(tenant: Tenant, resource: R): Promise<PixRegistration> {
-      const [account] = await accounts.load(database.sql, tenant, [tenant.accountId]);
+      const merchantName = await sharedNames(tenant.accountId, async () => {
+        const [account] = await accounts.load(database.sql, tenant, [tenant.accountId]);
+        return account!.name;
+      });
       return rail.register({
         txid: txidOf(family.idOf(resource)),
         tenant,
         amountCents: resource.amountCents,
         expiresAt: resource.expiresAt,
-        merchantName: account!.name,
+        merchantName,
         payer: family.payerOf(resource),
         recurrence: family.recurrenceOf?.(resource) ?? null,
       });
@@ -152,8 +156,10 @@ export function createPixCharging({
     async function receive(tenant: Tenant, id: string): Promise<R | null> {
       let resource = await select(tenant, id);
       if (!resource) return null;
+      // What has paid it is recorded: a repeated notification does not wait for the tenant's lock.
       for (const credit of await rail.creditsOf(txidOf(id)))
-        resource = await recordCredit(tenant, resource, credit);
+        if (credit.endToEndId !== resource.endToEndId)
+          resource = await recordCredit(tenant, resource, credit);
       return resource;
     }
 

@@ -101,6 +101,8 @@ export interface CodedResource {
   expiresAt: Date;
   /** When it has closed its order; left out where it has none. */
   paidAt?: Date | null;
+  /** The bank's identifier of the credit that paid it; left out where no single one does. */
+  endToEndId?: string | null;
   returnedCredits: StoredPixResource['returnedCredits'];
 }
 
