@@ -93,7 +93,7 @@ export function observationsOf<
         before && (before.observedAt > at || !confirmsStatus(claim, payment.status)) ? before.observedAt : at,
     };
     const event = changed && eventOf(payment, changed.from);
-    return { record, writes: writesOfMirrored({ names: before ? [] : [id], event, ...record }) };
+    return { record, writes: writesOfMirrored({ event, ...record }) };
   }
 
   return {
