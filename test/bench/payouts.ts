@@ -2,26 +2,35 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBenchDatabase } from './databases.ts';
-import { startChild } from './processes/child.ts';
+import { measurePages } from './pix-pages.ts';
+import { type Child, startChild } from './processes/child.ts';
 import { inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
 const CALLERS = 64;
 /** Many short ones: on a shared disk, how long a flush takes changes from second to second. */
 const ROUNDS = size(10, 1);
 const ROUND_MS = size(500, 50);
+/** The number of payments or charges that each caller receives in a round. */
+const OF_ROUND = size(8, 1);
 
 /** Payouts of one hot account and of many, each with its own look at the funds, its own answer and its own webhook. */
 export function measurePayouts(postgresUrl: string): Promise<Row[]> {
-  return measure(postgresUrl, 'payout');
+  return measure(postgresUrl, ['payout']);
 }
 
-/** Payments by PIX, each created with its code, paid by its payer, and received, with its own webhook. */
-export function measurePix(postgresUrl: string): Promise<Row[]> {
-  return measure(postgresUrl, 'pix');
+/**
+ * Payments by PIX: created with their codes by either interface; created, paid and received; received alone; split charges
+ * received; and pages of many.
+ */
+export async function measurePix(postgresUrl: string): Promise<Row[]> {
+  return [
+    ...(await measure(postgresUrl, ['pix', 'receive', 'split'], true)),
+    ...(await measurePages(postgresUrl)),
+  ];
 }
 
-async function measure(postgresUrl: string, kind: 'payout' | 'pix'): Promise<Row[]> {
-  const { called, explanation } = KINDS[kind];
+/** The first kind on both databases, the others on PostgreSQL. `byHttp`: creations of payments there, too. */
+async function measure(postgresUrl: string, kinds: readonly Kind[], byHttp = false): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
   const rows: Row[] = [];
   try {
@@ -38,35 +47,22 @@ async function measure(postgresUrl: string, kind: 'payout' | 'pix'): Promise<Row
     for (const [engine, { ours, copy }] of Object.entries(databases)) {
       // The code is the same, and two folders of PGlite's take their time.
       if (QUICK && engine === 'PGlite') continue;
-      const payouts = startChild('payouts.mjs');
-      progress(`${called}, ${engine}: opening accounts`);
-      await payouts.ask('prepare', { environment: ours, callers: CALLERS });
-      await payouts.ask('start', { ours, floor: await copy() });
-      for (const accounts of [1, CALLERS]) {
-        const name = `${called}, ${accounts === 1 ? 'one account' : `${accounts} accounts`}, ${engine}`;
-        progress(`${name}: warming up`);
-        await payouts.ask('ours', { accounts, ms: ROUND_MS, kind });
-        progress(`${name}: ${ROUNDS} rounds`);
-        const rounds = await inTurns<{ perSecond: number; group: number; statements: number }>(ROUNDS, {
-          ours: () => payouts.ask('ours', { accounts, ms: ROUND_MS, kind }),
-          floor: () => payouts.ask('floor'),
-        });
-        const { answered } = await payouts.ask('finish');
-        const group = median(rounds.map(({ ours }) => ours.group));
-        const statements = median(rounds.map(({ ours }) => ours.statements));
-        rows.push({
-          name,
-          against: 'the same statements, one caller an account',
-          unit: '/s',
-          ours: median(rounds.map(({ ours }) => ours.perSecond)),
-          floor: median(rounds.map(({ floor }) => floor.perSecond)),
-          ratio: median(rounds.map(({ ours, floor }) => ours.perSecond / floor.perSecond)),
-          beside: `groups of ${group.toFixed(group < 10 ? 1 : 0)}, ${statements.toFixed(1)} statements each`,
-          explanation: `${explanation}; after ${answered} of them both have every cent in its place`,
-        });
-      }
-      await payouts.ask('close');
-      await payouts.stop();
+      const child = startChild('payouts.mjs');
+      progress(`${KINDS[kinds[0]!].called}, ${engine}: opening accounts`);
+      await child.ask('prepare', { environment: ours, callers: CALLERS });
+      await child.ask('start', { ours, floor: await copy() });
+      for (const kind of engine === 'PGlite' ? kinds.slice(0, 1) : kinds)
+        for (const accounts of [1, CALLERS])
+          rows.push(
+            await measureOne(child, {
+              name: `${KINDS[kind].called}, ${accounts === 1 ? 'one account' : `${accounts} accounts`}, ${engine}`,
+              explanation: KINDS[kind].explanation,
+              ours: () => child.ask('ours', { accounts, ms: ROUND_MS, kind, ofRound: OF_ROUND }),
+            }),
+          );
+      if (byHttp && engine === 'PostgreSQL') rows.push(...(await measureCreation(child, engine)));
+      await child.ask('close');
+      await child.stop();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -74,10 +70,66 @@ async function measure(postgresUrl: string, kind: 'payout' | 'pix'): Promise<Row
   return rows;
 }
 
+interface Round {
+  perSecond: number;
+  group: number;
+  statements: number;
+}
+
+/** Rounds of ours in turns with the same statements, and the books of both afterwards. */
+async function measureOne(
+  child: Child,
+  { name, explanation, ours }: { name: string; explanation: string; ours: () => Promise<Round> },
+): Promise<Row> {
+  progress(`${name}: warming up`);
+  await ours();
+  progress(`${name}: ${ROUNDS} rounds`);
+  const rounds = await inTurns<{ perSecond: number }>(ROUNDS, { ours, floor: () => child.ask('floor') });
+  const { answered } = await child.ask('finish');
+  const found = rounds.map((round) => round.ours as Round);
+  const group = median(found.map((round) => round.group));
+  const statements = median(found.map((round) => round.statements));
+  return {
+    name,
+    against: 'the same statements, one caller an account',
+    unit: '/s',
+    ours: median(found.map(({ perSecond }) => perSecond)),
+    floor: median(rounds.map(({ floor }) => floor.perSecond)),
+    ratio: median(rounds.map(({ ours, floor }) => ours.perSecond / floor.perSecond)),
+    beside: `groups of ${group.toFixed(group < 10 ? 1 : 0)}, ${statements.toFixed(1)} statements each`,
+    explanation: `${explanation}; after ${answered} of them both have every cent in its place`,
+  };
+}
+
+/** Creations by REST and by GraphQL, sent by a process of its own. */
+async function measureCreation(child: Child, engine: string): Promise<Row[]> {
+  const load = startChild('load.mjs');
+  const rows: Row[] = [];
+  for (const [called, { path, body }] of Object.entries(CREATIONS))
+    rows.push(
+      await measureOne(child, {
+        name: `PIX payments created by ${called}, one account, ${engine}`,
+        explanation: CREATION,
+        async ours() {
+          const { url, key } = await child.ask('begin');
+          const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+          const { requests, perSecond } = await load.ask('run', {
+            ...{ url, path, headers, body, connections: CALLERS, ms: ROUND_MS },
+          });
+          return { perSecond, ...(await child.ask('end', { answered: requests })) };
+        },
+      }),
+    );
+  await load.stop();
+  return rows;
+}
+
 const FLOOR =
   'the floor sends the same statements, prepared, in the same transactions to a copy of the database, one at a time for each account, over as many connections as the server has';
 
-const KINDS = {
+type Kind = 'payout' | 'pix' | 'receive' | 'split';
+
+const KINDS: Record<Kind, { called: string; explanation: string }> = {
   payout: {
     called: 'payouts',
     explanation: `payouts of subaccounts (those of a main account end at ten an hour) by ${CALLERS} callers, each with a subaccount and an idempotency key of its own: debited, sent to a bank that answers at once, completed and answered; ${FLOOR}`,
@@ -86,7 +138,33 @@ const KINDS = {
     called: 'PIX payments',
     explanation: `payments by PIX of ${CALLERS} callers, each with an idempotency key of its own: created, registered at the simulated bank, which books it, paid there, received and answered; ${FLOOR}`,
   },
+  receive: {
+    called: 'PIX credits received',
+    explanation: `payments by PIX of ${CALLERS} callers, created before: the simulated bank books the payer's money with its notification, and the credit is recorded, posted and announced in one commit; ${FLOOR}`,
+  },
+  split: {
+    called: 'split charges received',
+    explanation: `the same of charges by PIX: two subaccounts have a fixed part of each, with a line of its statement and a posting of its own; ${FLOOR}`,
+  },
 };
+
+/** The load puts another number in its place each time (load.mjs). */
+const NEW = '<number>';
+
+const CREATIONS = {
+  REST: { path: '/v1/payments', body: JSON.stringify({ valueCents: 1_000, idempotencyKey: `rest-${NEW}` }) },
+  GraphQL: {
+    path: '/graphql',
+    body: JSON.stringify({
+      query: `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
+        ... on PaymentSuccess { payment { paymentId status amountCents expiresAt checkoutUrl pix { copyPaste } } }
+        ... on UserError { message }
+      } }`,
+      variables: { input: { valueCents: 1_000, idempotencyKey: `graphql-${NEW}` } },
+    }),
+  },
+};
+const CREATION = `payments by PIX over ${CALLERS} connections, each with an idempotency key of its own: key and limits are checked, the payment is created, registered at the simulated bank, which books it, and answered with its code; ${FLOOR}`;
 
 async function postgresPair(postgresUrl: string) {
   const databaseUrl = await createBenchDatabase(postgresUrl);

@@ -57,7 +57,7 @@ function loop(socket, next, endsAt) {
       const length = answerLength(held);
       if (length === null || held.length < length) return;
       if (held.length > length) return reject(new Error('more came than one answer'));
-      if (held.toString('latin1', 9, 12) !== '200') return reject(new Error(held.toString('utf8', 0, 500)));
+      if (held.toString('latin1', 9, 11) !== '20') return reject(new Error(held.toString('utf8', 0, 500)));
       held = Buffer.alloc(0);
       const now = performance.now();
       delays.push(now - sentAt);

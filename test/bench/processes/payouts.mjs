@@ -1,4 +1,4 @@
-// Payouts and payments by PIX through the server's own ports, and the statements that came of them, sent straight to a copy of the database.
+// Payouts, payments and charges by PIX through the server's own ports, payments also by HTTP, and the statements that came of them, sent straight to a copy of the database.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { modules } from '../../support/built.mjs';
@@ -9,7 +9,7 @@ import { answerParent } from './answer.mjs';
  * @typedef {{ lane: string, statements: Statement[], whole: boolean }} Unit a transaction, or where it is not `whole`
  *   a single statement; those of one lane came one after the other
  * @typedef {{ accountId: string, environment: 'live' }} Tenant
- * @typedef {{ tenant: Tenant, subaccountId: string }} Payer
+ * @typedef {{ tenant: Tenant, subaccountId: string, otherId: string }} Payer
  */
 
 const { DEFAULT_SETTINGS } = await modules['access/model']();
@@ -27,8 +27,25 @@ const onFatal = (/** @type {Error} */ error) => {
 
 const FUNDS_CENTS = 1_000_000_000;
 const AMOUNT_CENTS = 1_000;
-/** The changes of state behind one answer: a payout is debited and ends; a PIX payment is made, has its code, and is paid. */
-const COMMANDS = { payout: 2, pix: 3 };
+const SPLIT_CENTS = 400;
+const KEY = 'ps_live_measured0123456789';
+
+/**
+ * The kinds of work. `does`: the work that is measured. `makes`: what it is done to, made before the measurement. `commands`: the
+ * changes of state behind one answer.
+ *
+ * @type {Record<string, { commands: number, does: (payer: Payer, made: any) => Promise<void>, makes?: (payer: Payer) => Promise<any> }>}
+ */
+const KINDS = {
+  // It is debited and ends.
+  payout: { commands: 2, does: payOut },
+  // It is made, has its code, and is paid.
+  pix: { commands: 3, does: async (payer) => receive(payer, await createPayment(payer)) },
+  receive: { commands: 1, makes: createPayment, does: receive },
+  split: { commands: 1, makes: createSplitCharge, does: receiveCharge },
+};
+/** A payment that is created over HTTP is made and has its code. */
+const COMMANDS_OF_CREATION = 2;
 /** Connections of our pool on PostgreSQL (db/postgres.ts); PGlite has one. */
 const CONNECTIONS = 10;
 
@@ -47,9 +64,12 @@ let app;
 let payers;
 /** Statements that ours has sent since the round began. @type {Unit[]} */
 let sent = [];
-/** Rounds of ours that the floor has not sent yet. @type {{ answered: number, units: Unit[] }[]} */
+/** Rounds of ours that the floor has not sent yet: what was made before, and what was measured. @type {{ answered: number, made: Unit[], units: Unit[] }[]} */
 const rounds = [];
-const answeredInAll = { payout: 0, pix: 0 };
+/** @type {Record<string, number>} */
+const answeredInAll = {};
+const counted = (/** @type {string} */ kind) => answeredInAll[kind] ?? 0;
+let createdByHttp = 0;
 /** @type {{ run: (units: Unit[]) => Promise<void>, balances: () => Promise<unknown>, close: () => Promise<void> }} */
 let floor;
 
@@ -72,31 +92,51 @@ answerParent({
     floor = await (copy.DATABASE_URL ? openPostgresFloor(copy.DATABASE_URL) : openPgliteFloor(copy));
   },
 
-  /** So many callers, each with its next payout, or payment by PIX, as soon as the last is answered. */
-  async ours({ accounts, ms, kind = 'payout' }) {
-    const one = kind === 'pix' ? sellByPix : payOut;
+  /**
+   * So many callers, each with its next payout, payment or charge as soon as the last is answered: for `ms`, or so many
+   * `ofRound` where they are made before.
+   */
+  async ours({ accounts, ms, kind = 'payout', ofRound }) {
+    const { does, makes } = /** @type {(typeof KINDS)[string]} */ (KINDS[kind]);
+    const callers = accounts === 1 ? payers.hot : payers.many;
+    sent = [];
+    const waiting = await Promise.all(
+      callers.map(async (payer) => {
+        const all = [];
+        while (makes && all.length < ofRound) all.push(await makes(payer));
+        return all;
+      }),
+    );
+    const made = sent;
     sent = [];
     const started = performance.now();
     const counts = await Promise.all(
-      (accounts === 1 ? payers.hot : payers.many).map(async (payer) => {
+      callers.map(async (payer, index) => {
         let count = 0;
-        for (; performance.now() - started < ms; count++) await one(payer);
+        // What was made is done to the end, so that the next round finds nothing of this one.
+        const goesOn = () => (makes ? count < ofRound : performance.now() - started < ms);
+        for (; goesOn(); count++) await does(payer, waiting[index]?.[count]);
         return count;
       }),
     );
     const seconds = (performance.now() - started) / 1_000;
     const answered = counts.reduce((sum, count) => sum + count, 0);
-    answeredInAll[/** @type {'payout' | 'pix'} */ (kind)] += answered;
-    rounds.push({ answered, units: sent });
-    const statements = sent.reduce((sum, unit) => sum + unit.statements.length + (unit.whole ? 2 : 0), 0);
+    answeredInAll[kind] = counted(kind) + answered;
     return {
       perSecond: answered / seconds,
-      // The transactions of the simulated bank are no commands.
-      group:
-        (COMMANDS[/** @type {'payout' | 'pix'} */ (kind)] * answered) /
-        sent.filter(({ whole, lane }) => whole && lane.startsWith('acc_')).length,
-      statements: statements / answered,
+      ...endRound(answered, made, /** @type {any} */ (KINDS[kind]).commands),
     };
+  },
+
+  /** Ours is about to be asked by HTTP, by another process. */
+  begin() {
+    sent = [];
+    return { url: app.url, key: KEY };
+  },
+  /** So many payments were created. */
+  end({ answered }) {
+    createdByHttp += answered;
+    return endRound(answered, [], COMMANDS_OF_CREATION);
   },
 
   /** The oldest round that ours has done and the floor has not. */
@@ -105,17 +145,21 @@ answerParent({
   /** Everything answered is done, once, in both databases. */
   async finish() {
     while (rounds.length > 0) await replay();
+    const sales = counted('pix') + counted('receive');
+    const funds = FUNDS_CENTS * (payers.hot.length + payers.many.length);
     const wanted = {
-      payouts: answeredInAll.payout,
-      cents: FUNDS_CENTS * (payers.hot.length + payers.many.length) - answeredInAll.payout * AMOUNT_CENTS,
-      sales: answeredInAll.pix,
-      received: answeredInAll.pix * AMOUNT_CENTS,
+      payouts: counted('payout'),
+      cents: funds - counted('payout') * AMOUNT_CENTS + 2 * counted('split') * SPLIT_CENTS,
+      created: sales + createdByHttp,
+      sales,
+      charges: counted('split'),
+      received: (sales + counted('split')) * AMOUNT_CENTS,
     };
     const found = [await balancesOf(app.database.sql), await floor.balances()];
     for (const each of found)
       if (JSON.stringify(each) !== JSON.stringify(wanted))
         throw new Error(`${JSON.stringify(each)} in place of ${JSON.stringify(wanted)}`);
-    return { answered: answeredInAll.payout + answeredInAll.pix };
+    return { answered: Object.values(answeredInAll).reduce((sum, count) => sum + count, createdByHttp) };
   },
 
   async close() {
@@ -127,12 +171,16 @@ answerParent({
 /** @param {Record<string, string>} environment @param {(database: any) => any} [wrap] */
 function createOurs(environment, wrap = (database) => database) {
   return createApp({
-    config: readConfig({ ...environment, PORT: '0', PSA_DEMO: 'off' }),
+    config: {
+      ...readConfig({ ...environment, PSA_BOOTSTRAP_LIVE_KEY: KEY, PORT: '0', PSA_DEMO: 'off' }),
+      graphqlLimit: 100_000_000,
+    },
     clock,
     log,
     onFatal,
     testing: {
       bank,
+      restLimit: 100_000_000,
       open: async (/** @type {import('../../../server/src/db/open.ts').DatabaseOptions} */ options) =>
         wrap(await openDatabase(options)),
     },
@@ -151,7 +199,8 @@ async function openPayer(tenant) {
   await app.embedded.controls.credit(tenant, FUNDS_CENTS);
   const { subaccount } = await app.embedded.subaccounts.create(tenant, { name: 'Bia' });
   await app.embedded.subaccounts.transfer(tenant, { subaccountId: subaccount.id, amountCents: FUNDS_CENTS });
-  return { tenant, subaccountId: subaccount.id };
+  const { subaccount: other } = await app.embedded.subaccounts.create(tenant, { name: 'Eva' });
+  return { tenant, subaccountId: subaccount.id, otherId: other.id };
 }
 
 /** @param {Payer} payer */
@@ -165,20 +214,52 @@ async function payOut({ tenant, subaccountId }) {
   if (payout.status !== 'completed') throw new Error(`a payout is ${payout.status}`);
 }
 
-/** Makes a payment, sends the payer's money, and receives it. @param {Payer} payer */
-async function sellByPix({ tenant }) {
+/** @param {Payer} payer */
+async function createPayment({ tenant }) {
   const { payment } = await app.embedded.payments.create(tenant, {
     valueCents: AMOUNT_CENTS,
     idempotencyKey: randomUUID(),
   });
-  await app.embedded.pix.pay({ txid: payment.paymentId.slice('psa_'.length) });
-  const paid = await app.embedded.payments.receive(tenant, payment.paymentId);
+  return payment.paymentId;
+}
+
+/** Sends the payer's money, with the bank's notification, and records it. @param {Payer} payer @param {string} paymentId */
+async function receive({ tenant }, paymentId) {
+  await app.embedded.pix.pay({ txid: paymentId.slice('psa_'.length) });
+  const paid = await app.embedded.payments.receive(tenant, paymentId);
   if (paid.status !== 'paid') throw new Error(`a payment is ${paid.status}`);
+}
+
+/** Most of it goes to two subaccounts. @param {Payer} payer */
+async function createSplitCharge({ tenant, subaccountId, otherId }) {
+  const { charge } = await app.embedded.charges.create(tenant, {
+    valueCents: AMOUNT_CENTS,
+    splits: [subaccountId, otherId].map((id) => ({ subaccountId: id, amountCents: SPLIT_CENTS })),
+    idempotencyKey: randomUUID(),
+  });
+  return charge.chargeId;
+}
+
+/** @param {Payer} payer @param {string} chargeId */
+async function receiveCharge({ tenant }, chargeId) {
+  await app.embedded.pix.pay({ txid: chargeId.slice('psplit_'.length) });
+  const paid = await app.embedded.charges.receive(tenant, chargeId);
+  if (paid.status !== 'paid') throw new Error(`a charge is ${paid.status}`);
+}
+
+/** @param {number} answered @param {Unit[]} made @param {number} commands */
+function endRound(answered, made, commands) {
+  rounds.push({ answered, made, units: sent });
+  const statements = sent.reduce((sum, unit) => sum + unit.statements.length + (unit.whole ? 2 : 0), 0);
+  // The transactions of the simulated bank are no commands.
+  const groups = sent.filter(({ whole, lane }) => whole && lane.startsWith('acc_')).length;
+  return { group: (commands * answered) / groups, statements: statements / answered };
 }
 
 async function replay() {
   const round = rounds.shift();
   if (!round) throw new Error('there is no round to send again');
+  await floor.run(round.made);
   const started = performance.now();
   await floor.run(round.units);
   return { perSecond: (round.answered / (performance.now() - started)) * 1_000 };
@@ -303,7 +384,9 @@ async function openPgliteFloor(environment) {
 const BALANCES = `
   select (select count(*) from subaccount_payout where status = 'completed')::int as payouts,
     (select sum(balance_cents) from subaccount)::bigint as cents,
+    (select count(*) from payment)::int as created,
     (select count(*) from payment where status = 'paid')::int as sales,
+    (select count(*) from charge where status = 'paid')::int as charges,
     (select coalesce(-sum(balance), 0) from ledger_account where name = 'pix_received')::bigint as received`;
 
 /** @param {any} sql */
