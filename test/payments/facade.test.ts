@@ -174,6 +174,8 @@ describe('a facade of a service with PIX payments', () => {
     expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({
       ...{ status: 'PENDING', otherPaidCents: 1 },
     });
+    // Later than the answer that is still cached.
+    await pair.pass(1);
     expect(await deliver(pair, { ...claim, status: 'em_disputa' })).toBe(200);
     expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({
       status: 'UNKNOWN',

@@ -295,6 +295,22 @@ describe('a webhook of a PIX payment', () => {
     });
   });
 
+  test('What the service shows in the millisecond of the last news is recorded', async () => {
+    const { merchant, tenant, create, clock, events, webhook, kept } = await start();
+    const paymentId = create();
+    await webhook({ event: 'payment.pending', paymentId, status: 'pending', amountCents: 820 });
+    kept.get(paymentId)!.status = 'paid';
+    expect(await merchant.find(tenant, paymentId)).toMatchObject({ status: 'paid' });
+    expect(await events()).toEqual([
+      ['payment.pending', null],
+      ['payment.paid', 'pending'],
+    ]);
+    const other = create({ status: 'paid', paidAt: clock.now().toISOString() });
+    await webhook({ event: 'payment.paid', paymentId: other, status: 'paid', amountCents: 820 });
+    Object.assign(kept.get(other)!, { refundedCents: 100, refundableCents: 720 });
+    expect(await merchant.find(tenant, other)).toMatchObject({ status: 'paid', refundedCents: 100 });
+  });
+
   test('A payment whose method becomes known is listed and counted under it', async () => {
     const { merchant, tenant, create, webhook, clock } = await start();
     const paymentId = create({ method: 'ltc', status: 'paid' });

@@ -281,6 +281,23 @@ describe('what the service and its webhooks say of an end', () => {
       'completed',
       true,
     ],
+    // Of the same instant, the service is believed and not the webhook; of two answers the first.
+    [
+      [
+        ['event', 0, 'completed'],
+        ['service', 0, 'denied'],
+      ],
+      'denied',
+      true,
+    ],
+    [
+      [
+        ['service', 0, 'completed'],
+        ['service', 0, 'denied'],
+      ],
+      'completed',
+      true,
+    ],
     // A webhook is believed for two minutes where the service still says something older.
     [
       [

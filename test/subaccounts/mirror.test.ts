@@ -233,6 +233,24 @@ describe('what the service and its webhooks say of an end', () => {
       true,
     ],
     [
+      'the service in the instant of the event',
+      [
+        ['event', 0, REVERSED],
+        ['service', 0, COMPLETED],
+      ],
+      COMPLETED,
+      true,
+    ],
+    [
+      'another answer of the same instant',
+      [
+        ['service', 0, COMPLETED],
+        ['service', 0, REVERSED],
+      ],
+      COMPLETED,
+      true,
+    ],
+    [
       'an older answer',
       [
         ['service', 2, COMPLETED],

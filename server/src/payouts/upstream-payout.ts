@@ -81,8 +81,9 @@ function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: Sou
   if (source.by === 'event') return false;
   if (!isFinal(next))
     return claimedAt !== undefined && source.at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
-  const knownAt = claimedAt ?? source.knownAt;
-  return !knownAt || source.at > knownAt;
+  // The service prevails over a webhook of the same millisecond.
+  if (claimedAt) return source.at >= claimedAt;
+  return !source.knownAt || source.at > source.knownAt;
 }
 
 /** The instant since which only a webhook says that the payout has ended. */

@@ -87,8 +87,9 @@ function prevails(known: SubaccountPayout, upstream: UpstreamPayout, { by, at, k
   // An end that the service itself has said does not open again: an answer that says so is older.
   if (progressOf(upstream) < 2 || (known.reversed && upstream.status === 'failed' && !upstream.reversed))
     return claimedAt !== undefined && at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
-  const knownSince = claimedAt ?? knownAt;
-  return !knownSince || at > knownSince;
+  // The service prevails over a webhook of the same millisecond.
+  if (claimedAt) return at >= claimedAt;
+  return !knownAt || at > knownAt;
 }
 
 /** Removes the fields that have no place beside the status (2.2), whatever the source says. */

@@ -49,11 +49,12 @@ export function mirrorPayments<
     },
 
     async record(tenant, known, claim, at) {
-      // The claim is older than the known state, which contains it.
-      if (known && known.observedAt >= at) return known;
+      // The claim is older than the known state, which contains it. One of the same millisecond may be newer: its content
+      // decides.
+      if (known && known.observedAt > at) return known;
       if (known && !family.merge(family.fromJson(known.snapshot), claim, at)) {
-        // An older state confirms nothing.
-        if (!confirmsStatus(claim, known.status)) return known;
+        // An older state confirms nothing, and the same instant nothing more.
+        if (!confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime()) return known;
         await touchMirrored(sql, tenant, resource, { ids: [known.id], at });
         return { ...known, observedAt: at };
       }
