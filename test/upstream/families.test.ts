@@ -233,16 +233,55 @@ describe('a facade whose operator has named the families of the service', () => 
         one: refund(refundId: "${first.refund.refundId}") { amountCents }
         byKey: refund(refundId: "ref_idem_devolucao-1") { amountCents }
         none: refund(refundId: "ref_idem_devolucao-2") { amountCents }
-        payment(paymentId: "${paymentId}") { refundedCents } }`);
+        payment(paymentId: "${paymentId}") { refundedCents refunds { refundId status } }
+        charge(chargeId: "${charge.chargeId}") { refunds { amountCents } }
+        cardPayment(orderCode: "${card.orderCode}") { refunds { amountCents } } }`);
       expect(shown).toEqual({
         refunds: {
           totalCount: 3,
           nodes: [3000, 2000, 990].map((amountCents) => ({ amountCents, status: 'COMPLETED' })),
         },
         ...{ one: { amountCents: 990 }, byKey: { amountCents: 990 }, none: null },
-        payment: { refundedCents: 990 },
+        payment: {
+          refundedCents: 990,
+          refunds: [{ refundId: first.refund.refundId, status: 'COMPLETED' }],
+        },
+        charge: { refunds: [{ amountCents: 2000 }] },
+        // The service does not show which a card payment has.
+        cardPayment: { refunds: null },
       });
       expect(pair.facade.faults).toEqual([]);
+    });
+
+    test('A payment shows each refund as soon as it is made, here or at the service, and never a part of them', async () => {
+      const pair = await start('refunds');
+      const paymentId = await paid(pair);
+      const shown = async () => {
+        const { payment } = await live(pair).request(
+          `{ payment(paymentId: "${paymentId}") { refunds { amountCents } } }`,
+        );
+        return payment.refunds;
+      };
+      expect(await shown()).toEqual([]);
+      const { refund: first } = await refund(pair, 'Payment', { paymentId, amountCents: 100 });
+      expect(first.amountCents).toBe(100);
+      expect(await shown()).toEqual([{ amountCents: 100 }]);
+      await portsOf(service).refunds.request(
+        there(pair),
+        { type: 'payment', id: paymentId },
+        { amountCents: 20 },
+      );
+      await pair.pass(2 * MINUTE);
+      expect(await shown()).toEqual([{ amountCents: 100 }, { amountCents: 20 }]);
+      const { payments } = await live(pair).request('{ payments { nodes { refunds { amountCents } } } }');
+      expect(payments.nodes).toEqual([{ refunds: [{ amountCents: 100 }, { amountCents: 20 }] }]);
+      const unnamed = await start('payments');
+      const other = await paid(unnamed);
+      await portsOf(service).refunds.request(there(unnamed), { type: 'payment', id: other }, {});
+      expect(
+        await live(unnamed).request(`{ payment(paymentId: "${other}") { refunds { amountCents } } }`),
+      ).toEqual({ payment: { refunds: null } });
+      expect([...pair.facade.faults, ...unnamed.facade.faults]).toEqual([]);
     });
 
     test('A refund whose answer is lost is found by its key at once', async () => {

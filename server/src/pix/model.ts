@@ -75,6 +75,8 @@ export interface PixResource {
   /** Claimed back by the payer's bank, without the disputes that were won. Left out where the service does not tell. */
   disputedCents?: Cents;
   failureReason: string | null;
+  /** The ids of its refunds, oldest first, as another service shows them; left out where it does not tell. */
+  refundIds?: readonly string[];
   /** The last credits that were sent back, oldest first: at most `SHOWN_RETURNS`. */
   returnedCredits: readonly ReturnedCredit[];
 }

@@ -16,6 +16,7 @@ export interface UpstreamPixResource extends UpstreamDetails {
   brCode?: string | null;
   txid?: string | null;
   endToEndId?: string | null;
+  refundIds?: readonly string[] | null;
   returnedCredits?: readonly ReturnedCredit[] | null;
 }
 
@@ -44,6 +45,7 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
     brCode: known?.brCode ?? codeOf(claim, amountCents),
     txid: known?.txid ?? claim.txid ?? null,
     endToEndId: known?.endToEndId ?? (wasPaidBy(status) ? (claim.endToEndId ?? null) : null),
+    ...refundIdsIn(known, claim, details),
     returnedCredits: claim.returnedCredits ?? known?.returnedCredits ?? [],
   };
   const payment = { ...merged, ...ownOf(details) } as unknown as R;
@@ -54,6 +56,17 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
     payment: { ...payment, version: known.version + 1 },
     changed: isUnchanged(announced(known), announced(payment)) ? null : { from: known.status },
   };
+}
+
+/** The refunds that are shown, or were as long as no refund has changed an amount since: a webhook shows the amounts alone. */
+function refundIdsIn(
+  known: PixResource | null,
+  claim: UpstreamPixResource,
+  { refundedCents, refundingCents }: Pick<PaymentDetails, 'refundedCents' | 'refundingCents'>,
+): Pick<PixResource, 'refundIds'> {
+  const isSame = known?.refundedCents === refundedCents && known.refundingCents === refundingCents;
+  const refundIds = claim.refundIds ?? (isSame ? known.refundIds : undefined);
+  return refundIds ? { refundIds } : {};
 }
 
 const HAS_ENDED: ReadonlySet<string | null> = new Set(['paid', 'refunded', 'expired', 'failed']);

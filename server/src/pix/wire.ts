@@ -131,10 +131,18 @@ export function readPixMembers(record: JsonRecord) {
     brCode: codeIn(record),
     txid: typeof record.txid === 'string' && /^[A-Za-z0-9]{1,35}$/.test(record.txid) ? record.txid : null,
     endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
+    refundIds: refundIdsIn(record.refunds),
     returnedCredits: Array.isArray(record.returnedCredits)
       ? record.returnedCredits.flatMap(returnedCreditFromWire)
       : null,
   };
+}
+
+/** The ids of all refunds; null where one has none. */
+function refundIdsIn(refunds: unknown): string[] | null {
+  if (!Array.isArray(refunds)) return null;
+  const ids = refunds.flatMap((each) => readText(readRecord(each)?.refundId) ?? []);
+  return ids.length === refunds.length ? ids : null;
 }
 
 /** A BR Code with a right CRC, under a name by which it is called, here or in a member. */

@@ -106,6 +106,15 @@ builder.node(RefundRef, {
   }),
 });
 
+/** The refunds that another service shows; null where it does not show one of them itself: a part would be no list. */
+async function refundsOfIds(
+  refundIds: readonly string[],
+  { refund }: Context['loaders'],
+): Promise<Refund[] | null> {
+  const found = await Promise.all(refundIds.map((refundId) => refund.load(refundId)));
+  return found.every((each) => each !== null) ? found : null;
+}
+
 builder.objectField(CardPaymentRef, 'refunds', (t) =>
   t.field({
     type: [RefundRef],
@@ -123,8 +132,12 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
     nullable: true,
     description:
       'Oldest first, at most 20. Null to a browser’s checkout or payment token, and where the service does not tell.',
-    resolve: ({ paymentId }, _, context) =>
-      seesCustomer(callerOf(context)) ? context.loaders.refundsOfPayment.load(paymentId) : null,
+    resolve: ({ paymentId, refundIds }, _, context) => {
+      if (!seesCustomer(callerOf(context))) return null;
+      return refundIds
+        ? refundsOfIds(refundIds, context.loaders)
+        : context.loaders.refundsOfPayment.load(paymentId);
+    },
   }),
 );
 
@@ -133,7 +146,8 @@ builder.objectField(ChargeRef, 'refunds', (t) =>
     type: [RefundRef],
     nullable: true,
     description: 'Oldest first, at most 20. Null where the service does not tell.',
-    resolve: ({ chargeId }, _, { loaders }) => loaders.refundsOfCharge.load(chargeId),
+    resolve: ({ chargeId, refundIds }, _, { loaders }) =>
+      refundIds ? refundsOfIds(refundIds, loaders) : loaders.refundsOfCharge.load(chargeId),
   }),
 );
 

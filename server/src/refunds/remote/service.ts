@@ -84,7 +84,7 @@ export function createRemoteRefunds(
         isTaken
           ? offered(tenant.environment, lookups.findMany(tenant, refundIds, requester))
           : refundIds.map(() => null),
-      // The service does not tell which refunds a payment has; its amounts show them.
+      // What the service tells of them is in the payment: its refundIds.
       ofResources: async (_, __, ids) => ids.map(() => null),
       async list(tenant, { end, limit, after, before, ...filter }) {
         assertTaken(facade, 'refunds', 'Listing refunds');
