@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import type { DisputedResource } from '../../server/src/disputes/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
-import { NotFoundError } from '../../server/src/kernel/errors.ts';
+import { NotFoundError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import type { RefundRail } from '../../server/src/rails/refund.ts';
 import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
@@ -267,10 +267,13 @@ describeOnDatabase('disputes', (open) => {
     const dispute = (await core.disputes.find(core.tenant, id))!;
     expect(dispute.evidence).toHaveLength(10);
     expect(dispute.evidence[0]).toEqual({ text: 'Entregue', documents: [], submittedAt: core.clock.now() });
-    for (const wrong of ['', 'x', 'with \u0000', `dsp_${'0'.repeat(24)}`])
-      await expect(core.disputes.submitEvidence(core.tenant, wrong, { text: 'x' })).rejects.toBeInstanceOf(
-        NotFoundError,
+    const evidence = { text: 'x' };
+    for (const wrong of ['', 'x', 'with \u0000', 'dsp_other'])
+      await expect(core.disputes.submitEvidence(core.tenant, wrong, evidence)).rejects.toThrow(
+        ValidationError,
       );
+    const unknown = `dsp_${'0'.repeat(24)}`;
+    await expect(core.disputes.submitEvidence(core.tenant, unknown, evidence)).rejects.toThrow(NotFoundError);
     const other = await startCore({ database });
     await expect(other.disputes.submitEvidence(other.tenant, id, { text: 'x' })).rejects.toBeInstanceOf(
       NotFoundError,

@@ -284,6 +284,33 @@ describe('a facade whose operator has named the families of the service', () => 
       expect([...pair.facade.faults, ...unnamed.facade.faults]).toEqual([]);
     });
 
+    test('A payment is refunded by an id of whatever form the service has, and the service itself refuses others than its own', async () => {
+      const pair = await start('refunds');
+      const asked = pair.proxy.arrivals.length;
+      expect(await refund(pair, 'Payment', { paymentId: 'psa_Pedido-1' })).toMatchObject({
+        __typename: 'ValidationError',
+      });
+      expect(await refund(pair, 'Charge', { chargeId: 'psc_Pedido-1' })).toMatchObject({
+        __typename: 'ValidationError',
+      });
+      const sent = pair.proxy.arrivals.slice(asked).filter(({ method }) => method === 'POST');
+      expect(sent.map(({ path }) => path)).toEqual([
+        '/v1/payments/psa_Pedido-1/refunds',
+        '/v1/charges/psc_Pedido-1/refunds',
+      ]);
+      for (const paymentId of ['psa_sub_1', 'psa_a/b', 'x'])
+        expect(await refund(pair, 'Payment', { paymentId })).toMatchObject({
+          fields: [{ path: 'input.paymentId', message: 'must be psa_ and 32 hex digits, in lower case' }],
+        });
+      expect(pair.proxy.arrivals.slice(asked).filter(({ method }) => method === 'POST')).toHaveLength(2);
+
+      const mutation = `mutation ($input: RefundPaymentInput!) { refunded: refundPayment(input: $input) { ${REFUND} } }`;
+      const { refunded } = await service.app
+        .client(pair.keys.live)
+        .request(mutation, { input: { paymentId: 'psa_Pedido-1' } });
+      expect(refunded).toMatchObject({ fields: [{ path: 'input.paymentId' }] });
+    });
+
     test('A refund whose answer is lost is found by its key at once', async () => {
       const pair = await start('refunds');
       const paymentId = await paid(pair);

@@ -42,6 +42,9 @@ export function isAnyChargeId(text: string): boolean {
 
 export const CHARGE_ID_FORM = 'psc_ or psplit_, and 32 hex digits in lower case';
 
+/** The id of a charge of any service; this one asserts its own form. */
+export const anyChargeIdText = z.string().refine(isAnyChargeId, `must be ${CHARGE_ID_FORM}`);
+
 export const chargeIdText = z
   .string()
   .refine(isChargeId, `must be ${CHARGE_ID_FORM}`)

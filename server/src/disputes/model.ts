@@ -192,9 +192,14 @@ export function evidenceFromJson(json: unknown): Evidence {
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
+export const DISPUTE_ID_FORM = 'dsp_ and 24 hex digits, in lower case';
+
+/** The id of a dispute of any service; this one asserts its own form. */
+const anyDisputeIdText = z.string().refine(isAnyDisputeId, `must be ${DISPUTE_ID_FORM}`);
+
 export const disputeIdText = z
   .string()
-  .refine(isDisputeId, 'must be dsp_ and 24 hex digits, in lower case')
+  .refine(isDisputeId, `must be ${DISPUTE_ID_FORM}`)
   .meta({ description: 'dsp_ and 24 hex digits', examples: ['dsp_0c7d1a5be2f94a3d8e6b7f10'] });
 
 const evidenceFields = z.object({
@@ -226,7 +231,9 @@ function withEvidence<Fields extends typeof evidenceFields>(fields: Fields) {
 }
 
 export const evidenceInput = withEvidence(evidenceFields);
-export const submitDisputeEvidenceInput = withEvidence(evidenceFields.extend({ disputeId: disputeIdText }));
+export const submitDisputeEvidenceInput = withEvidence(
+  evidenceFields.extend({ disputeId: anyDisputeIdText }),
+);
 export type EvidenceInput = z.infer<typeof evidenceInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────

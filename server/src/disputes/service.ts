@@ -21,6 +21,7 @@ import {
 import { decideClose, decideEvidence, decideEvidenceDue, decideOpen } from './decisions.ts';
 import {
   CLAIM_DAYS,
+  DISPUTE_ID_FORM,
   type DisputeControls,
   type DisputedResource,
   type DisputeMeter,
@@ -59,10 +60,10 @@ export function createDisputeService({
   }
 
   return {
-    assertId: (disputeId) =>
-      assertIdForm('disputeId', isDisputeId(disputeId), 'dsp_ and 24 hex digits, in lower case'),
+    assertId: (disputeId) => assertIdForm('disputeId', isDisputeId(disputeId), DISPUTE_ID_FORM),
 
     async submitEvidence(tenant, disputeId, { idempotencyKey: key, ...input }) {
+      assertIdForm('input.disputeId', isDisputeId(disputeId), DISPUTE_ID_FORM);
       const inputHash = hashInput({ disputeId, ...input });
       return committer.change<{ dispute: StoredDispute; replayed: boolean }>({
         tenant,

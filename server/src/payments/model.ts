@@ -45,9 +45,14 @@ export function isAnyPaymentId(text: string): boolean {
   return /^psa_(?!sub_)[A-Za-z0-9_-]{1,64}$/.test(text);
 }
 
+export const PAYMENT_ID_FORM = 'psa_ and 32 hex digits, in lower case';
+
+/** The id of a payment of any service; this one asserts its own form. */
+export const anyPaymentIdText = z.string().refine(isAnyPaymentId, `must be ${PAYMENT_ID_FORM}`);
+
 export const paymentIdText = z
   .string()
-  .refine(isPaymentId, 'must be psa_ and 32 hex digits, in lower case')
+  .refine(isPaymentId, `must be ${PAYMENT_ID_FORM}`)
   .meta({ description: 'psa_ and 32 hex digits', examples: ['psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b'] });
 
 /** A payment by PIX or LTC (the document's section 2.5), as far as it is known. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { chargeIdText } from '../charges/model.ts';
+import { anyChargeIdText, CHARGE_ID_FORM, isChargeId } from '../charges/model.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
-import { paymentIdText } from '../payments/model.ts';
+import { anyPaymentIdText, isPaymentId, PAYMENT_ID_FORM } from '../payments/model.ts';
+import { assertIdForm } from '../pix/model.ts';
 
 /** The statuses of a refund. */
 export const REFUND_STATUSES = ['processing', 'completed', 'failed'] as const;
@@ -110,8 +111,14 @@ export const refundInput = z.object({
 export type RefundInput = z.infer<typeof refundInput>;
 
 export const refundCardPaymentInput = refundInput.extend({ orderCode: z.string() });
-export const refundPaymentInput = refundInput.extend({ paymentId: paymentIdText });
-export const refundChargeInput = refundInput.extend({ chargeId: chargeIdText });
+export const refundPaymentInput = refundInput.extend({ paymentId: anyPaymentIdText });
+export const refundChargeInput = refundInput.extend({ chargeId: anyChargeIdText });
+
+/** Refuses an id that no payment or charge of this service can have. @throws ValidationError */
+export function assertOwnId({ type, id }: RefundedResource): void {
+  if (type === 'payment') assertIdForm('input.paymentId', isPaymentId(id), PAYMENT_ID_FORM);
+  if (type === 'charge') assertIdForm('input.chargeId', isChargeId(id), CHARGE_ID_FORM);
+}
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,6 +9,7 @@ import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { type ResourceDetails, refunds, writesOf } from './collections.ts';
 import { newRefund } from './decisions.ts';
 import {
+  assertOwnId,
   keyInReference,
   type RefundControls,
   type RefundedResource,
@@ -61,6 +62,7 @@ export function createRefundService({
 
   return {
     async request(tenant, resource, { idempotencyKey, ...input }) {
+      assertOwnId(resource);
       const inputHash = hashInput({ resource, ...input });
       const refundId =
         idempotencyKey == null
