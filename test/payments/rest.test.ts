@@ -132,9 +132,9 @@ describe('creating a payment by PIX', () => {
     expect(overGraphQL.createPayment).toEqual({
       ...{ replayed: true, payment: { paymentId: first.body.paymentId } },
     });
-    expect(await shop.post('/payments', { ...body, valueCents: 101 })).toMatchObject({
-      ...{ status: 409, body: { error: 'This idempotency key was used before with another input' } },
-    });
+    const conflict = await shop.post('/payments', { ...body, valueCents: 101 });
+    expect([conflict.status, conflict.headers.get('x-error-code')]).toEqual([409, 'IDEMPOTENCY_CONFLICT']);
+    expect(conflict.body).toEqual({ error: 'This idempotency key was used before with another input' });
     // The keys of card payments are others.
     expect((await shop.post('/card-payments', body)).status).toBe(201);
     expect((await shop.get('/payments')).body.total).toBe(1);

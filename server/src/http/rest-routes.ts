@@ -185,6 +185,8 @@ function errorResponse(
     status,
     body: { error: error instanceof ValidationError ? describeFields(error) : error.message },
     headers: {
+      // The refusal itself: the words of the body may change.
+      'x-error-code': error.code,
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       ...(error instanceof RateLimitError ? { 'retry-after': String(error.retryAfterSeconds) } : {}),
     },

@@ -1,4 +1,5 @@
 import {
+  type ErrorCode,
   IdempotencyError,
   type PaymentError,
   PermissionError,
@@ -86,9 +87,22 @@ export function keyUsed(message: string | null): IdempotencyError {
   return new IdempotencyError(message ?? 'This idempotency key was used before with another input');
 }
 
-/** Whether the message of a 409 is about the key. The service gives no code, and the words of other refusals name none. */
-export function isKeyConflict(message: string | null): boolean {
-  return message !== null && /idempoten/i.test(message);
+/** Whether a 409 is about the key. Where the service gives no code, the message says so: the words of other refusals name none. */
+export function isKeyConflict(answer: Pick<UpstreamAnswer, 'body' | 'headers'>): boolean {
+  return isRefusedWith(answer, 'IDEMPOTENCY_CONFLICT', /idempoten/i);
+}
+
+/**
+ * Whether a refusal has this code: by `X-Error-Code`, which a service of this project's own sends, or where there is none by the
+ * words of its message.
+ */
+export function isRefusedWith(
+  { body, headers }: Pick<UpstreamAnswer, 'body' | 'headers'>,
+  code: ErrorCode,
+  words: RegExp,
+): boolean {
+  const given = headers['x-error-code'];
+  return given === undefined ? words.test(messageOf(body) ?? '') : given === code;
 }
 
 /** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */

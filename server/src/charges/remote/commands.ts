@@ -63,5 +63,5 @@ function refusalOfCreation(answer: UpstreamAnswer, { splits }: ChargeRequest): P
   if (answer.status === 404 && splits.length > 0) return new NotFoundError('Subaccount not found');
   if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
   if (answer.status !== 409) return refusalOf(answer);
-  return isKeyConflict(message) ? keyUsed(message) : notConfigured('PIX');
+  return isKeyConflict(answer) ? keyUsed(message) : notConfigured('PIX');
 }

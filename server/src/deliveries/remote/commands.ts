@@ -115,6 +115,6 @@ function refusalOfCreation(answer: UpstreamAnswer): PaymentError {
   if (answer.status === 404) return new NotFoundError('Product not found');
   if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
   if (answer.status !== 409) return refusalOf(answer);
-  if (isKeyConflict(message)) return keyUsed(message);
+  if (isKeyConflict(answer)) return keyUsed(message);
   return new UnavailableError('LIMIT_REACHED', message ?? 'The payments service takes no more deliveries');
 }

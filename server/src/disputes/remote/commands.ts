@@ -73,6 +73,6 @@ function refusalOfEvidence(answer: UpstreamAnswer): PaymentError {
   if (answer.status === 404) return new NotFoundError('Dispute not found');
   if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
   if (answer.status !== 409) return refusalOf(answer);
-  if (isKeyConflict(message)) return keyUsed(message);
+  if (isKeyConflict(answer)) return keyUsed(message);
   return new UnavailableError('DISPUTE_STATE', message ?? 'This dispute takes no evidence');
 }

@@ -106,5 +106,5 @@ function refusalOfCreation(answer: UpstreamAnswer, { method, productId }: Wanted
   if (answer.status === 404 && productId !== null) return new NotFoundError('Product not found');
   if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
   if (answer.status !== 409) return refusalOf(answer);
-  return isKeyConflict(message) ? keyUsed(message) : notConfigured(method.toUpperCase());
+  return isKeyConflict(answer) ? keyUsed(message) : notConfigured(method.toUpperCase());
 }

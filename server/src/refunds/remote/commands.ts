@@ -18,6 +18,7 @@ import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import {
   invalidInput,
   isKeyConflict,
+  isRefusedWith,
   isSuccess,
   keyUsed,
   messageOf,
@@ -113,7 +114,7 @@ export function createRefundRequests({
     return { found: observationOf(shown.claim, shown.at) };
   }
 
-  /** The refusal of a refund that was certainly not made. The service gives no code, and its words may change. */
+  /** The refusal of a refund that was certainly not made. Its words may change. */
   async function refusalOfRefund(
     answer: UpstreamAnswer,
     { resource, amountCents }: WantedRefund,
@@ -127,10 +128,9 @@ export function createRefundRequests({
       return (!isAboutField && (await toShortfall(tenant, amountCents, message))) || refusal;
     }
     if (answer.status !== 409) return refusalOf(answer);
-    if (isKeyConflict(message)) return keyUsed(message);
-    const isDisputed = message !== null && /disput/i.test(message);
+    if (isKeyConflict(answer)) return keyUsed(message);
     return new UnavailableError(
-      isDisputed ? 'DISPUTE_STATE' : 'NOT_REFUNDABLE',
+      isRefusedWith(answer, 'DISPUTE_STATE', /disput/i) ? 'DISPUTE_STATE' : 'NOT_REFUNDABLE',
       message ?? 'The payments service does not refund this',
     );
   }

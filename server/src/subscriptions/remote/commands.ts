@@ -118,5 +118,5 @@ function refusalOfCreation(answer: UpstreamAnswer): PaymentError {
   const message = messageOf(answer.body);
   if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
   if (answer.status !== 409) return refusalOf(answer);
-  return isKeyConflict(message) ? keyUsed(message) : notConfigured('PIX');
+  return isKeyConflict(answer) ? keyUsed(message) : notConfigured('PIX');
 }

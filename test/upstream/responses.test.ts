@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { isKeyConflict, isRefusedWith } from '../../server/src/upstream/responses.ts';
+
+const answer = (error: string, code?: string) => ({
+  body: { error },
+  headers: code === undefined ? {} : { 'x-error-code': code },
+});
+
+test.each([
+  ['This idempotency key was used before', undefined, true],
+  ['Conflito', undefined, false],
+  ['Conflito', 'IDEMPOTENCY_CONFLICT', true],
+  ['Nothing of an idempotency key is refundable', 'NOT_REFUNDABLE', false],
+])('A 409 that says "%s" with the code %s: that it is about the key is %s', (message, code, expected) => {
+  expect(isKeyConflict(answer(message, code))).toBe(expected);
+});
+
+test('A code is read before the words, and words alone where there is none', () => {
+  const isDisputed = (message: string, code?: string) =>
+    isRefusedWith(answer(message, code), 'DISPUTE_STATE', /disput/i);
+  expect(isDisputed('Em contestação', 'DISPUTE_STATE')).toBe(true);
+  expect(isDisputed('This dispute is no reason', 'NOT_REFUNDABLE')).toBe(false);
+  expect(isDisputed('This payment is disputed')).toBe(true);
+  expect(isRefusedWith({ body: null, headers: {} }, 'DISPUTE_STATE', /disput/i)).toBe(false);
+});
