@@ -29,7 +29,7 @@ const REMOTE_RULES = ['remote/**', `!${LAYERS}`];
 const RECEIVING = 'receiving/{upstream-payment,poll-interval}.ts';
 
 /** The decisions about whatever a PIX code pays: pure, as a model is. */
-const PIX = 'pix/{decisions,refunding,upstream-resource}.ts';
+const PIX = 'pix/{credit,decisions,refunding,upstream-resource}.ts';
 
 /** The decisions about payments by LTC: pure too. */
 const LTC = 'ltc/{decisions,upstream-request}.ts';

@@ -10,7 +10,7 @@ import {
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
-import type { RecordedCredit } from '../../server/src/pix/decisions.ts';
+import type { RecordedCredit } from '../../server/src/pix/credit.ts';
 import { dueDayOf, INTERVALS, type Interval, MAX_ATTEMPTS } from '../../server/src/subscriptions/calendar.ts';
 import { decideReport, MAX_FAILED_IN_ROW } from '../../server/src/subscriptions/cycles.ts';
 import { codeDecisions, decideCancel, decideCreate } from '../../server/src/subscriptions/decisions.ts';

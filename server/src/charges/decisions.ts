@@ -1,7 +1,8 @@
 import { plusMs } from '../kernel/clock.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
-import { newMembers, type PixChange, type PixRules, pixDecisions, type Share } from '../pix/decisions.ts';
+import type { Share } from '../pix/credit.ts';
+import { newMembers, type PixChange, type PixRules, pixDecisions } from '../pix/decisions.ts';
 import type { AccountSettings } from '../pix/model.ts';
 import { pixRefunds, type RefundParts } from '../pix/refunding.ts';
 import type { ChargeRequest, RefundPart, StoredCharge } from './model.ts';

@@ -15,7 +15,8 @@ import {
   type PixFamily,
   pixOrderPayments,
 } from './collections.ts';
-import { type PixChange, type RecordedCredit, type ReturnOutcome, returnIdOf } from './decisions.ts';
+import type { RecordedCredit, ReturnOutcome } from './credit.ts';
+import { type PixChange, returnIdOf } from './decisions.ts';
 import {
   type CodedResource,
   type HostedPix,

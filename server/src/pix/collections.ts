@@ -12,14 +12,8 @@ import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import type { Sql } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import {
-  type CodeDecisions,
-  type PixChange,
-  type PixRules,
-  type RecordedCredit,
-  type ShareMove,
-  wasAnnounced,
-} from './decisions.ts';
+import type { RecordedCredit, ShareMove } from './credit.ts';
+import { type CodeDecisions, type PixChange, type PixRules, wasAnnounced } from './decisions.ts';
 import { decideDisputeBegin, decideDisputeEnd, type PixClaim } from './disputing.ts';
 import type { CodedResource, HostedPix, Payer, Recurrence, StoredPixResource } from './model.ts';
 import { type PaidOrder, saveCredits, savePaidOrders, selectCredits, selectPaidOrders } from './store.ts';

@@ -11,39 +11,8 @@ import {
   type Move,
 } from '../ledger/postings.ts';
 import { causeOfReturn, fitsBalance, type PaymentStatus, type ReturnCause } from '../receiving/model.ts';
+import type { ArrivedCredit, RecordedCredit, ReturnOutcome, Share, ShareMove } from './credit.ts';
 import { type CodedResource, NEXT, type PixTask, SHOWN_RETURNS, type StoredPixResource } from './model.ts';
-
-/** A PIX that the bank has received for a resource, as this service has recorded it. */
-export interface RecordedCredit {
-  endToEndId: string;
-  /** The id of the resource whose code the payer used. */
-  resourceId: string;
-  amountCents: Cents;
-  /** When the payer's bank sent it. */
-  receivedAt: Date;
-  /** The reason for which it is sent back; null where it was accepted. */
-  cause: ReturnCause | null;
-  returnedAt: Date | null;
-  /** The number of times that the bank has refused to send this PIX back. */
-  failedReturns: number;
-}
-
-/** A subaccount's part of an amount. */
-export interface Share {
-  subaccountId: string;
-  amountCents: Cents;
-}
-
-/** A line on the statement of a subaccount, with its posting. */
-export interface ShareMove {
-  readonly kind: 'split_in' | 'split_reversal';
-  readonly subaccountId: string;
-  /** The charge whose money came, or the refund that takes it or has failed. */
-  readonly refId: string;
-  /** The signed change of the subaccount's balance. */
-  readonly amountCents: number;
-  readonly transaction: LedgerTransaction;
-}
 
 /**
  * The members in which the families differ that PIX codes pay: payments, charges and subscriptions. The decisions of this file
@@ -79,19 +48,6 @@ const REGISTER_AFTER_MS = 10_000;
 const LOOK_UP_AFTER_MS = 10_000;
 /** Milliseconds after which a return that the bank has refused is tried again. */
 const REPEAT_AFTER_MS = DAY_MS;
-
-/** Money that the bank holds for a resource. */
-export interface ArrivedCredit {
-  endToEndId: string;
-  amountCents: Cents;
-  at: Date;
-}
-
-/** The outcome of a return at the bank. */
-export type ReturnOutcome =
-  | { status: 'completed' }
-  | { status: 'pending'; settlesAt: Date | null }
-  | { status: 'failed' };
 
 /** The state that the decision about a credit needs beside its resource. */
 export interface CreditState {

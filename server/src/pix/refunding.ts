@@ -9,7 +9,8 @@ import {
   type RefundRequest,
   type RefundRules,
 } from '../receiving/model.ts';
-import { change, type PixChange, type PixRules, type Share, type ShareMove, step } from './decisions.ts';
+import type { Share, ShareMove } from './credit.ts';
+import { change, type PixChange, type PixRules, step } from './decisions.ts';
 import type { StoredPixResource } from './model.ts';
 
 /** The days after its payment in which the bank sends a PIX back. */

@@ -2,7 +2,7 @@ import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { RecordedCredit } from './decisions.ts';
+import type { RecordedCredit } from './credit.ts';
 import { returnedCreditFromJson, type StoredPixResource } from './model.ts';
 
 // ── The columns of everything that a PIX code pays ───────────────────────────────────────────────
