@@ -291,6 +291,20 @@ describe('following', () => {
   });
 });
 
+describe('the icon of a state', () => {
+  it('the tick is another element than the spinner before it, whose animation WebKit never stops', async () => {
+    const { element } = await checkout();
+    const icon = () => element.shadowRoot?.querySelector('.badge > svg');
+    await element.start();
+    await element.updateComplete;
+    const spinner = icon();
+    expect(spinner?.getAttribute('part')).toBe('spinner');
+    await change(element, 'PAID');
+    expect(spinner?.isConnected).toBe(false);
+    expect(icon()?.matches('[part], .spinner')).toBe(false);
+  });
+});
+
 describe('finding a payment again', () => {
   it('a reload finds the payment again, and the receipt stays until reset()', async () => {
     const { element, scenario } = await checkout();

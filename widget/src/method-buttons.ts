@@ -3,10 +3,14 @@ import type { CheckoutController } from './checkout-controller.ts';
 import type { CheckoutMethod } from './methods.ts';
 import type { Labels, PsaCheckout } from './psa-checkout.ts';
 
-/** Renders an icon; without a path it is the spinner. */
+/**
+ * Renders an icon; without a path it is the spinner. They are two templates, so that an icon is never the element that was
+ * the spinner: WebKit does not stop the animation of one that is none any more.
+ */
 export const icon = (path?: string) =>
-  html`<svg part=${path ? nothing : 'spinner'} class=${path ? '' : 'spinner'} viewBox="0 0 24 24" aria-hidden="true"
-    ><path pathLength="1" d=${path || 'M21 12a9 9 0 1 1-9-9'} /></svg>`;
+  path
+    ? html`<svg viewBox="0 0 24 24" aria-hidden="true"><path pathLength="1" d=${path} /></svg>`
+    : html`<svg part="spinner" class="spinner" viewBox="0 0 24 24" aria-hidden="true"><path d="M21 12a9 9 0 1 1-9-9" /></svg>`;
 
 const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
 const RHOMBUS = 'M12 3l9 9-9 9-9-9z';
