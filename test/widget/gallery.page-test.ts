@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { texts as en, delivered as enDelivered, pix as enPix } from '../../widget/src/locales/en.ts';
 import { texts as es, delivered as esDelivered, pix as esPix } from '../../widget/src/locales/es.ts';
@@ -117,6 +118,21 @@ it.each(['estreita', 'celular', 'larga'] as const)('the gallery fits on a phone,
   await page.setViewportSize({ width: 390, height: 844 });
   await show({ largura, direcao: 'ltr', tema: 'todos' });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+it('the selected setting stands out in forced colours', async () => {
+  const { page } = gallery;
+  await page.emulateMedia({ forcedColors: 'active' });
+  /** The colour beside the text, as it is drawn: what a style names is not what the browser draws there. */
+  const colourOf = async (state: string) => {
+    const segment = page.locator(`fieldset:first-of-type input${state} + span`).first();
+    const { data, width } = PNG.sync.read(await segment.screenshot());
+    const at = (6 * width + 6) * 4;
+    return [...data.subarray(at, at + 3)];
+  };
+  const [selected, other] = [await colourOf(':checked'), await colourOf(':not(:checked)')];
+  await page.emulateMedia({ forcedColors: 'none' });
+  expect(selected).not.toEqual(other);
 });
 
 it('the shop finds no payment of the gallery', async () => {
