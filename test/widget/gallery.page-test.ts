@@ -115,9 +115,32 @@ it('the address of the gallery restores its view', async () => {
 
 it.each(['estreita', 'celular', 'larga'] as const)('the gallery fits on a phone, %s', async (largura) => {
   const { page, show } = gallery;
-  await page.setViewportSize({ width: 390, height: 844 });
   await show({ largura, direcao: 'ltr', tema: 'todos' });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  for (const width of [390, 320]) {
+    await page.setViewportSize({ width, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  }
+});
+
+it.each([1280, 320])('nothing in the gallery moves while it opens, %i px wide', async (width) => {
+  const { page } = await openGallery(browser, server.url, {}, { viewport: { width, height: 900 } });
+  const shifts = await page.evaluate(
+    () =>
+      new Promise<number[]>((resolve) => {
+        const shifts: number[] = [];
+        const observer = new PerformanceObserver((list) => {
+          for (const entry of list.getEntriesByType('layout-shift'))
+            shifts.push((entry as unknown as { value: number }).value);
+          if (list.getEntriesByName('drawn').length > 0) resolve(shifts);
+        });
+        observer.observe({ type: 'layout-shift', buffered: true });
+        observer.observe({ type: 'mark' });
+        // In the second frame what the elements have become last is drawn.
+        requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('drawn')));
+      }),
+  );
+  expect(shifts).toEqual([]);
+  await page.context().close();
 });
 
 it('the selected setting stands out in forced colours', async () => {

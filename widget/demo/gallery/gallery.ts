@@ -36,6 +36,8 @@ async function openGallery(): Promise<void> {
   await placeAll((state) => Boolean(state.isPhone));
   device.isPhone = false;
   await placeAll((state) => !state.isPhone && !['offline', 'cancelled'].includes(state.name));
+  // A field takes the focus, in which its text is selected, only where it is shown.
+  gallery?.setAttribute('data-placed', '');
   for (const state of STATES.filter(({ copies }) => copies)) {
     device.hasClipboard = state.copies === 'granted';
     for (const frame of gallery?.querySelectorAll(`[data-state=${state.name}] psa-checkout`) ?? [])
