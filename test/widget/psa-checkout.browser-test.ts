@@ -18,6 +18,7 @@ import {
   subscriptionsOf,
   url,
 } from './component.ts';
+import type { Scenario } from './fake-server.ts';
 import { waitFor } from './patience.ts';
 
 eachOnAFreshPage();
@@ -288,6 +289,53 @@ describe('following', () => {
     await act(element, { silent: true, values: { status: 'EXPIRED', version: 2, expiresInSeconds: 0 } });
     await event(element, 'psa-expired');
     expect(element.phase).toBe('expired');
+  });
+});
+
+describe('the way back to the button', () => {
+  const back = async (scenario: Scenario, element: PsaCheckout, count: number) => {
+    const { orderCode } = element.payment!;
+    element.reset();
+    await subscriptionsOf(scenario, count);
+    return orderCode;
+  };
+
+  it.each(['stays', 'is reloaded'])(
+    'a payment that is made after it is shown on a page that %s',
+    async (how) => {
+      const { element, scenario } = await checkout();
+      const live = connectionChange(element, 'live');
+      await element.start();
+      await live;
+      const orderCode = await back(scenario, element, 2);
+      expect([element.phase, element.connection]).toEqual(['idle', 'idle']);
+      let page = element;
+      if (how === 'is reloaded') {
+        element.remove();
+        page = await place(scenario.token);
+        await subscriptionsOf(scenario, 3);
+      }
+      const paid = event(page, 'psa-paid');
+      await act(page, { orderCode, values: { status: 'PAID' } });
+      expect((await paid).detail).toMatchObject({ method: 'card', payment: { orderCode } });
+      expect(page.phase).toBe('paid');
+      expect((await readScenario(scenario)).starts).toHaveLength(1);
+    },
+  );
+
+  it('a payment that fails after it changes nothing, and is followed no longer', async () => {
+    const { element, scenario } = await checkout();
+    const live = connectionChange(element, 'live');
+    await element.start();
+    await live;
+    const orderCode = await back(scenario, element, 2);
+    await act(element, { orderCode, values: { status: 'FAILED' } });
+    const kept = () => JSON.parse(sessionStorage.getItem(`psa-checkout:${scenario.token.slice(-12)}`)!);
+    await waitFor(() => expect(kept().earlier).toEqual([]));
+    expect(element.phase).toBe('idle');
+    element.remove();
+    await place(scenario.token);
+    expect((await readScenario(scenario)).subscriptions).toHaveLength(2);
   });
 });
 

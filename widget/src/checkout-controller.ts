@@ -189,7 +189,10 @@ export class CheckoutController implements ReactiveController {
     this.#visit = visit;
     this.method = visit?.orderCode ? methodOf(visit.orderCode) : undefined;
     this.#apply({ type: 'reset' });
-    if (!visit?.orderCode || !visit.paymentToken) return;
+    if (!visit?.orderCode || !visit.paymentToken) {
+      this.#resume();
+      return;
+    }
     if (visit.payment) this.#apply({ type: 'answered', payment: visit.payment });
     if (address.has('psa_cancelled') && returnedOrderCode === visit.orderCode)
       this.#apply({ type: 'cancelled' });
@@ -282,7 +285,10 @@ export class CheckoutController implements ReactiveController {
       : Promise.resolve();
   }
 
-  /** Returns to the button. An open payment stays with this visit: the next click finds it again. */
+  /**
+   * Returns to the button. An open payment stays with this visit: the next click finds it again, and where the payer pays it
+   * all the same, in its window or with its code, it is shown.
+   */
   reset(): void {
     const { payment } = this.state;
     if (this.#creating) {
@@ -302,6 +308,7 @@ export class CheckoutController implements ReactiveController {
     this.#window = this.#lastEventStatus = this.#deadlineMs = this.method = undefined;
     this.resuming = false;
     this.#apply({ type: 'reset' });
+    this.#resume();
   }
 
   async #create(method: CheckoutMethod | undefined): Promise<void> {
@@ -399,7 +406,7 @@ export class CheckoutController implements ReactiveController {
 
   #resume(): void {
     const { payment } = this.state;
-    if (this.#starting || this.state.error || !this.#visit?.orderCode) return;
+    if (this.#starting || this.state.error) return;
     if (!payment || isFollowable(payment)) void this.#follow();
     else void this.refresh();
   }
@@ -447,28 +454,27 @@ export class CheckoutController implements ReactiveController {
     }
   }
 
-  /** Follows the payment until a final state, the end of its token, or the next call. */
+  /**
+   * Follows the payment until a final state, the end of its token, or the next call; and those before it, which are all that
+   * there is behind the button.
+   */
   async #follow(): Promise<void> {
     this.#stopFollowing();
     const { orderCode, paymentToken: token, earlier = [] } = this.#visit ?? {};
+    const others = earlier.filter((access) => access.orderCode !== orderCode);
     const endpoint = this.#endpoint();
-    if (!orderCode || !token || !endpoint || !this.#host.isConnected) return;
+    if (!(token || others[0]) || !endpoint || !this.#host.isConnected) return;
     this.#following = new AbortController();
     const { signal } = this.#following;
-    this.#tick();
-    this.#setConnection('connecting');
+    if (token) {
+      this.#tick();
+      this.#setConnection('connecting');
+    }
     try {
       const { followPayment } = await this.load();
       const options = { endpoint, transport: this.#host.transport, signal };
-      for (const access of earlier)
-        void followPayment({
-          ...options,
-          token: access.paymentToken,
-          method: methodOf(access.orderCode),
-          orderCode: access.orderCode,
-          onUpdate: (payment) => signal.aborted || this.#adopt(payment, access),
-          onConnection: () => undefined,
-        });
+      for (const access of others) void this.#followEarlier(followPayment, access, options);
+      if (!orderCode || !token) return;
       const error = await followPayment({
         ...options,
         token,
@@ -482,9 +488,38 @@ export class CheckoutController implements ReactiveController {
     } catch {
       // The chunk did not load, twice. The payment may still be paid, so following is retried.
       if (signal.aborted) return;
-      this.#setConnection('reconnecting');
+      if (token) this.#setConnection('reconnecting');
       this.#timer = setTimeout(() => signal.aborted || this.#follow(), 5_000);
     }
+  }
+
+  /** Follows an earlier payment of the visit until it is paid, which shows it, or can be paid no more, which forgets it. */
+  async #followEarlier(
+    followPayment: PaymentChunk['followPayment'],
+    access: PaymentAccess,
+    options: { endpoint: string; transport: 'auto' | Transport; signal: AbortSignal },
+  ): Promise<void> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([options.signal, over.signal]);
+    const error = await followPayment({
+      ...options,
+      signal,
+      token: access.paymentToken,
+      method: methodOf(access.orderCode),
+      orderCode: access.orderCode,
+      onUpdate: (payment) => {
+        if (signal.aborted) return;
+        if (!isFollowable(payment)) over.abort();
+        this.#adopt(payment, access);
+      },
+      onConnection: () => undefined,
+    });
+    const visit = this.#visit;
+    if ((error || over.signal.aborted) && visit)
+      this.#saveVisit({
+        ...visit,
+        earlier: visit.earlier?.filter(({ orderCode }) => orderCode !== access.orderCode),
+      });
   }
 
   #stopFollowing(): void {
@@ -627,12 +662,12 @@ function needsNewAttempt({ status }: CheckoutPayment): boolean {
  * by which the server recognizes the same purchase, and the last payments before: their codes and pages may still be paid.
  */
 function nextPayment(
-  { base, attempt, valueCents, orderCode, paymentToken, earlier = [] }: Visit,
+  { base, attempt, valueCents, endpoint, orderCode, paymentToken, earlier = [] }: Visit,
   attempts = 1,
 ): Visit {
   const open = earlier.filter((each) => each.orderCode !== orderCode);
   if (orderCode && paymentToken) open.push({ orderCode, paymentToken });
-  return { base, attempt: attempt + attempts, valueCents, earlier: open.slice(-2) };
+  return { base, attempt: attempt + attempts, valueCents, endpoint, earlier: open.slice(-2) };
 }
 
 function failure(code: CheckoutErrorCode, message: string): CheckoutError {
