@@ -197,6 +197,18 @@ describe('accessibility and layout', () => {
 });
 
 describe('the hosted page in a browser', () => {
+  it.each(firstInSample([1280, 896, 700, 390]))(
+    'the page of no payment is centred, %i px wide',
+    async (width) => {
+      await using served = await servePage();
+      await using opened = await openPage({ viewport: { width, height: 860 } });
+      const { page } = opened;
+      await page.goto(new URL('/checkout/PSC-NONE', served.pageUrl).href);
+      const box = (await page.getByRole('heading', { name: 'Pagamento não encontrado' }).boundingBox())!;
+      expect(box.x + box.width / 2).toBeCloseTo(width / 2, 0);
+    },
+  );
+
   it('the hosted page groups the typed digits and pays, without a violation of its policy', async () => {
     await using served = await servePage();
     await using opened = await openPage();
