@@ -22,6 +22,7 @@ import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { assertAvailable } from './http/listen.ts';
+import { iconRoute } from './http/missing-page.ts';
 import { createHttpServer, type Deadlines } from './http/server.ts';
 import { type Clock, createOffsetClock, createShiftableClock, plusMs } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
@@ -310,6 +311,7 @@ export async function createApp({
     http.serve([
       graphqlRoute(graphql),
       widgetRoute(),
+      iconRoute(),
       ...createHealthRoutes({
         isReady: async () => !draining && (await database.takesWrites()),
         upstream: runtime.upstream ?? undefined,

@@ -297,6 +297,31 @@ describe('the routes', () => {
     },
   );
 
+  test.each(['/nothing', '/demo/nothing', '/widget/nothing.js'])(
+    '%s is answered with 404 as a page where a browser asks for one',
+    async (path) => {
+      const answer = await fetch(`${app.url}${path}`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+      const page = await answer.text();
+      expect(page).toContain('<h1>Página não encontrada</h1>');
+      expect(page).toContain('<link rel="icon"');
+    },
+  );
+
+  test('a path of the REST interface is answered as JSON, whatever the client accepts', async () => {
+    // What Java's own client sends.
+    const headers = { accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' };
+    const answer = await fetch(`${app.url}/v1/nothing`, { headers });
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  test('there is an icon at the address where browsers look for one', async () => {
+    const answer = await fetch(`${app.url}/favicon.ico`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  });
+
   test.each(['PUT', 'DELETE', 'PATCH'])('%s is answered with 405 and the allowed methods', async (method) => {
     const graphql = await send({ method });
     expect(graphql.status).toBe(405);

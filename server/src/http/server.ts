@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { describeOutage, OutageError } from '../kernel/errors.ts';
 import { bindContext, isTracing, startSpan } from '../kernel/traces.ts';
 import { listen } from './listen.ts';
+import { sendMissingPage, wantsPage } from './missing-page.ts';
 import { decodeParams, requestUrl, templateOf } from './request-url.ts';
 import {
   HttpError,
@@ -134,6 +135,7 @@ export function createHttpServer({
       if (response.headersSent) return response.destroy();
       response.setHeader(...NO_SNIFFING);
       const { status, message, headers } = error instanceof HttpError ? error : errorResponse(error);
+      if (status === 404 && wantsPage(request)) return sendMissingPage(response);
       sendJson(response, status, { error: message }, headers);
     };
     try {

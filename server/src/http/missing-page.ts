@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Route, send } from './routes.ts';
+
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b5c48"/><path d="m9 16.5 5 5 9.5-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>';
+
+/** The route of the icon that browsers show for an address that names none. */
+export function iconRoute(): Route {
+  return {
+    methods: ['GET', 'HEAD'],
+    path: /^\/favicon\.ico$/,
+    handle: ({ response }) =>
+      send(response, 200, ICON, {
+        'content-type': 'image/svg+xml',
+        'cache-control': 'public, max-age=86400',
+      }),
+  };
+}
+
+/** Whether a person follows an address: a browser names this type in a navigation alone, and a program seldom. */
+export function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
+}
+
+/** Answers an address that leads nowhere. It may come from anybody, so the page says nothing about it. */
+export function sendMissingPage(response: ServerResponse): void {
+  send(response, 404, PAGE, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': CSP,
+    'cache-control': 'no-store',
+    'referrer-policy': 'same-origin',
+    'x-robots-tag': 'noindex',
+    vary: 'accept',
+  });
+}
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { display: grid; place-content: center; min-block-size: 100svh; margin: 0; padding: 1.5rem; box-sizing: border-box;
+  background: light-dark(#eaf0ec, #0a100e); color: light-dark(#12211c, #e9f1ed);
+  font: 1rem/1.5 system-ui, sans-serif; text-align: center; text-wrap: balance; }
+h1 { margin: 0 0 0.5rem; font-size: 1.5rem; line-height: 1.25; }
+p { margin: 0; color: light-dark(#51625b, #a3b5ad); }
+`;
+
+const PAGE = `<!doctype html>
+<html lang="pt-BR">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Página não encontrada</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Página não encontrada</h1>
+<p>Confira o endereço ou volte ao lugar de onde você veio.</p>
+</main>
+</body>
+</html>
+`;
+
+const CSP = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
