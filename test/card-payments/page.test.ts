@@ -162,6 +162,23 @@ describe('paying', () => {
     expect(await textOf(await post(served.pageUrl))).toContain('Esta é a última tentativa.');
   });
 
+  it.each([
+    [2, ''],
+    [3, 'Restam duas tentativas.'],
+    [4, 'Esta é a última tentativa.'],
+  ])(
+    'After %i declines the form says the same after a reload and beside wrong fields',
+    async (declinedCharges, warning) => {
+      await using served = await servePage({ payment: aPayment({ declinedCharges }) });
+      const wrong = { ...GOOD_CARD, cvv: '', attempt: String(declinedCharges) };
+      for (const response of [await fetch(served.pageUrl), await post(served.pageUrl, wrong)]) {
+        const [found = ''] = (await textOf(response)).match(/(?:Restam|Esta é a) \S+ \S+/) ?? [];
+        expect(found).toBe(warning);
+      }
+      expect(served.state.charged).toEqual([]);
+    },
+  );
+
   it('The same form charges no second time', async () => {
     await using served = await servePage({ answer: decline });
     const form = { ...GOOD_CARD, attempt: '0' };

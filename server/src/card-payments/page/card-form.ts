@@ -54,6 +54,7 @@ export function cardForm(site: CardSite, { payment, path }: Order, answer: FormA
           ? declinedSummary(payment, declined)
           : errorSummary(errors)
     }
+    ${declined === undefined && triesNote(payment)}
     <form class="card-form" method="post" action="${path}" aria-labelledby="form-title" data-form>
       <input type="hidden" name="attempt" value="${payment.declinedCharges}" autocomplete="off">
       ${field('number')}
@@ -95,10 +96,21 @@ export const NOT_TAKEN = {
   not_charged: 'A operadora não recebeu o pagamento.',
 };
 
-function declinedSummary({ declinedCharges }: StoredCardPayment, why: keyof typeof NOT_TAKEN): Html {
+/** The warning before the last attempts: a further decline ends the payment. */
+function triesWarning({ declinedCharges }: StoredCardPayment): string | null {
   const triesLeft = MAX_DECLINED_CHARGES - declinedCharges;
-  const warning =
-    triesLeft === 1 ? 'Esta é a última tentativa.' : triesLeft === 2 && 'Restam duas tentativas.';
+  if (triesLeft > 2) return null;
+  return triesLeft === 1 ? 'Esta é a última tentativa.' : 'Restam duas tentativas.';
+}
+
+/** The same warning on a form that answers no decline: after a reload, in another window, beside a field to correct. */
+function triesNote(payment: StoredCardPayment): Html | null {
+  const warning = triesWarning(payment);
+  return warning === null ? null : html`<p class="tries-note">${ICONS.alert}<span>${warning}</span></p>`;
+}
+
+function declinedSummary(payment: StoredCardPayment, why: keyof typeof NOT_TAKEN): Html {
+  const warning = triesWarning(payment);
   return html`${errorSummaryStart}${ICONS.alert}<div>
       <p class="alert-title">Pagamento não aprovado</p>
       <p>${NOT_TAKEN[why]} Nada foi cobrado: confira os dados ou use outro cartão. ${warning}</p>
