@@ -8,7 +8,7 @@ import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { chartScale, HEIGHT } from '../../widget/demo/dashboard/chart-scale.ts';
 import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
-import { formatRelative, parseCents } from '../../widget/demo/shared/format.ts';
+import { formatRelative, formatTime, parseCents } from '../../widget/demo/shared/format.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 
@@ -390,6 +390,12 @@ describe('the payout form', () => {
     ['dez', null],
   ])('the form parses %s as %s cents', (text, cents) => {
     expect(parseCents(text)).toBe(cents);
+  });
+
+  test('times are those of Brasília, with the date where it is another day there', () => {
+    const now = new Date('2026-03-02T12:00:00.000Z');
+    expect(formatTime(new Date('2026-03-02T03:30:00.000Z'), now)).toBe('00:30');
+    expect(formatTime(new Date('2026-03-02T02:30:00.000Z'), now)).toBe('01 de mar. 23:30');
   });
 
   test('relative times are written in words', () => {

@@ -102,6 +102,17 @@ it('every theme shows every state under the page’s strict policy', async () =>
   expect(await page.locator('psa-checkout').count()).toBe(4 * 39);
 });
 
+it.each([
+  ['America/Sao_Paulo', '14:42'],
+  ['America/Manaus', '14:42 (Brasília)'],
+  ['Europe/Lisbon', '14:42 (Brasília)'],
+])('a device in %s shows the time of a payment as %s', async (timezoneId, time) => {
+  const { page } = await openGallery(browser, server.url, {}, { timezoneId });
+  const receipt = page.locator('#padrao [data-state=paid]').getByText('14 de mar. de 2026');
+  expect(await receipt.textContent()).toBe(`14 de mar. de 2026, ${time}`);
+  await page.context().close();
+});
+
 it('the address of the gallery restores its view', async () => {
   const { page, show } = gallery;
   await show({ tema: 'custodia', idioma: 'es', direcao: 'rtl', largura: 'estreita' });

@@ -353,6 +353,14 @@ describe('the icon of a state', () => {
   });
 });
 
+it('the time of a payment is that of Brasília, wherever the device is', async () => {
+  const { element } = await checkout();
+  await element.start();
+  await change(element, 'PAID');
+  const [, time] = element.shadowRoot!.textContent!.match(/14 de mar\. de 2026, (\d\d:\d\d)/) ?? [];
+  expect(time).toBe('14:42');
+});
+
 describe('finding a payment again', () => {
   it('a reload finds the payment again, and the receipt stays until reset()', async () => {
     const { element, scenario } = await checkout();

@@ -106,7 +106,6 @@ function facts(
   const { refundedAt, paidAt, amountCents, description } = payment;
   const at = refundedAt ?? paidAt;
   const payee = pix?.payee(payment);
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   return html`
     <dl class="facts">
       <div><dt>${description || text('amount')}</dt><dd class="large">${money(amountCents)}</dd></div>
@@ -115,7 +114,7 @@ function facts(
           ? html`<div><dt>${text('payee')}</dt><dd>${payee}</dd></div>`
           : html`<div><dt>${text('order')}</dt><dd><small>${payment.__typename === 'Payment' ? payment.paymentId : payment.orderCode}</small></dd></div>`
       }
-      ${at ? html`<div><dt>${text('time')}</dt><dd>${date.format(new Date(at))}</dd></div>` : ''}
+      ${at ? html`<div><dt>${text('time')}</dt><dd>${formatInstant(at, locale)}</dd></div>` : ''}
       ${
         phase === 'pending' && seconds !== undefined
           ? html`<div>
@@ -145,6 +144,19 @@ function formatMoney(locale: string | undefined, currency = 'BRL', cents = 0): s
     currency,
     currencyDisplay: 'narrowSymbol',
   }).format(cents / 100);
+}
+
+/**
+ * Formats an instant in the time of Brasília, as the payment page, the bank and the shop do: one payment has one time. Where
+ * the device's differs, the zone is named.
+ */
+function formatInstant(instant: string, locale?: string): string {
+  const format = (timeZone?: string) =>
+    new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(
+      new Date(instant),
+    );
+  const time = format('America/Sao_Paulo');
+  return time === format() ? time : `${time} (Brasília)`;
 }
 
 /** Formats the time left, rounded down: in hours or minutes, so that nobody feels rushed, in the last minute in seconds. */

@@ -1,4 +1,6 @@
-// Formats of money and time on the pages: Brazilian Portuguese, in the reader's time zone.
+// Formats of money and time on the pages: Brazilian Portuguese, in the time of Brasília. The payer's page has the same, so a
+// payment has one time, wherever it is read.
+const timeZone = 'America/Sao_Paulo';
 
 const brl = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
 const compactBrl = new Intl.NumberFormat('pt-BR', {
@@ -8,14 +10,16 @@ const compactBrl = new Intl.NumberFormat('pt-BR', {
   maximumFractionDigits: 1,
 });
 const ltcFormat = new Intl.NumberFormat('pt-BR', { minimumFractionDigits: 2, maximumFractionDigits: 8 });
-const timeFormat = new Intl.DateTimeFormat('pt-BR', { hour: '2-digit', minute: '2-digit' });
+const timeFormat = new Intl.DateTimeFormat('pt-BR', { hour: '2-digit', minute: '2-digit', timeZone });
 const clockFormat = new Intl.DateTimeFormat('pt-BR', {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
+  timeZone,
 });
-const dayFormat = new Intl.DateTimeFormat('pt-BR', { day: '2-digit', month: 'short' });
-const fullFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'full', timeStyle: 'medium' });
+const dayFormat = new Intl.DateTimeFormat('pt-BR', { day: '2-digit', month: 'short', timeZone });
+const dateFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone });
+const fullFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'full', timeStyle: 'medium', timeZone });
 const relativeFormat = new Intl.RelativeTimeFormat('pt-BR', { numeric: 'auto', style: 'short' });
 
 export const formatBrl = (cents: number) => brl.format(cents / 100);
@@ -26,7 +30,7 @@ export const formatClock = (instant: Date) => clockFormat.format(instant);
 
 /** Formats the time of day, with the date in front where it is not today. */
 export function formatTime(instant: Date, now: Date): string {
-  const sameDay = instant.toDateString() === now.toDateString();
+  const sameDay = dateFormat.format(instant) === dateFormat.format(now);
   return sameDay ? timeFormat.format(instant) : `${dayFormat.format(instant)} ${timeFormat.format(instant)}`;
 }
 
