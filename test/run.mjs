@@ -9,6 +9,7 @@ import { writeStamp } from '../server/scripts/stamp.mjs';
 import { findChanges } from './support/changes.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { ensureProxies } from './support/debian.mjs';
+import { ensureEngines } from './support/engines.mjs';
 import { scanOutput } from './support/secrets.mjs';
 import { findTestFiles, isInSample } from './support/test-files.mjs';
 
@@ -90,7 +91,7 @@ const NOTHING = {
 };
 
 /** The parts that are programs of others, with what finds or installs them. */
-const PROGRAMS = { chromium: ensureChromium, proxies: ensureProxies };
+const PROGRAMS = { chromium: ensureChromium, engines: ensureEngines, proxies: ensureProxies };
 /** The parts that are built. */
 const BUILT = /** @type {const} */ (['server', 'pgdata', 'widget', 'package']);
 

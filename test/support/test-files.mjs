@@ -14,7 +14,7 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  *
  * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component'} Project
  *
- * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'proxies'} Part something that is built or installed before a test runs
+ * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'engines' | 'proxies'} Part something that is built or installed before a test runs
  *
  * @typedef {object} TestFile
  * @property {string} path relative to `test/`, with slashes
@@ -48,6 +48,8 @@ const ONLY_IN_ALL = [
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
   'e2e/facade.test.ts',
+  // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
+  'engines/buying.test.ts',
   // Opens a full browser for what widget/psa-checkout.page-test.ts shows against a fake server.
   'e2e/popup-blocked.test.ts',
   // Shows that the checkers of simulated histories find planted faults.
@@ -79,6 +81,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/e2e/fixture.ts': ['widget'],
   'test/main.test.ts': ['widget'],
   'test/cli/main.test.ts': ['server', 'pgdata'],
+  'test/engines/webkit.ts': ['engines'],
   'test/support/launch-options.ts': ['chromium'],
   'test/support/program.ts': ['server', 'pgdata'],
   'test/widget/package.test.ts': ['widget', 'package'],

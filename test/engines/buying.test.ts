@@ -1,0 +1,275 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PNG } from 'pngjs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
+import { type ServiceFixture, startServiceFixture } from '../e2e/fixture.ts';
+import { CARD } from '../support/browser.ts';
+import { SCREENSHOTS } from '../support/screenshots.ts';
+import { startChromium, startFirefox } from './bidi.ts';
+import type { Engine, EngineWindow } from './engine.ts';
+import { startWebKit } from './webkit.ts';
+
+// What a person does in the shop, in each engine. What the pages say in detail is tested in Chromium, in the other files.
+const ENGINES = { Chromium: startChromium, Firefox: startFirefox, WebKit: startWebKit };
+
+/** The folder for a picture of each state, with the engines side by side, where it is set. */
+const SIDE_BY_SIDE = process.env.PSA_SCREENSHOTS;
+const pictures = new Map<string, Buffer[]>();
+
+let fixture: ServiceFixture;
+beforeAll(async () => {
+  fixture = await startServiceFixture();
+});
+afterAll(async () => {
+  if (SIDE_BY_SIDE) for (const [state, each] of pictures) save(SIDE_BY_SIDE, state, sideBySide(each));
+  await fixture?.close();
+  expect(fixture?.faults() ?? []).toEqual([]);
+});
+
+const PATIENCE = { timeout: 20_000, interval: 50 };
+const waitFor = <Value>(read: () => Promise<Value>) => expect.poll(read, PATIENCE);
+
+const ELEMENT = "document.querySelector('psa-checkout')";
+const part = (css: string) => `${ELEMENT}?.shadowRoot?.querySelector('${css}')`;
+const PIX_BUTTON = part('[part=button][value=pix]');
+const CARD_BUTTON = part('[part=button]:not([value=pix])');
+const CODE = part('[part=code]');
+const RETRY = part('[part=retry-button]');
+const BACK = part('[part=cancel-button]');
+
+/** The number of animations on the page that have an end, and have not reached it. */
+const ENDING = `[document, ${ELEMENT}?.shadowRoot].flatMap((root) => root?.getAnimations() ?? [])
+  .filter(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime !== Infinity).length`;
+
+const phaseOf = (window: EngineWindow) => window.ask<string | undefined>(`${ELEMENT}?.phase`);
+const reaches = (window: EngineWindow, phase: string) => waitFor(() => phaseOf(window)).toBe(phase);
+
+describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
+  let engine: Engine;
+  const windows: EngineWindow[] = [];
+  beforeAll(async () => {
+    engine = await start();
+  });
+  afterEach(async ({ task }) => {
+    const gone = windows.splice(0);
+    if (task.result?.state === 'fail')
+      for (const window of gone) {
+        // A window that cannot be drawn any more must not hide the failure of the test.
+        const picture = await window.screenshot().catch(() => undefined);
+        if (picture) save(SCREENSHOTS, `${name} ${task.name}`, picture);
+      }
+    for (const window of gone) await window.leave();
+  });
+  afterAll(() => engine?.close());
+
+  async function keep(window: EngineWindow, state: string): Promise<void> {
+    if (!SIDE_BY_SIDE) return;
+    await window.ask(`${ELEMENT}?.scrollIntoView({ block: 'center' })`);
+    await waitFor(() => window.ask<number>(ENDING)).toBe(0);
+    pictures.set(state, [...(pictures.get(state) ?? []), await window.screenshot()]);
+  }
+
+  async function openShop(settings: Record<string, string> = {}): Promise<EngineWindow> {
+    const window = await engine.visit(`${fixture.url}/demo/`);
+    windows.push(window);
+    for (const [field, value] of Object.entries(settings))
+      await press(window, `document.querySelector('input[name=${field}][value=${value}] + span')`);
+    await shows(window, CARD_BUTTON);
+    return window;
+  }
+
+  const shows = (window: EngineWindow, element: string) =>
+    waitFor(() => window.ask<boolean>(`Boolean(${element}) && !${element}.disabled`)).toBe(true);
+
+  /** Clicks on what a person sees: it is there, and does not move any more. */
+  async function press(window: EngineWindow, element: string): Promise<void> {
+    await shows(window, element);
+    let before = '';
+    await waitFor(async () => {
+      const place = await window.ask<string>(
+        `JSON.stringify([${element}?.getBoundingClientRect(), ${ENDING}])`,
+      );
+      const isStill = place === before;
+      before = place;
+      return isStill;
+    }).toBe(true);
+    await window.click(element);
+  }
+
+  async function showsCode(window: EngineWindow): Promise<string> {
+    await waitFor(() => window.ask<string>(`${CODE}?.value ?? ''`)).toContain('br.gov.bcb.pix');
+    return window.ask<string>(`${CODE}.value`);
+  }
+
+  /** Pays a code as the payer's bank does. */
+  async function pay(code: string): Promise<void> {
+    expect(await fixture.app.pix.pay({ txid: txidOfCode(code)! })).not.toBeNull();
+    await fixture.pass(1);
+  }
+
+  async function openCardPage(window: EngineWindow): Promise<EngineWindow> {
+    const popup = await window.opened(() => press(window, CARD_BUTTON));
+    await reaches(window, 'pending');
+    return popup;
+  }
+
+  /** Types a card into the hosted page and presses its button. */
+  async function payOn(window: EngineWindow, card: string): Promise<void> {
+    const field = (id: string) => `document.querySelector('#${id}')`;
+    await waitFor(() => window.ask<boolean>(`Boolean(${field('cvv')})`)).toBe(true);
+    await window.type(field('number'), card);
+    await window.type(field('holder'), 'Maria da Silva');
+    await window.type(field('expiry'), '1229');
+    await window.type(field('cvv'), '123');
+    const button = "document.querySelector('.button-pay')";
+    // The window may close before the driver reports the click as done.
+    await window.click(button).catch(() => undefined);
+  }
+
+  it.each(['auto', 'ws', 'sse', 'poll'])(
+    'by PIX is paid, followed by %s, and found again after a reload',
+    async (transport) => {
+      const window = await openShop({ transport });
+      await press(window, PIX_BUTTON);
+      const code = await showsCode(window);
+      if (transport === 'auto') await keep(window, 'pix-pending');
+      await window.reload();
+      expect(await showsCode(window)).toBe(code);
+      await pay(code);
+      await reaches(window, 'paid');
+      if (transport === 'auto') await keep(window, 'pix-paid');
+      await window.reload();
+      await reaches(window, 'paid');
+    },
+  );
+
+  it.each(['popup', 'tab'])('by card in a window of its own (%s) is paid', async (mode) => {
+    const window = await openShop({ mode });
+    const popup = await openCardPage(window);
+    await payOn(popup, CARD.approved);
+    await reaches(window, 'paid');
+    await waitFor(() => popup.isClosed()).toBe(true);
+    const orderCode = await window.ask<string>(`${ELEMENT}.payment.orderCode`);
+    await window.reload();
+    await reaches(window, 'paid');
+    expect(await window.ask<string>(`${ELEMENT}.payment.orderCode`)).toBe(orderCode);
+  });
+
+  it('by card in the same window is canceled, resumed and paid', async () => {
+    const window = await openShop({ mode: 'redirect' });
+    const address = () => window.ask<string>('location.pathname');
+    await press(window, CARD_BUTTON);
+    await waitFor(address).toContain('/checkout/');
+    await keep(window, 'card-form');
+    await press(window, "document.querySelector('a.cancel')");
+    await waitFor(address).toBe('/demo/');
+    await reaches(window, 'pending');
+    await press(window, part('[part=link]'));
+    await waitFor(address).toContain('/checkout/');
+    await payOn(window, CARD.approved);
+    await waitFor(address).toBe('/demo/thank-you');
+    await reaches(window, 'paid');
+    await keep(window, 'thank-you');
+  });
+
+  it('by card that ends declined can be tried again', async () => {
+    const window = await openShop();
+    const popup = await openCardPage(window);
+    await payOn(popup, CARD.declinedForGood);
+    await reaches(window, 'failed');
+    await keep(window, 'failed');
+    const again = await window.opened(() => press(window, RETRY));
+    await payOn(again, CARD.approved);
+    await reaches(window, 'paid');
+  });
+
+  it('by PIX that expires can be tried again', async () => {
+    const window = await openShop();
+    await press(window, PIX_BUTTON);
+    const code = await showsCode(window);
+    await waitFor(() => window.ask<string>(`${ELEMENT}.connection`)).toBe('live');
+    await fixture.pass(31 * 60_000);
+    await reaches(window, 'expired');
+    await keep(window, 'expired');
+    await press(window, RETRY);
+    await waitFor(() => showsCode(window)).not.toBe(code);
+    await pay(await showsCode(window));
+    await reaches(window, 'paid');
+  });
+
+  it('by card that is refunded says so', async () => {
+    const window = await openShop();
+    await payOn(await openCardPage(window), CARD.approved);
+    await reaches(window, 'paid');
+    const orderCode = await window.ask<string>(`${ELEMENT}.payment.orderCode`);
+    await refund(orderCode);
+    await window.reload();
+    await reaches(window, 'refunded');
+    await keep(window, 'refunded');
+  });
+
+  it('that is paid after the way back to the button reaches the page', async () => {
+    const window = await openShop();
+    await openCardPage(window);
+    const orderCode = await window.ask<string>(`${ELEMENT}.payment.orderCode`);
+    await press(window, BACK);
+    await reaches(window, 'idle');
+    await fixture.payElsewhere(orderCode);
+    await reaches(window, 'paid');
+  });
+
+  it('ends with a tick that stands still, at the time of Brasília', async () => {
+    const window = await openShop();
+    await press(window, PIX_BUTTON);
+    await pay(await showsCode(window));
+    await reaches(window, 'paid');
+    // The tick is drawn, the panel rises, and then nothing moves.
+    const moving = `${ELEMENT}.shadowRoot.getAnimations().filter(({ playState }) => playState === 'running').length`;
+    await waitFor(() => window.ask<number>(moving)).toBe(0);
+    const seen: string[] = [];
+    for (let look = 0; look < 4; look += 1) seen.push(await tickOn(window));
+    expect(new Set(seen).size).toBe(1);
+    expect(await window.ask<string>(`${ELEMENT}.shadowRoot.textContent`)).toMatch(/\d\d:\d\d \(Brasília\)/);
+  });
+
+  /** The pixels of the badge, as the window shows them. */
+  async function tickOn(window: EngineWindow): Promise<string> {
+    const box = await window.ask<{ x: number; y: number; width: number; height: number; ratio: number }>(
+      `(() => { const { x, y, width, height } = ${part('.badge')}.getBoundingClientRect(); return { x, y, width, height, ratio: devicePixelRatio }; })()`,
+    );
+    const picture = PNG.sync.read(await window.screenshot());
+    const [left, top, width, height] = [box.x, box.y, box.width, box.height].map((length) =>
+      Math.round(length * box.ratio),
+    ) as [number, number, number, number];
+    const badge = new PNG({ width, height });
+    PNG.bitblt(picture, badge, left, top, width, height, 0, 0);
+    return badge.data.toString('base64');
+  }
+});
+
+async function refund(orderCode: string): Promise<void> {
+  const { refundCardPayment } = await fixture.live.request(
+    'mutation ($orderCode: String!) { refundCardPayment(input: { orderCode: $orderCode }) { __typename } }',
+    { orderCode },
+  );
+  expect(refundCardPayment.__typename).toBe('RefundSuccess');
+  await fixture.pass(1);
+}
+
+function save(folder: string, name: string, picture: Buffer): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name.replace(/\W+/g, '-').slice(0, 100)}.png`), picture);
+}
+
+function sideBySide(each: readonly Buffer[]): Buffer {
+  const drawn = each.map((picture) => PNG.sync.read(picture));
+  const width = drawn.reduce((sum, picture) => sum + picture.width, 0);
+  const all = new PNG({ width, height: Math.max(...drawn.map(({ height }) => height)) });
+  let left = 0;
+  for (const picture of drawn) {
+    PNG.bitblt(picture, all, 0, 0, picture.width, picture.height, left, 0);
+    left += picture.width;
+  }
+  return PNG.sync.write(all);
+}

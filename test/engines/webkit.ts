@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { Builder, Capabilities, type WebDriver, type WebElement } from 'selenium-webdriver';
+import { vi } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { type Engine, type EngineWindow, SIZE, TIME_ZONE } from './engine.ts';
+
+const PATIENCE = { timeout: 20_000, interval: 50 };
+
+/** Starts WebKit: a screen in memory, on which each visit has a browser and a driver of its own. */
+export async function startWebKit(): Promise<Engine> {
+  const { PSA_XVFB = 'Xvfb', PSA_WEBKIT_DRIVER = 'WebKitWebDriver', PSA_MINI_BROWSER } = process.env;
+  const programs = new Set<ChildProcess>();
+  // They must not outlive a test run that is killed.
+  const kill = () => {
+    for (const program of programs) program.kill();
+  };
+  process.once('exit', kill);
+  const end = async (program: ChildProcess) => {
+    program.kill();
+    if (program.exitCode === null && program.signalCode === null) await once(program, 'exit');
+    programs.delete(program);
+  };
+  const screen = spawn(PSA_XVFB, ['-displayfd', '3', '-screen', '0', '1600x1200x24', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  programs.add(screen);
+  const [display] = (await once(screen.stdio[3] as Readable, 'data')) as [Buffer];
+  const env = { ...process.env, DISPLAY: `:${String(display).trim()}`, TZ: TIME_ZONE, LANG: 'C.UTF-8' };
+  const capabilities = new Capabilities({
+    browserName: 'MiniBrowser',
+    'webkitgtk:browserOptions': { binary: PSA_MINI_BROWSER, args: ['--automation'] },
+  });
+  return {
+    async visit(address) {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      // A driver may hang where it starts a browser while its last one is ending.
+      const program = spawn(PSA_WEBKIT_DRIVER, [`--port=${port}`], { stdio: 'ignore', env });
+      programs.add(program);
+      await vi.waitFor(() => fetch(`${url}/status`), PATIENCE);
+      const driver = await new Builder().usingServer(url).withCapabilities(capabilities).build();
+      await driver.manage().window().setRect(SIZE);
+      const leave = async () => {
+        await driver.quit();
+        await end(program);
+      };
+      const window = windowOf(driver, await driver.getWindowHandle(), leave);
+      await window.goto(address);
+      return window;
+    },
+    async close() {
+      await Promise.all([...programs].map(end));
+      process.off('exit', kill);
+    },
+  };
+}
+
+function windowOf(driver: WebDriver, handle: string, leave: () => Promise<void>): EngineWindow {
+  const here = () => driver.switchTo().window(handle);
+  const find = async (element: string) => {
+    await here();
+    const found = await driver.executeScript<WebElement | null>(`return ${element}`);
+    if (!found) throw new Error(`There is no ${element} on ${await driver.getCurrentUrl()}`);
+    return found;
+  };
+  return {
+    async goto(url) {
+      await here();
+      await driver.get(url);
+    },
+    async reload() {
+      await here();
+      await driver.navigate().refresh();
+    },
+    async ask<Value>(expression: string) {
+      await here();
+      return driver.executeScript<Value>(`return ${expression}`);
+    },
+    click: async (element) => (await find(element)).click(),
+    async type(element, text) {
+      // Keys go to the window with the focus of the screen, and without a window manager that may be none.
+      const field = await find(element);
+      await driver.executeScript(
+        `const [field, text] = arguments;
+        field.focus();
+        field.value = text;
+        field.dispatchEvent(new InputEvent('input', { bubbles: true }));`,
+        field,
+        text,
+      );
+    },
+    async opened(act) {
+      const before = await driver.getAllWindowHandles();
+      await act();
+      return vi.waitFor(async () => {
+        const [opened] = (await driver.getAllWindowHandles()).filter((each) => !before.includes(each));
+        if (!opened) throw new Error('no window has opened');
+        return windowOf(driver, opened, leave);
+      }, PATIENCE);
+    },
+    isClosed: async () => !(await driver.getAllWindowHandles()).includes(handle),
+    async screenshot() {
+      await here();
+      return Buffer.from(await driver.takeScreenshot(), 'base64');
+    },
+    leave,
+  };
+}

@@ -1,0 +1,48 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProgram, installPackages, isExecutable } from './debian.mjs';
+
+/** WebKit's own small browser, which comes with the library and is in no PATH. */
+function findMiniBrowser() {
+  const folders = ['/usr/lib', ...foldersIn('/usr/lib')].flatMap((folder) =>
+    ['webkit2gtk-4.1', 'webkitgtk-6.0', 'webkit2gtk-4.0'].map((name) => join(folder, name)),
+  );
+  return folders.map((folder) => join(folder, 'MiniBrowser')).find(isExecutable);
+}
+
+/** @param {string} path */
+function foldersIn(path) {
+  try {
+    return readdirSync(path).map((name) => join(path, name));
+  } catch {
+    return [];
+  }
+}
+
+/** The programs of the engines beside Chromium, by the variable that names each, and the package of Debian that has it. */
+const PROGRAMS = /** @type {const} */ ([
+  { variable: 'PSA_FIREFOX', debian: 'firefox-esr', find: () => findProgram(['firefox-esr', 'firefox']) },
+  {
+    variable: 'PSA_WEBKIT_DRIVER',
+    debian: 'webkit2gtk-driver',
+    find: () => findProgram(['WebKitWebDriver']),
+  },
+  { variable: 'PSA_MINI_BROWSER', debian: 'libwebkit2gtk-4.1-0', find: findMiniBrowser },
+  { variable: 'PSA_XVFB', debian: 'xvfb', find: () => findProgram(['Xvfb']) },
+]);
+
+/**
+ * Finds Firefox and WebKit, or installs Debian's where that needs no password.
+ * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
+ */
+export async function ensureEngines() {
+  const missing = () => PROGRAMS.filter(({ find }) => !find()).map(({ debian }) => debian);
+  const absent = missing();
+  if (absent.length > 0) await installPackages('Firefox and WebKit', absent);
+  const still = missing();
+  if (still.length > 0)
+    return {
+      problem: `The tests in three browsers need Firefox and WebKit: install Debian’s ${still.map((name) => `"${name}"`).join(', ')}.`,
+    };
+  return { variables: Object.fromEntries(PROGRAMS.map(({ variable, find }) => [variable, find() ?? ''])) };
+}
