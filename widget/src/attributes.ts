@@ -1,6 +1,7 @@
+import type { Transport } from './follow/transport.ts';
+import type { Labels } from './locales/texts.ts';
 import type { CustomerInput } from './operations.ts';
 import type { CheckoutMode } from './payment-window.ts';
-import type { Labels, PsaCheckout } from './psa-checkout.ts';
 
 /** The attributes of `<psa-checkout>` for typed markup; the last two are properties without an attribute. */
 export interface PsaCheckoutAttributes {
@@ -8,7 +9,7 @@ export interface PsaCheckoutAttributes {
   token?: string | undefined;
   methods?: 'card' | 'pix' | 'pix card' | 'card pix' | undefined;
   mode?: CheckoutMode | undefined;
-  transport?: PsaCheckout['transport'] | undefined;
+  transport?: 'auto' | Transport | undefined;
   'amount-cents'?: number | undefined;
   'order-code'?: string | undefined;
   'payment-token'?: string | undefined;

@@ -23,7 +23,6 @@ import type {
   StartCheckoutInput,
 } from './operations.ts';
 import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
-import type { PixView } from './pix.ts';
 import {
   attemptId,
   findVisit,
@@ -37,6 +36,8 @@ import {
   saveVisit,
   type Visit,
 } from './storage.ts';
+
+import type { PixView } from './views.ts';
 
 export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   endpoint?: string | undefined;

@@ -3,8 +3,8 @@
 import type { html as Html, LitElement, TemplateResult } from 'lit';
 import { styles } from './delivered.styles.ts';
 import { texts } from './locales/pt-BR.delivered.ts';
+import type { Labels } from './locales/texts.ts';
 import type { DeliveredContent } from './operations.ts';
-import type { Labels } from './psa-checkout.ts';
 
 /** How long a button says that its content was copied. */
 const COPIED_MS = 4_000;

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout-controller.ts';
+import type { Labels } from './locales/texts.ts';
 import type { CheckoutMethod } from './methods.ts';
-import type { Labels, PsaCheckout } from './psa-checkout.ts';
 
 /**
  * Renders an icon; without a path it is the spinner. They are two templates, so that an icon is never the element that was
@@ -18,7 +18,7 @@ const payName = (method?: CheckoutMethod) => (method === 'pix' ? 'payPix' : 'pay
 
 /** Renders a button for each method. A lone one has the page's label, which is the name of the group of several. */
 export function methodButtons(
-  element: PsaCheckout,
+  element: { readonly disabled: boolean; start(method?: CheckoutMethod): Promise<void> },
   checkout: CheckoutController,
   text: (name: keyof Labels) => string,
 ): TemplateResult {

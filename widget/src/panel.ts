@@ -1,33 +1,8 @@
 import type { html as Html, LitElement, TemplateResult } from 'lit';
-import type { CheckoutConnection, CheckoutState } from './checkout-state.ts';
-import type { CheckoutMethod } from './methods.ts';
+import type { CheckoutState } from './checkout-state.ts';
 import type { CheckoutPayment } from './operations.ts';
 import { styles } from './panel.styles.ts';
-import type { PixView } from './pix.ts';
-import type { Labels } from './psa-checkout.ts';
-
-export interface PanelView {
-  state: CheckoutState;
-  connection: CheckoutConnection;
-  /** The language of the shown texts; undefined until they are loaded. */
-  locale: string | undefined;
-  text: (name: keyof Labels) => string;
-  /** Seconds until the payment expires; undefined before the server's first answer. */
-  seconds: number | undefined;
-  /** The address of the payment page, if it is a safe one. */
-  url: string | undefined;
-  target: '_top' | '_blank';
-  /** The view of a payment by PIX. */
-  pix: PixView | undefined;
-  /** The content that a paid payment has delivered. */
-  delivered: TemplateResult | undefined;
-  /** The methods that the payer can choose. */
-  methods: readonly CheckoutMethod[];
-  onStart: (method: CheckoutMethod) => void;
-  onLink: (event: Event) => void;
-  onRetry: () => void;
-  onReset: () => void;
-}
+import type { PanelView } from './views.ts';
 
 /** Adds styles to those of an element: the panel's, or those of a further chunk. */
 export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text = styles): void {

@@ -1,31 +1,15 @@
 // The chunk of a payment by PIX, which loads with the first one. As the payment chunk, it imports nothing from the entry at
 // run time; `html` is a parameter, because it must not load Lit again.
-import type { html as Html, LitElement, TemplateResult } from 'lit';
+import type { LitElement } from 'lit';
 import { texts } from './locales/pt-BR.pix.ts';
 import type { CheckoutPayment } from './operations.ts';
-import type { PanelView } from './panel.ts';
 import { styles } from './pix.styles.ts';
-import type { Labels } from './psa-checkout.ts';
+import type { PixView } from './views.ts';
 
 /** How long the button says that the code was copied. */
 const COPIED_MS = 4_000;
 /** A phone cannot read the QR code of its own screen. */
 const PHONE = '(pointer: coarse) and (max-width: 48rem)';
-
-type Money = (cents: number) => string;
-
-/** The view of payments by PIX in one element. */
-export interface PixView {
-  /** The texts in Portuguese. */
-  texts: typeof texts;
-  hint(payment: CheckoutPayment): keyof Labels;
-  /** The name of the one who is paid, out of the code; undefined while there is none. */
-  payee(payment: CheckoutPayment): string | undefined;
-  /** Renders the code while it can be paid. */
-  code(html: typeof Html, view: PanelView, money: Money): TemplateResult | undefined;
-  /** Renders the money that came and was sent back. */
-  returned(html: typeof Html, view: PanelView, money: Money): TemplateResult;
-}
 
 type PixHost = Pick<LitElement, 'renderRoot' | 'requestUpdate'>;
 

@@ -11,7 +11,7 @@ import type { PsaCheckoutEventMap } from './events.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
 import { first } from './locales/pt-BR.first.ts';
-import type { DeliveredTexts, PixTexts, Texts } from './locales/texts.ts';
+import type { DeliveredTexts, Labels, PixTexts, Texts } from './locales/texts.ts';
 import { icon, methodButtons } from './method-buttons.ts';
 import type { CheckoutMethod } from './methods.ts';
 import type {
@@ -38,6 +38,7 @@ export type {
   CheckoutPayment,
   CheckoutPhase,
   CustomerInput,
+  Labels,
   Payment,
   PaymentStatus,
   PixCode,
@@ -48,9 +49,6 @@ export type {
 };
 
 type Locale = 'pt-BR' | 'en' | 'es';
-
-/** The element's texts, and one for each error code. */
-export type Labels = Record<keyof Texts | keyof PixTexts | keyof DeliveredTexts | CheckoutErrorCode, string>;
 
 /** The texts of a language; those of a payment by PIX take the place of others with the same name. */
 interface Language {

@@ -1,3 +1,5 @@
+import type { CheckoutErrorCode } from '../checkout-state.ts';
+
 /** The texts of the element before its payment chunk is loaded, or where it cannot be loaded. */
 export interface FirstTexts {
   pay: string;
@@ -87,3 +89,6 @@ export interface DeliveredTexts {
 }
 
 export type Texts = FirstTexts & PaymentTexts;
+
+/** The element's texts, and one for each error code. */
+export type Labels = Record<keyof Texts | keyof PixTexts | keyof DeliveredTexts | CheckoutErrorCode, string>;
