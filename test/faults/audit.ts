@@ -1,5 +1,6 @@
 import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
 import type { PaymentStatus } from '../../server/src/receiving/model.ts';
+import type { CycleStatus, SubscriptionStatus } from '../../server/src/subscriptions/model.ts';
 import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
 import { rulesOfLtc } from './ltc-rules.ts';
@@ -9,6 +10,7 @@ import { RULES_OF_SUBSCRIPTIONS } from './subscription-rules.ts';
 export interface Audit {
   payments: AuditedPayment[];
   pixPayments: AuditedPixPayment[];
+  subscriptions: AuditedSubscription[];
   payouts: AuditedPayout[];
   subaccountPayouts: AuditedPayout[];
   subaccounts: AuditedSubaccount[];
@@ -25,7 +27,7 @@ export interface AuditedPayment {
   hasOpenCharge: boolean;
 }
 
-/** A payment or a charge by PIX. */
+/** A payment by PIX or LTC, or a charge. */
 export interface AuditedPixPayment {
   paymentId: string;
   /** The idempotency key that it was created with. */
@@ -35,6 +37,21 @@ export interface AuditedPixPayment {
   amountCents: number;
   /** The bank's names of the credits that are recorded, and the number of those that were sent back. */
   credits: string[];
+  returned: number;
+  /** The transactions of Litecoin that the merchant has, sorted. */
+  outputs: string[];
+}
+
+/** A recurring PIX, with the states of its cycles in their order. */
+export interface AuditedSubscription {
+  subscriptionId: string;
+  /** The idempotency key that it was created with. */
+  key: string | null;
+  status: SubscriptionStatus;
+  version: number;
+  amountCents: number;
+  cycles: CycleStatus[];
+  /** The number of credits that were sent back. */
   returned: number;
 }
 
@@ -62,19 +79,18 @@ export interface AuditedSubaccount {
 /** `now` is the server's. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
-  const [, payments, pixPayments, payouts, subaccountPayouts, subaccounts, ...found] = await server.ask(
-    'query',
-    [
+  const [, payments, pixPayments, subscriptions, payouts, subaccountPayouts, subaccounts, ...found] =
+    await server.ask('query', [
       // Holds up writers; a transaction that a killed server has left in its database is waited for.
       'lock table stream in exclusive mode',
       PAYMENTS,
       PIX_PAYMENTS,
+      SUBSCRIPTIONS,
       PAYOUTS,
       SUBACCOUNT_PAYOUTS,
       SUBACCOUNTS,
       ...Object.values(broken),
-    ],
-  );
+    ]);
   const violations = Object.keys(broken).flatMap((rule, index) =>
     found[index]!.length === 0
       ? []
@@ -83,6 +99,7 @@ export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promis
   return {
     payments: payments as AuditedPayment[],
     pixPayments: pixPayments as AuditedPixPayment[],
+    subscriptions: subscriptions as AuditedSubscription[],
     payouts: payouts as AuditedPayout[],
     subaccountPayouts: subaccountPayouts as AuditedPayout[],
     subaccounts: subaccounts as AuditedSubaccount[],
@@ -100,11 +117,23 @@ const PIX_PAYMENTS = `
     select coalesce(jsonb_agg(end_to_end_id), '[]') from pix_credit c where c.payment_id = id
   ) as credits, (
     select count(*) from pix_credit c where c.payment_id = id and returned_at is not null
-  ) as returned
+  ) as returned, (
+    select coalesce(jsonb_agg(txid order by txid), '[]') from ltc_output o
+    where o.payment_id = id and o.state = 'credited'
+  ) as outputs
   from (
     select payment_id as id, status, version, amount_cents from payment
     union all select charge_id, status, version, amount_cents from charge
   ) p left join idempotency on resource_id = id`;
+
+const SUBSCRIPTIONS = `
+  select subscription_id as "subscriptionId", key, status, version, amount_cents as "amountCents", (
+    select coalesce(jsonb_agg(c.status order by c.number), '[]') from subscription_cycle c
+    where c.subscription_id = s.subscription_id
+  ) as cycles, (
+    select count(*) from pix_credit c where c.payment_id = s.subscription_id and returned_at is not null
+  ) as returned
+  from pix_subscription s left join idempotency on resource_id = subscription_id`;
 
 const PAYOUTS = `
   select withdrawal_id as id, key, destination as whose, status, version, amount_cents as "amountCents"

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { PayResult } from '../../server/src/card-payments/hosted-checkout.ts';
 import type { UpstreamTuning } from '../../server/src/modes/remote.ts';
 import type { PaymentStatus } from '../../server/src/receiving/model.ts';
+import type { SubscriptionStatus } from '../../server/src/subscriptions/model.ts';
 import { captureOutput } from '../support/log-capture.ts';
 
 /**
@@ -21,6 +22,9 @@ export interface Cut {
   verdict: 'cut-before' | 'cut-after';
   after: number;
 }
+
+/** A payment by LTC after a change. */
+type OfLtc = { status: PaymentStatus | null };
 
 /** The requests to server.mjs, and their answers. */
 export interface Requests {
@@ -49,7 +53,17 @@ export interface Requests {
   passed(request: null): string[];
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
   /** A payer's order to its bank, once under the name of its credit, and the bank's notification. */
-  payPix(request: { paymentId: string; endToEndId: string }): { status: PaymentStatus | null };
+  payPix(request: { paymentId: string; endToEndId: string }): {
+    status: PaymentStatus | SubscriptionStatus | null;
+  };
+  /** A payer ends a subscription in its bank, which notifies the service. */
+  endAtBank(request: { subscriptionId: string }): { status: SubscriptionStatus | null };
+  /** An output with a share of a payment's amount, or more confirmations of it, and the network's notification. */
+  sendLtc(request: { paymentId: string; txid: string; share: number; confirmations: number }): OfLtc;
+  /** An output that the chain loses, and the network's notification. */
+  reorganiseLtc(request: { paymentId: string; txid: string }): OfLtc;
+  /** The operator's `psa ltc credit`. */
+  creditLtcOf(request: { paymentId: string }): OfLtc;
   refund(request: { orderCode: string }): null;
   /** Money that comes in from elsewhere, once under its name however often it is asked for. */
   credit(request: { name: string; cents: number; litoshi: number }): null;

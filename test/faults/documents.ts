@@ -1,3 +1,5 @@
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
+
 // What takes money out, asked for with a key: `done` is what was made or why not.
 
 export const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
@@ -12,3 +14,11 @@ export const GIVE = `mutation ($input: TransferToSubaccountInput!) {
 export const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
   done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code message } }
 }`;
+
+export const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
+  configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } ... on UserError { message } }
+}`;
+/** The optional events that have a webhook each, beside those of payments. */
+export const OPTED_INTO = OPTIONAL_WEBHOOK_EVENTS.filter((event) =>
+  /^(subscription|dispute)\./.test(event),
+).map((event) => event.replace('.', '_').toUpperCase());

@@ -3,11 +3,14 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { audit } from './audit.ts';
 import { type ChildServer, ServerDied, spawnServer } from './child.ts';
 import { CARDS, createCustomers } from './customers.ts';
+import { CONFIGURE, OPTED_INTO } from './documents.ts';
 import { complaintsOfPosted } from './ledger-check.ts';
 import type { Errand } from './load.ts';
+import { createLtcPayers, LTC_PAYERS } from './ltc-payers.ts';
 import { createWithdrawers, DESTINATIONS, PIX_KEYS } from './payout-clients.ts';
 import { createPixPayers, PAYERS } from './pix-payers.ts';
 import type { Random } from './random.ts';
+import { createRecurringPayers, DAYS_OF_TWO_CYCLES, RECURRING_PAYERS } from './recurring-payers.ts';
 import { type As, clientOf, createShoppers } from './shoppers.ts';
 import { createSubscriber } from './subscriber.ts';
 import { ASKED } from './watch.mjs';
@@ -22,7 +25,13 @@ const BETWEEN_LIVES_MS = 45 * SECOND_MS;
 /** The limit of turbo payouts, among ten payouts an hour. */
 const ANOTHER_PAYOUT_MS = 12 * MINUTE_MS;
 /** The end: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
-const LATER_MS = [MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, 20 * DAY_MS, MINUTE_MS, HOUR_MS];
+const LATER_MS = [
+  ...[MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS],
+  ...Array<number>(DAYS_OF_TWO_CYCLES).fill(DAY_MS),
+  ...[20 * DAY_MS, MINUTE_MS, HOUR_MS],
+];
+/** Longer than anything takes. */
+const REST_MS = 25 * DAY_MS;
 /** The money that can be paid out. */
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 
@@ -53,9 +62,11 @@ export async function openStand({
   const customers = createCustomers(random);
   const withdrawers = createWithdrawers(random);
   const pixPayers = createPixPayers(random);
+  const ltcPayers = createLtcPayers(random);
+  const recurringPayers = createRecurringPayers(random);
   const shoppers = createShoppers(KEYS);
   const subscribers = [createSubscriber('ws'), createSubscriber('sse')];
-  const stories = storiesOf({ customers, pixPayers, withdrawers, shoppers });
+  const stories = storiesOf({ customers, pixPayers, ltcPayers, recurringPayers, withdrawers, shoppers });
   const seen = new Set<string>();
   let refusing = false;
   const receiver: Receiver = await startReceiver((response, { headers }) => {
@@ -88,6 +99,8 @@ export async function openStand({
     const complaints = [
       ...customers.complaints(books.payments, { final }),
       ...pixPayers.complaints(books, { final }),
+      ...ltcPayers.complaints(books, { final }),
+      ...recurringPayers.complaints(books, { final }),
       ...withdrawers.complaints(books, { final }),
       ...(await shoppers.complaints(server)),
     ];
@@ -124,7 +137,7 @@ export async function openStand({
       const endpoint = `${url}/graphql`;
       speak = clientOf(endpoint, ASKED);
       for (const key of Object.values(KEYS))
-        await as(key).request(CONFIGURE, { input: { url: receiver.url } });
+        await as(key).request(CONFIGURE, { input: { url: receiver.url, optionalEvents: OPTED_INTO } });
       await server.ask('credit', OPENING);
       for (const subscriber of subscribers) await subscriber.attach(endpoint, KEYS.live);
       await server.ask('settle', null);
@@ -142,12 +155,17 @@ export async function openStand({
       open.push(requestOptions);
       await run(requestOptions);
       for (const ms of thenMs) await pass(ms);
+      requestOptions.becomeLate?.();
+      await run(requestOptions);
       refusing = false;
       open = open.filter((each) => each !== requestOptions);
     },
 
     /** The boundaries that it has reached since this was last asked. */
     passed: () => server.ask('passed', null),
+
+    /** Waits until nothing of the earlier stories is under way. */
+    rest: () => pass(REST_MS),
 
     /** Whether the server dies at this boundary while this is done; it goes on where it does not reach it. */
     async diesAt(boundary: string, work: () => Promise<unknown>): Promise<boolean> {
@@ -224,10 +242,6 @@ export function createSpares(): Spares {
   };
 }
 
-const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
-  configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } ... on UserError { message } }
-}`;
-
 const cardLeadingTo = (status: string, after = 0) =>
   CARDS.filter((card) => card?.leadsTo === status)[after] ?? null;
 
@@ -235,11 +249,15 @@ const cardLeadingTo = (status: string, after = 0) =>
 function storiesOf({
   customers,
   pixPayers,
+  ltcPayers,
+  recurringPayers,
   withdrawers,
   shoppers,
 }: {
   customers: ReturnType<typeof createCustomers>;
   pixPayers: ReturnType<typeof createPixPayers>;
+  ltcPayers: ReturnType<typeof createLtcPayers>;
+  recurringPayers: ReturnType<typeof createRecurringPayers>;
   withdrawers: ReturnType<typeof createWithdrawers>;
   shoppers: ReturnType<typeof createShoppers>;
 }): Story[] {
@@ -254,10 +272,26 @@ function storiesOf({
     { newErrand: order({ card: cardLeadingTo('failed'), refundIt: false }) },
     { newErrand: order({ card: null, refundIt: false }), refused: true, thenMs: [HOUR_MS] },
     { newErrand: order(paid), refused: true, thenMs: [6 * SECOND_MS] },
-    // Long enough for credits to come by themselves, for a code that is late, for an expiry, and for what comes after it.
+    // Long enough for credits to come by themselves, for a code that is late, for an expiry, for what comes after it, and for a claim.
     ...PAYERS.map((payer) => ({
       newErrand: () => pixPayers.newSale(payer),
-      thenMs: [5 * SECOND_MS, 15 * SECOND_MS, 32 * MINUTE_MS],
+      thenMs: [
+        ...[5 * SECOND_MS, 15 * SECOND_MS, 32 * MINUTE_MS],
+        ...(payer.email?.startsWith('contesta') ? [8 * DAY_MS] : []),
+      ],
+    })),
+    // The last day is that in which what was seen in time may be confirmed.
+    ...LTC_PAYERS.map((payer) => ({
+      newErrand: () => ltcPayers.newDeal(payer),
+      thenMs: [15 * SECOND_MS, 32 * MINUTE_MS, DAY_MS],
+    })),
+    // Days in which the second cycle is instructed, debited, and debited again.
+    ...RECURRING_PAYERS.map((payer) => ({
+      newErrand: () => recurringPayers.newContract(payer),
+      thenMs: [
+        15 * SECOND_MS,
+        ...Array<number>(payer.does.includes('pay') ? DAYS_OF_TWO_CYCLES : 2).fill(DAY_MS),
+      ],
     })),
     ...DESTINATIONS.map((to) => ({
       newErrand: () => withdrawers.newWithdrawal(to),

@@ -9,11 +9,14 @@ import { scale } from '../support/scale.ts';
 import { type Audit, audit } from './audit.ts';
 import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.ts';
 import { createCustomers } from './customers.ts';
+import { CONFIGURE, OPTED_INTO } from './documents.ts';
 import { complaintsOfPosted, refusingSomeOnce } from './ledger-check.ts';
 import { createCrowd } from './load.ts';
+import { createLtcPayers } from './ltc-payers.ts';
 import { createWithdrawers } from './payout-clients.ts';
 import { createPixPayers } from './pix-payers.ts';
 import { chosenSeed, createRandom, type Random } from './random.ts';
+import { createRecurringPayers, DAYS_OF_TWO_CYCLES } from './recurring-payers.ts';
 
 const KILLS = scale('KILLS');
 const CLIENTS = 8;
@@ -23,9 +26,14 @@ const BETWEEN_LIVES_MS = 45_000;
 /** Every so many lives an hour has passed too, so that there may be payouts again. */
 const LIVES_IN_AN_HOUR = 16;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const aheadInLife = (life: number) => life * BETWEEN_LIVES_MS + Math.floor(life / LIVES_IN_AN_HOUR) * HOUR_MS;
 /** The end: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
-const LATER_MS = [60_000, 15 * 60_000, HOUR_MS, 6 * HOUR_MS, 20 * 24 * HOUR_MS, 60_000, HOUR_MS];
+const LATER_MS = [
+  ...[60_000, 15 * 60_000, HOUR_MS, 6 * HOUR_MS],
+  ...Array<number>(DAYS_OF_TWO_CYCLES).fill(DAY_MS),
+  ...[20 * DAY_MS, 60_000, HOUR_MS],
+];
 /** The money that can be paid out. */
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 
@@ -53,11 +61,15 @@ test.each(inThisRun(engines))(
     const customers = createCustomers(random);
     const withdrawers = createWithdrawers(random);
     const pixPayers = createPixPayers(random);
+    const ltcPayers = createLtcPayers(random);
+    const recurringPayers = createRecurringPayers(random);
     const crowd = createCrowd(LIVE_KEY, () =>
       random.pick([
         () => customers.newOrder(),
         () => customers.newOrder(),
         () => pixPayers.newSale(),
+        () => ltcPayers.newDeal(),
+        () => recurringPayers.newContract(),
         () => withdrawers.newWithdrawal(),
         () => withdrawers.newClient(),
       ])(),
@@ -78,7 +90,9 @@ test.each(inThisRun(engines))(
       const { url } = await server.ask('start', { environment, clockAheadMs, dieAt, brief: true });
       // Within a second it has an answer; on a busy machine the first may be that the database has given none.
       await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 60_000 }).toBe(200);
-      await createClient(`${url}/graphql`, LIVE_KEY).request(CONFIGURE, { input: { url: receiver.url } });
+      await createClient(`${url}/graphql`, LIVE_KEY).request(CONFIGURE, {
+        input: { url: receiver.url, optionalEvents: OPTED_INTO },
+      });
       await server.ask('credit', OPENING);
       await server.ask('settle', null);
       await look(server, { clockAheadMs, final: false });
@@ -94,6 +108,8 @@ test.each(inThisRun(engines))(
       const complaints = [
         ...customers.complaints(payments, { final }),
         ...pixPayers.complaints(books, { final }),
+        ...ltcPayers.complaints(books, { final }),
+        ...recurringPayers.complaints(books, { final }),
         ...withdrawers.complaints(books, { final }),
       ];
       expect({ violations, complaints, faults: server.faults }, `PSA_FAULTS_SEED=${seed}`).toEqual({
@@ -143,7 +159,9 @@ test.each(inThisRun(engines))(
     const { orders, refunds } = customers.tally();
     const { withdrawals, clients, clientPayouts } = withdrawers.tally();
     const { sales } = pixPayers.tally();
-    const done = [orders, sales, withdrawals, clients, clientPayouts];
+    const deals = ltcPayers.tally();
+    const contracts = recurringPayers.tally();
+    const done = [orders, sales, deals, contracts, withdrawals, clients, clientPayouts];
     // Each of these is announced; none may be among the few requests of lives that all ended early.
     if (withdrawals + clientPayouts > 0) expect(sent, `PSA_FAULTS_SEED=${seed}`).toBeGreaterThan(0);
     if (KILLS >= 50) for (const many of done) expect(many).toBeGreaterThan(KILLS / 4);
@@ -153,15 +171,11 @@ test.each(inThisRun(engines))(
     ).toBeGreaterThan(0);
     process.stdout.write(
       `${engine}: killed ${deaths.length} times, audited ${audits} times; ${crowd.acknowledged()} answers: ` +
-        `${orders} card payments, ${refunds} refunds, ${sales} PIX payments, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +
+        `${orders} card payments, ${refunds} refunds, ${sales} PIX payments, ${deals} by LTC, ${contracts} subscriptions, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +
         `${sent} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
     );
   },
 );
-
-const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
-  configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } ... on UserError { message } }
-}`;
 
 type Death = { at: 'start' | 'statement'; moment: Moment } | { at: 'answer'; answer: number; turns: number };
 

@@ -7,6 +7,8 @@ export interface Errand {
   isOpen(server: ChildServer): boolean;
   /** Asks for one thing. */
   step(server: ChildServer, api: GraphQLClient): Promise<void>;
+  /** Its time is over: from now on it asks for what comes after that. */
+  becomeLate?(): void;
 }
 
 /** Clients that do each other's requests: a free one takes up the oldest open request, or a new one. */

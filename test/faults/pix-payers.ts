@@ -2,6 +2,7 @@ import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import type { Audit } from './audit.ts';
 import { OPEN } from './documents.ts';
 import { type Errand, repeated } from './load.ts';
+import { offerWithCodes } from './offers.ts';
 import type { Random } from './random.ts';
 
 /** One payment or split charge by PIX as its merchant and its payer know it. */
@@ -53,6 +54,8 @@ export const PAYERS: readonly Payer[] = [
   { email: 'paga-duas@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 1 },
   { email: 'paga-outro@psa.example', pays: 0, refunds: [], leadsTo: ['expired'], returned: 1 },
   { email: 'paga-tarde@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 0 },
+  { email: 'contesta-ganha@psa.example', pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
+  { email: 'contesta-perde@psa.example', pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
   { email: 'demora-codigo@psa.example', pays: 0, refunds: [], leadsTo: ['expired'], returned: 0 },
   { email: 'sem-codigo@psa.example', pays: 0, refunds: [], leadsTo: ['failed'], returned: 0 },
 ];
@@ -73,12 +76,6 @@ const CHARGE = `mutation ($input: CreateChargeInput!) {
 }`;
 const REFUND_CHARGE = `mutation ($input: RefundChargeInput!) {
   refundCharge(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
-}`;
-const PRODUCT = `mutation ($input: CreateProductInput!) {
-  createProduct(input: $input) { ... on ProductSuccess { product { productId } } }
-}`;
-const DELIVERY = `mutation ($input: CreateDeliveryInput!) {
-  createDelivery(input: $input) { ... on DeliverySuccess { replayed } }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
   refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
@@ -121,12 +118,7 @@ export function createPixPayers(random: Random) {
   const step = async (sale: Sale, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
     const { key, valueCents, payer, twice } = sale;
     if (payer.codes !== undefined && sale.productId === null) {
-      const { createProduct } = await api.request(PRODUCT, { input: { name: key, priceCents: valueCents } });
-      const { productId } = createProduct.product;
-      const codes = Array.from({ length: payer.codes }, (_, nth) => `${productId} ${nth}`);
-      const input = { productId, content: { codes }, idempotencyKey: `entrega:${productId}` };
-      await repeated(twice, () => api.request(DELIVERY, { input }));
-      sale.productId = productId;
+      sale.productId = await offerWithCodes(api, { name: key, valueCents, codes: payer.codes, twice });
       return;
     }
     if (sale.paymentId === null) {
@@ -149,7 +141,7 @@ export function createPixPayers(random: Random) {
         twice,
         async () => (await server.ask('payPix', { paymentId, endToEndId })).status,
       );
-      sale.status ??= statuses.at(-1) ?? null;
+      sale.status ??= (statuses.at(-1) ?? null) as PaymentStatus | null;
       sale.sent += 1;
       return;
     }

@@ -103,9 +103,29 @@ const answers = {
   },
   async payPix({ paymentId, endToEndId }) {
     await app.embedded.pix.pay({ txid: paymentId.slice(paymentId.lastIndexOf('_') + 1), endToEndId });
-    const { payments, charges } = app.embedded;
+    const { payments, charges, subscriptions } = app.embedded;
+    if (paymentId.startsWith('psa_sub_'))
+      return { status: (await subscriptions.receive(live, paymentId))?.status ?? null };
     const family = paymentId.startsWith('psa_') ? payments : charges;
     return { status: (await family.receive(live, paymentId))?.status ?? null };
+  },
+  async endAtBank({ subscriptionId }) {
+    const { pix, subscriptions } = app.embedded;
+    await pix.endByPayer(subscriptionId.slice('psa_sub_'.length));
+    return { status: (await subscriptions.receive(live, subscriptionId))?.status ?? null };
+  },
+  async sendLtc({ paymentId, txid, share, confirmations }) {
+    const { address, litoshi } = await ltcRequestOf(paymentId);
+    await app.embedded.litecoin.send(address, { txid, litoshi: Math.ceil(litoshi * share), confirmations });
+    return receiveLtc(paymentId);
+  },
+  async reorganiseLtc({ paymentId, txid }) {
+    await app.embedded.litecoin.reorganise((await ltcRequestOf(paymentId)).address, txid);
+    return receiveLtc(paymentId);
+  },
+  async creditLtcOf({ paymentId }) {
+    await app.embedded.ltc.creditUnmatched(live, paymentId);
+    return receiveLtc(paymentId);
   },
   refund: ({ orderCode }) => app.embedded.cardPayments.refund(live, orderCode),
   async credit({ name, cents, litoshi }) {
@@ -126,6 +146,18 @@ const answers = {
     }),
   checkpoint: () => app.database.sql.executeQuery(CompiledQuery.raw('checkpoint')),
 };
+
+/** @param {string} paymentId */
+async function ltcRequestOf(paymentId) {
+  const payment = await app.embedded.payments.find(live, paymentId);
+  if (!payment?.ltc?.address) throw new Error(`${paymentId} has no address`);
+  return { address: payment.ltc.address, litoshi: payment.ltc.litoshi };
+}
+
+/** @param {string} paymentId */
+async function receiveLtc(paymentId) {
+  return { status: (await app.embedded.ltc.receive(live, paymentId))?.status ?? null };
+}
 
 /** Every statement of the server, BEGIN and COMMIT too, passes here on its way to either database. */
 const sendStatement = pg.Client.prototype.query;
@@ -164,7 +196,7 @@ function say(said) {
 }
 
 /** Requests that a payer or a merchant would wait for. */
-const ANSWERED = ['pay', 'payPix', 'refund'];
+const ANSWERED = ['pay', 'payPix', 'refund', 'endAtBank', 'sendLtc', 'reorganiseLtc', 'creditLtcOf'];
 
 process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request }) => {
   answers[name](request).then(

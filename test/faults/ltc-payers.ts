@@ -1,0 +1,182 @@
+import type { PaymentStatus } from '../../server/src/receiving/model.ts';
+import type { Audit } from './audit.ts';
+import { type Errand, repeated } from './load.ts';
+import { offerWithCodes } from './offers.ts';
+import type { Random } from './random.ts';
+
+/** One payment by LTC as its merchant and its payer know it. */
+interface Deal {
+  readonly key: string;
+  /** No two alike, so that a payment tells whose it is. */
+  readonly valueCents: number;
+  readonly payer: LtcPayer;
+  /** The outputs of its payer, by the place of each. */
+  readonly txids: readonly string[];
+  /** The number of steps that were acknowledged, of `payer.does`, and of `payer.doesLater`. */
+  done: number;
+  doneLater: number;
+  /** Its time is over. */
+  isLate: boolean;
+  /** Sends everything twice at once, as an impatient client does. */
+  readonly twice: boolean;
+  productId: string | null;
+  paymentId: string | null;
+  status: PaymentStatus | null;
+  version: number;
+}
+
+type Act =
+  /** A share of the amount is sent, or gets more confirmations. Two are enough. */
+  | { output: number; share: number; confirmations: number }
+  /** An output is not on the chain any more. */
+  | { gone: number }
+  /** The operator credits what is nobody's. */
+  | 'credit';
+
+/** A payer, and what becomes of its payment. */
+interface LtcPayer {
+  does: readonly Act[];
+  leadsTo: readonly PaymentStatus[];
+  /** The outputs that the merchant has in the end. */
+  credited: readonly number[];
+  /** The steps behind the expiry, and the end that they lead to. */
+  doesLater?: readonly Act[];
+  leadsLaterTo?: readonly PaymentStatus[];
+  creditedLater?: readonly number[];
+  /** The codes in stock of the product that it pays for; left out where it pays for none. */
+  codes?: number;
+}
+
+const sent = (output: number, share: number, confirmations = 2): Act => ({ output, share, confirmations });
+
+export const LTC_PAYERS: readonly LtcPayer[] = [
+  { does: [sent(0, 1)], leadsTo: ['paid'], credited: [0] },
+  { does: [sent(0, 1, 0), sent(0, 1, 1), sent(0, 1)], leadsTo: ['paid'], credited: [0] },
+  // The second comes beside what was paid.
+  { does: [sent(0, 1), sent(1, 0.3)], leadsTo: ['paid'], credited: [0, 1] },
+  { does: [sent(0, 0.5), sent(1, 0.6, 0), sent(1, 0.6)], leadsTo: ['paid'], credited: [0, 1] },
+  { does: [sent(0, 0.5), { gone: 0 }, sent(1, 1)], leadsTo: ['paid'], credited: [1] },
+  { does: [sent(0, 1)], leadsTo: ['paid'], credited: [0], codes: 1 },
+  // Seen in time, and never confirmed.
+  { does: [sent(0, 1, 1)], leadsTo: ['expired'], credited: [] },
+  {
+    // Expired where its payer was late.
+    ...{ does: [sent(0, 0.4)], leadsTo: ['failed', 'expired'], credited: [] },
+    ...{ doesLater: ['credit'], leadsLaterTo: ['failed', 'expired'], creditedLater: [0] },
+  },
+  {
+    ...{ does: [], leadsTo: ['expired'], credited: [] },
+    ...{ doesLater: [sent(0, 1)], leadsLaterTo: ['paid'], creditedLater: [0] },
+  },
+];
+
+const CREATE = `mutation ($input: CreatePaymentInput!) {
+  createPayment(input: $input) {
+    ... on PaymentSuccess { payment { paymentId } }
+    ... on UserError { code message }
+    ... on UpstreamError { lookupReference }
+  }
+}`;
+
+/**
+ * Merchants that sell by LTC, their payers, and the network. They come back with the same key, or the same output, for
+ * whatever was not answered. They remember every answer; `complaints` says where the books do not bear one out.
+ */
+export function createLtcPayers(random: Random) {
+  const deals: Deal[] = [];
+
+  function newDeal(payer: LtcPayer = random.pick(LTC_PAYERS)): Errand {
+    const number = deals.length;
+    const deal: Deal = {
+      key: `ltc:${number}`,
+      valueCents: 30_000 + number,
+      payer,
+      txids: [0, 1].map((output) => `${number}${output}`.padStart(64, '0')),
+      ...{ done: 0, doneLater: 0, isLate: false },
+      twice: random.below(4) === 0,
+      ...{ productId: null, paymentId: null, status: null, version: 0 },
+    };
+    deals.push(deal);
+    return {
+      isOpen: () => deal.paymentId === null || nextOf(deal) !== null,
+      step: (server, api) => step(deal, server, api),
+      becomeLate() {
+        deal.isLate = true;
+      },
+    };
+  }
+
+  function nextOf({ payer, done, doneLater, isLate }: Deal): Act | null {
+    return payer.does[done] ?? (isLate ? payer.doesLater?.[doneLater] : null) ?? null;
+  }
+
+  const step = async (deal: Deal, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
+    const { key, valueCents, payer, twice } = deal;
+    if (payer.codes !== undefined && deal.productId === null) {
+      deal.productId = await offerWithCodes(api, { name: key, valueCents, codes: payer.codes, twice });
+      return;
+    }
+    if (deal.paymentId === null) {
+      const sold = deal.productId === null ? { valueCents } : { productId: deal.productId };
+      const created = await repeated(twice, async () => {
+        const input = { ...sold, method: 'LTC', idempotencyKey: key };
+        const { createPayment: answer } = await api.request(CREATE, { input });
+        const paymentId: string | undefined = answer.payment?.paymentId ?? answer.lookupReference;
+        if (!paymentId) throw new Error(`refused: ${JSON.stringify(answer)}`);
+        deal.paymentId ??= paymentId;
+        return paymentId;
+      });
+      if (created.some((paymentId) => paymentId !== deal.paymentId))
+        throw new Error(`${key} created ${created.join(' and ')}`);
+      return;
+    }
+    const { paymentId, txids } = deal;
+    const act = nextOf(deal)!;
+    const [answer] = await repeated(twice, async () => {
+      if (act === 'credit') return server.ask('creditLtcOf', { paymentId });
+      if ('gone' in act) return server.ask('reorganiseLtc', { paymentId, txid: txids[act.gone]! });
+      const { output, share, confirmations } = act;
+      return server.ask('sendLtc', { paymentId, txid: txids[output]!, share, confirmations });
+    });
+    deal.status = answer!.status;
+    if (deal.done < payer.does.length) deal.done += 1;
+    else deal.doneLater += 1;
+  };
+
+  return {
+    newDeal,
+    tally: () => deals.filter(({ paymentId }) => paymentId !== null).length,
+
+    /** Every answer that these payments do not bear out. `final`: nothing is under way any more. */
+    complaints({ pixPayments }: Audit, { final }: { final: boolean }): string[] {
+      const found = new Map(pixPayments.map((payment) => [payment.paymentId, payment]));
+      const complaints: string[] = [];
+      for (const deal of deals) {
+        const complain = (what: string) => complaints.push(`${deal.key} ${JSON.stringify(deal)}: ${what}`);
+        const sameValue = pixPayments.filter(({ amountCents }) => amountCents === deal.valueCents);
+        if (sameValue.length > 1) complain(`${sameValue.length} payments`);
+        if (deal.paymentId === null) continue;
+        const payment = found.get(deal.paymentId);
+        if (!payment) {
+          complain('is gone');
+          continue;
+        }
+        const { status, version, outputs } = payment;
+        if (payment.key !== deal.key || payment.amountCents !== deal.valueCents) complain('is another’s');
+        if (version < deal.version) complain(`fell from version ${deal.version} to ${version}`);
+        deal.version = version;
+        if (deal.status === 'paid' && status !== 'paid') complain(`is ${status}`);
+        if (!final) continue;
+        const { payer, done, doneLater, txids } = deal;
+        // One whose requests were cut short by its time is as its payer has left it.
+        if (done < payer.does.length) continue;
+        const isLater = payer.doesLater !== undefined && doneLater === payer.doesLater.length;
+        const leadsTo = isLater ? payer.leadsLaterTo! : payer.leadsTo;
+        const credited = (isLater ? payer.creditedLater! : payer.credited).map((output) => txids[output]!);
+        if (!leadsTo.includes(status)) complain(`is ${status} in the end`);
+        if (outputs.join() !== credited.sort().join()) complain(`has ${outputs.join() || 'nothing'}`);
+      }
+      return complaints;
+    },
+  };
+}
