@@ -280,6 +280,50 @@ describeOnDatabase('Subscriptions', (open) => {
     expect((await cyclesOf(core, created))[1]).toMatchObject({ number: 2, status: 'paid' });
   });
 
+  test('A debit that the service never knew of is looked up behind the day of a canceled cycle, and sent back', async () => {
+    let isLost = false;
+    const core = await startCore({
+      database,
+      pix: (rail: PixRail) => ({
+        ...rail,
+        async schedule(debit) {
+          const answer = await rail.schedule(debit);
+          if (isLost) throw new Error('the answer is lost');
+          return answer;
+        },
+      }),
+    });
+    const created = await create(core, { interval: 'weekly' });
+    await authorise(core, created);
+    const due = (await find(core, created)).nextDueAt!;
+    isLost = true;
+    // Behind the evening from which the bank recalls nothing: it will debit, and its notification is lost, too.
+    await core.pass(due.getTime() - core.clock.ms() - HOUR);
+    await core.subscriptions.cancel(core.tenant, created.subscriptionId);
+    expect((await cyclesOf(core, created))[0]).toMatchObject({ number: 2, status: 'canceled' });
+    await database.sql
+      .deleteFrom('task')
+      .where('kind', '=', 'subscription.look_up')
+      .where('key', 'like', `${created.subscriptionId} %`)
+      .execute();
+    // The bank debits at 21:00 of the day, and is asked at 6:00 of the next.
+    await core.pass(25 * HOUR);
+    expect(await find(core, created)).toMatchObject({ returnedCredits: [] });
+    expect((await core.pix.recurrenceOf(txidOf(created.subscriptionId))).debits).toMatchObject([
+      { status: 'paid', amountCents: AMOUNT },
+    ]);
+    await core.pass(6 * HOUR);
+    expect(await find(core, created)).toMatchObject({
+      ...{ status: 'canceled', cancelReason: 'merchant' },
+      returnedCredits: [{ cause: 'not_payable', amountCents: AMOUNT }],
+    });
+    expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
+    expect(await core.balances()).toEqual({
+      ...NO_BALANCES,
+      ...{ merchant_balance: AMOUNT, pix_received: -AMOUNT },
+    });
+  });
+
   test('A service that was away for weeks goes on with the cycles that can still be debited', async () => {
     const core = await startCore({ database });
     const created = await create(core, { interval: 'weekly' });
