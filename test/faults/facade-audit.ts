@@ -20,8 +20,10 @@ export interface ServiceBooks {
 /** Keyless requests are made there too, for the document has no keys for most. */
 const NOT_HERE = 'whatever was asked for with a key was done once';
 
-export async function booksOfService(service: ChildServer): Promise<ServiceBooks> {
-  const { payments, payouts, subaccountPayouts, violations } = await audit(service, new Date());
+/** `aheadMs`: of the service's clock. */
+export async function booksOfService(service: ChildServer, aheadMs: number): Promise<ServiceBooks> {
+  const now = new Date(Date.now() + aheadMs);
+  const { payments, payouts, subaccountPayouts, violations } = await audit(service, now);
   const transfers = (await rowsOf(
     service,
     `select ref_id as id, amount_cents as "amountCents", 'entered' as status from statement_entry
@@ -65,7 +67,7 @@ interface Observed {
   version: number;
   status: string;
   final: boolean;
-  snapshot: unknown;
+  snapshot: object;
 }
 
 interface LoggedEvent {
@@ -88,6 +90,9 @@ export interface FacadeBooks {
   gaps: object[];
 }
 
+/** The resources that are compared one by one with the service's books. */
+const COMPARED = `('payout', 'subaccount_payout', 'card_payment')`;
+
 export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
   const [intents, observed, events, gaps] = await facade.ask('query', [
     `select operation, key, state, resource_id as "resourceId",
@@ -96,14 +101,14 @@ export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
     `select resource, environment, parent, coalesce(snapshot ->> 'payoutId', id) as id, version, final,
        snapshot - 'inputHash' as snapshot,
        case when snapshot ->> 'reversed' = 'true' then 'reversed' else status end as status
-     from observed where resource <> 'wallet' and id not like 'int\\_%' and snapshot ->> 'neverMade' is null
+     from observed where resource in ${COMPARED} and id not like 'int\\_%' and snapshot ->> 'neverMade' is null
      order by resource, id`,
     // Without what is written of a payout a second time, for who follows its request.
     `select environment, version, resource,
        coalesce(snapshot ->> 'payoutId', snapshot ->> 'withdrawalId', snapshot ->> 'orderCode', 'null') as id,
        (snapshot ->> 'version')::int as number, split_part(kind, '.', 2) as status,
        snapshot ->> 'neverMade' is not null as "neverMade"
-     from event where resource not in ('wallet', 'credential')
+     from event where resource in ${COMPARED}
        and not (resource_id like 'int\\_%' and snapshot ->> 'withdrawalId' is not null)
      order by environment, version`,
     `select account_id, environment, stream.version as head, count(event.version) from stream

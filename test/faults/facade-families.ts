@@ -1,0 +1,216 @@
+import { expect } from 'vitest';
+import { CLAIMED_AFTER_MS } from '../../server/src/disputes/model.ts';
+import { type Arrival, type Fault, PASS, type Plan } from '../support/fault-proxy.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
+import { runsAll } from '../support/scale.ts';
+import type { ChildServer } from './child.ts';
+import { rowsOf } from './facade-audit.ts';
+import type { Facade } from './facades.ts';
+
+// Requests of the families that PSA_UPSTREAM_FAMILIES names. A facade dies between the intent of each and the service's answer.
+
+export const FAMILIES = 'payments,charges,subscriptions,deliveries,disputes,refunds';
+
+/** A request under a key, and the ids of what it has made, as its answers name them. */
+interface FamilyRequest {
+  readonly name: string;
+  readonly key: string;
+  /** The facade dies before the service has the request, or before it has the answer. */
+  readonly when: 'before' | 'after';
+  readonly mutation: string;
+  readonly input: object;
+  readonly idOf: (done: Done) => string | undefined;
+  /** Finds the ids of what was made at the service. */
+  readonly made: string;
+  readonly ids: Set<string>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer of GraphQL
+type Done = any;
+
+const KEY = 'family:';
+/** Refusals of a facade that has no request left, or that asks nothing for a moment: nothing was sent. */
+const COME_BACK = ['RATE_LIMITED', 'UPSTREAM_UNAVAILABLE'];
+
+/** Creates at the service what is refunded, disputed or delivered, and the requests. */
+export async function prepareFamilies({
+  service,
+  merchant,
+  subaccountId,
+  pass,
+}: {
+  service: ChildServer;
+  merchant: GraphQLClient;
+  subaccountId: string;
+  /** Moves the service's clock. */
+  pass: (ms: number) => Promise<void>;
+}) {
+  const all: FamilyRequest[] = [];
+  for (const [nth, when] of (['before', 'after'] as const).entries()) {
+    const add = (name: string, request: Pick<FamilyRequest, 'mutation' | 'input' | 'idOf' | 'made'>) =>
+      all.push({ name, key: `${KEY}${name}:${when}`, when, ids: new Set(), ...request });
+    const valueCents = 40_010 + nth;
+    for (const [method, value] of [
+      ['PIX', valueCents],
+      ['LTC', valueCents + 10],
+    ] as const)
+      add(`payment-${method}`, {
+        mutation: CREATE_PAYMENT,
+        input: { valueCents: value, method },
+        idOf: ({ payment }) => payment?.paymentId,
+        made: `select payment_id as id from payment where amount_cents = ${value}`,
+      });
+    for (const [kind, value, splits] of [
+      ['charge', valueCents, null],
+      ['split', valueCents + 10, [{ subaccountId, share: { percent: '33.33' } }]],
+    ] as const)
+      add(kind, {
+        mutation: CREATE_CHARGE,
+        input: { valueCents: value, splits },
+        idOf: ({ charge }) => charge?.chargeId,
+        made: `select charge_id as id from charge where amount_cents = ${value}`,
+      });
+    add('subscription', {
+      mutation: CREATE_SUBSCRIPTION,
+      input: { valueCents, interval: 'MONTHLY' },
+      idOf: ({ subscription }) => subscription?.subscriptionId,
+      made: `select subscription_id as id from pix_subscription where amount_cents = ${valueCents}`,
+    });
+    const { done: offered } = await merchant.request(OFFER, { input: { name: when, priceCents: 100 } });
+    const { productId } = offered.product;
+    add('delivery', {
+      mutation: DELIVER,
+      input: { productId, content: { text: 'Obrigado' } },
+      idOf: ({ delivery }) => delivery?.deliveryId,
+      made: `select delivery_id as id from delivery where product_id = '${productId}'`,
+    });
+    const refunded = await sell(30_010 + nth, 'ana@cliente.example');
+    add('refund', {
+      mutation: REFUND,
+      input: { paymentId: refunded, amountCents: 100 },
+      idOf: ({ refund }) => refund?.refundId,
+      made: `select refund_id as id from refund where resource_id = '${refunded}'`,
+    });
+    const disputed = await sell(30_020 + nth, 'contesta@psa.example');
+    await pass(CLAIMED_AFTER_MS);
+    const { disputes } = await merchant.request(DISPUTES);
+    const { disputeId } = disputes.nodes.find((each: Done) => each.of.paymentId === disputed);
+    add('evidence', {
+      mutation: SUBMIT,
+      input: { disputeId, text: when },
+      idOf: ({ dispute }) => dispute?.disputeId,
+      made: `select id from dispute cross join lateral jsonb_array_elements(evidence) where id = '${disputeId}'`,
+    });
+  }
+
+  // In `npm test` every other one: of each family either.
+  const requests = runsAll() ? all : all.filter(({ when }, nth) => (when === 'after') === (nth % 2 === 0));
+
+  async function sell(valueCents: number, email: string): Promise<string> {
+    const { done } = await merchant.request(CREATE_PAYMENT, { input: { valueCents, customer: { email } } });
+    const { paymentId } = done.payment;
+    await service.ask('payPix', { paymentId, endToEndId: `E00000000${'2026'.repeat(3)}${valueCents}000000` });
+    return paymentId;
+  }
+
+  /** Sends a request until it is answered with what was made, or the facade dies. */
+  async function send(request: FamilyRequest, facade: Facade): Promise<void> {
+    const { live, isOver } = await facade.now();
+    const { mutation, input, key, idOf, ids, name } = request;
+    await expect
+      .poll(
+        async () => {
+          try {
+            const { done } = await live.request(mutation, { input: { ...input, idempotencyKey: key } });
+            const id = idOf(done);
+            if (id !== undefined) ids.add(id);
+            else if (!COME_BACK.includes(done.code)) throw new Error(`${name}: ${JSON.stringify(done)}`);
+            return id !== undefined || isOver();
+          } catch (error) {
+            if (error instanceof TypeError && isOver()) return true;
+            throw error;
+          }
+        },
+        { timeout: 60_000, interval: 100 },
+      )
+      .toBe(true);
+  }
+
+  /** The first request of each key hangs, so that its facade is killed while it waits. */
+  const hanging = new Map(requests.map(({ key, when }) => [key, { kind: 'hang', when } satisfies Fault]));
+
+  return {
+    /** The plan of a network in which these requests wait for the death of their facade, and meet no other fault. */
+    planOf: (others: Plan): Plan => {
+      return (arrival) => {
+        const { idempotencyKey: key } = arrival;
+        if (!key?.startsWith(KEY)) return others(arrival);
+        const fault = hanging.get(key) ?? PASS;
+        hanging.delete(key);
+        return fault;
+      };
+    },
+
+    /** Sends each request, and kills the facade when all of them are on their way. */
+    async killAndStartAgain(facade: Facade, arrivals: readonly Arrival[]): Promise<void> {
+      const sending = requests.map((request) => send(request, facade));
+      const open = () =>
+        requests
+          .filter(({ key, when }) => {
+            const [arrival] = arrivals.filter(({ idempotencyKey }) => idempotencyKey === key);
+            return !arrival?.fault || (when === 'after' && arrival.upstreamStatus === null);
+          })
+          .map(({ key }) => key);
+      await expect.poll(open, { timeout: 60_000 }).toEqual([]);
+      await facade.killAndStartAgain();
+      await Promise.all(sending);
+    },
+
+    /** Sends each again, but for the refund that never arrived: the service has to deny it for long before. */
+    async sendAgain(facade: Facade): Promise<void> {
+      const again = requests.filter(({ name, when }) => name !== 'refund' || when === 'after');
+      await Promise.all(again.map((request) => send(request, facade)));
+    },
+
+    /** Sends each request once more, to each facade, and finds what the service does not bear out. */
+    async complaints(facades: readonly Facade[]): Promise<string[]> {
+      for (const facade of facades) await Promise.all(requests.map((request) => send(request, facade)));
+      const complaints: string[] = [];
+      for (const { key, ids, made } of requests) {
+        const there = (await rowsOf(service, made)) as { id: string }[];
+        if (there.length !== 1) complaints.push(`${key} was done ${there.length} times`);
+        if ([...ids].join() !== there.map(({ id }) => id).join())
+          complaints.push(`${key} was answered with ${[...ids]}, and is ${JSON.stringify(there)}`);
+      }
+      return complaints;
+    },
+
+    tally: () => requests.length,
+  };
+}
+
+const REFUSED = '... on UserError { code message }';
+const CREATE_PAYMENT = `mutation ($input: CreatePaymentInput!) {
+  done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ${REFUSED} }
+}`;
+const CREATE_CHARGE = `mutation ($input: CreateChargeInput!) {
+  done: createCharge(input: $input) { ... on ChargeSuccess { charge { chargeId } } ${REFUSED} }
+}`;
+const CREATE_SUBSCRIPTION = `mutation ($input: CreateSubscriptionInput!) {
+  done: createSubscription(input: $input) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } ${REFUSED} }
+}`;
+const OFFER = `mutation ($input: CreateProductInput!) {
+  done: createProduct(input: $input) { ... on ProductSuccess { product { productId } } ${REFUSED} }
+}`;
+const DELIVER = `mutation ($input: CreateDeliveryInput!) {
+  done: createDelivery(input: $input) { ... on DeliverySuccess { delivery { deliveryId } } ${REFUSED} }
+}`;
+const REFUND = `mutation ($input: RefundPaymentInput!) {
+  done: refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ${REFUSED} }
+}`;
+const SUBMIT = `mutation ($input: SubmitDisputeEvidenceInput!) {
+  done: submitDisputeEvidence(input: $input) { ... on DisputeSuccess { dispute { disputeId } } ${REFUSED} }
+}`;
+const DISPUTES = `{
+  disputes(first: 10) { nodes { disputeId of { ... on Payment { paymentId } } } }
+}`;
