@@ -68,6 +68,23 @@ export const ROOMS = [
   },
   {
     group: 'state machines',
+    mutate: ['ltc/decisions.ts', 'ltc/model.ts'],
+    tests: ['ltc/laws.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['calendar', 'cycles', 'decisions', 'instructions', 'steps'].map(
+      (name) => `subscriptions/${name}.ts`,
+    ),
+    tests: ['subscriptions/laws.test.ts', 'subscriptions/calendar.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['disputes/decisions.ts', 'pix/disputing.ts'],
+    tests: ['disputes/decisions.test.ts', 'disputes/laws.test.ts'],
+  },
+  {
+    group: 'state machines',
     mutate: [
       ...['model', 'decisions', 'limits', 'destinations', 'upstream-payout'].map(
         (name) => `payouts/${name}.ts`,
