@@ -4,6 +4,7 @@ import {
   decideEvidence,
   decideEvidenceDue,
   decideOpen,
+  decideRaise,
   nextLookAt,
 } from '../../server/src/disputes/decisions.ts';
 import {
@@ -21,6 +22,9 @@ import {
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import { newMembers } from '../../server/src/pix/decisions.ts';
+import { decideDisputeBegin, decideDisputeEnd } from '../../server/src/pix/disputing.ts';
+import type { StoredPixResource } from '../../server/src/pix/model.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const LATER = new Date('2026-03-03T12:00:00.000Z');
@@ -79,6 +83,60 @@ describe('a new dispute', () => {
   });
 });
 
+describe('a dispute that is raised', () => {
+  test.each(['open', 'under_review', 'lost'] as const)(
+    'One that is %s holds so much more, under an id of this step',
+    (status) => {
+      const { previous, dispute: raised, transaction } = decideRaise(dispute({ status, version: 4 }), 30);
+      expect(previous).toEqual(dispute({ status, version: 4 }));
+      expect(raised).toEqual(dispute({ status, version: 5, amountCents: 530 }));
+      expect(transaction!.id).toBe('dispute.raised:dsp_1:5');
+      expect(applyToBalances(NO_BALANCES, transaction!)).toEqual(
+        balances({ dispute_hold: 30, dispute_claims: -30 }),
+      );
+    },
+  );
+});
+
+describe('a claim of a PIX', () => {
+  const paid = (members: Partial<StoredPixResource> = {}): StoredPixResource => ({
+    ...newMembers({
+      ...{ amountCents: 1_000, feeCents: 0, environment: 'live' },
+      ...{ createdAt: NOW, expiresAt: LATER },
+    }),
+    ...{ description: null, metadata: null },
+    ...{ version: 3, status: 'paid', paidAt: NOW, endToEndId: 'E1' },
+    ...members,
+  });
+
+  test.each([
+    ['of the PIX that has paid', 'E1', true],
+    ['of a resource that the bank names', undefined, true],
+    ['of another PIX, which goes back by itself', 'E2', false],
+  ])('A claim %s is taken: %s, %s', (_, endToEndId, isTaken) => {
+    const begun = decideDisputeBegin(paid(), { claimedCents: 400, days: null, endToEndId }, NOW);
+    if (!isTaken) return expect(begun).toBeNull();
+    expect(begun).toMatchObject({
+      ...{ amountCents: 400, missingCents: 0 },
+      change: { resource: { disputedCents: 400, version: 4, status: 'paid' }, moves: [], transactions: [] },
+    });
+  });
+
+  test('A claim of what a refund under way holds changes nothing of the payment as yet', () => {
+    const held = paid({ refundingCents: 1_000 });
+    expect(decideDisputeBegin(held, { claimedCents: 400, days: null }, NOW)).toEqual({
+      ...{ amountCents: 0, missingCents: 400, change: null },
+    });
+  });
+
+  test('A won one gives its amount back, and moves no money', () => {
+    expect(decideDisputeEnd(paid({ disputedCents: 400 }), 300)).toMatchObject({
+      ...{ resource: { disputedCents: 100, version: 4, status: 'paid' }, transactions: [], moves: [] },
+      announced: true,
+    });
+  });
+});
+
 describe('evidence', () => {
   test('Evidence takes an open dispute under review, and more is added behind it', () => {
     const first = decideEvidence(dispute(), { text: 'Entregue' }, LATER);
@@ -103,17 +161,19 @@ describe('evidence', () => {
   });
 
   const one = { text: 'x', documents: [], submittedAt: NOW };
-  test.each<[string, StoredDispute, Date]>([
-    ['that is won', dispute({ status: 'won' }), LATER],
-    ['that is lost', dispute({ status: 'lost' }), LATER],
-    ['that is forgiven', dispute({ status: 'forgiven' }), LATER],
-    ['at the end of its time', dispute(), DUE],
-    ['under review, behind its time', dispute({ status: 'under_review' }), plusMs(DUE, 1)],
-    ['with ten submissions', dispute({ evidence: Array.from({ length: 10 }, () => one) }), LATER],
-  ])('No evidence is taken for a dispute %s', (_, given, now) => {
+  const ended = `the time for it ended at ${DUE.toISOString()}`;
+  const ten = Array.from({ length: 10 }, () => one);
+  test.each<[string, StoredDispute, Date, string]>([
+    ['that is won', dispute({ status: 'won' }), LATER, 'it is won'],
+    ['that is lost', dispute({ status: 'lost' }), LATER, 'it is lost'],
+    ['that is forgiven', dispute({ status: 'forgiven' }), LATER, 'it is forgiven'],
+    ['at the end of its time', dispute(), DUE, ended],
+    ['under review, behind its time', dispute({ status: 'under_review' }), plusMs(DUE, 1), ended],
+    ['with ten submissions', dispute({ evidence: ten }), LATER, 'it has had 10 submissions'],
+  ])('No evidence is taken for a dispute %s', (_, given, now, reason) => {
     expect(thrown(() => decideEvidence(given, { text: 'x' }, now))).toMatchObject({
       constructor: UnavailableError,
-      code: 'DISPUTE_STATE',
+      ...{ code: 'DISPUTE_STATE', message: `This dispute takes no more evidence: ${reason}` },
     });
   });
 

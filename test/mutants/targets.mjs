@@ -69,7 +69,7 @@ export const ROOMS = [
   {
     group: 'state machines',
     mutate: ['ltc/decisions.ts', 'ltc/model.ts'],
-    tests: ['ltc/laws.test.ts'],
+    tests: ['ltc/laws.test.ts', 'ltc/decisions.test.ts'],
   },
   {
     group: 'state machines',
