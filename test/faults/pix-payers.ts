@@ -176,7 +176,7 @@ export function createPixPayers(random: Random) {
       const { createPayment } = await api.request(CREATE, { input });
       return { id: createPayment.payment?.paymentId, ...createPayment };
     }
-    const { done } = await api.request(OPEN, { input: { name: 'Sócia', externalId: 'pix:socia' } });
+    const { done } = await api.request(OPEN, { input: { name: 'Sócia', externalId: `${key}:socia` } });
     const splits = [{ subaccountId: done.subaccount.subaccountId, share: { percent: '33.33' } }];
     const { createCharge } = await api.request(CHARGE, {
       input: { valueCents, splits, idempotencyKey: key },
