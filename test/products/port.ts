@@ -142,8 +142,9 @@ export function describePort(startMerchant: StartPortFixture): void {
       const started = await cardPayments.startCheckout(tenant, token, { attemptId });
       await products.delete(tenant, id);
       await expect(start(merchant, token)).rejects.toEqual(new NotFoundError('Product not found'));
-      // A double click on what was started before.
-      expect(await cardPayments.startCheckout(tenant, token, { attemptId })).toEqual(started);
+      // A double click on what was started before. The answer to a creation does not tell what is refunded.
+      const { refundedCents: _, refundingCents: __, ...same } = started;
+      expect(await cardPayments.startCheckout(tenant, token, { attemptId })).toMatchObject(same);
       await expect(mint(merchant, id)).rejects.toBeInstanceOf(NotFoundError);
     });
 

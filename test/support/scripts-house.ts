@@ -40,6 +40,7 @@ export class ScriptsHouse implements Disposable {
       'test/support/changes.mjs',
       'test/support/chromium.mjs',
       'test/support/debian.mjs',
+      'test/support/engines.mjs',
       'test/support/secrets.mjs',
       'test/support/test-files.mjs',
     ]) {
