@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { ClientAddress } from '../http/client-address.ts';
+import { compressResponse, encodingFor, isCompressible, MIN_COMPRESSED_BYTES } from '../http/compression.ts';
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { documentsPlugin } from './documents.ts';
@@ -105,6 +106,7 @@ export function createGraphQLServer({
             response.headers.set('content-security-policy', graphiqlPolicy);
         },
       },
+      compressionPlugin(),
     ],
   });
   const refuse = (error: unknown): never => {
@@ -232,6 +234,26 @@ const NEVER_PULLED: AsyncGenerator<never> = {
   throw: async () => ({ value: undefined, done: true }),
   [Symbol.asyncIterator]: () => NEVER_PULLED,
 };
+
+/** Compresses long responses for clients that accept it; an event stream is sent event by event. */
+function compressionPlugin(): Plugin<object, { req: IncomingMessage }> {
+  return {
+    async onResponse({ response, setResponse, fetchAPI, serverContext }) {
+      const encoding = encodingFor(serverContext.req);
+      if (!encoding || !isCompressible(response.headers.get('content-type'))) return;
+      const text = await response.text();
+      const { status, headers } = response;
+      const isLong = Buffer.byteLength(text) >= MIN_COMPRESSED_BYTES;
+      if (isLong) {
+        headers.delete('content-length');
+        headers.set('content-encoding', encoding);
+        headers.append('vary', 'accept-encoding');
+      }
+      const body = isLong ? new Uint8Array(await compressResponse(text, encoding)) : text;
+      setResponse(new fetchAPI.Response(body, { status, headers }));
+    },
+  };
+}
 
 /** Translates the errors of a result, and adds the extensions of the context. */
 function responsePlugin(onFault: (fault: unknown) => void): Plugin {

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { METHODS } from 'node:http';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { assetPath, packagePath } from '../kernel/assets.ts';
 import { describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
@@ -47,15 +45,15 @@ export function createDocsRoutes({
 
 /** The route of a file that does not change while the server runs; a browser revalidates it at each use. */
 function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Route {
-  let loading: ReturnType<typeof compress> | null = null;
+  let loading: Promise<ReturnType<typeof withTag>> | null = null;
   return {
     methods: METHODS,
     path,
     async handle({ request, response }: RequestContext) {
       if (request.method !== 'GET' && request.method !== 'HEAD')
         throw new HttpError(405, 'Method not allowed', { allow: 'GET, HEAD' });
-      loading ??= load().then(compress);
-      const { plain, compressed, etag } = await loading;
+      loading ??= load().then(withTag);
+      const { plain, etag } = await loading;
       const headers = {
         'content-type': type,
         'cache-control': 'no-cache',
@@ -68,22 +66,11 @@ function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Rou
         response.writeHead(304, headers).end();
         return;
       }
-      const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-      send(
-        response,
-        200,
-        acceptsGzip ? compressed : plain,
-        acceptsGzip ? { ...headers, 'content-encoding': 'gzip' } : headers,
-      );
+      send(response, 200, plain, headers);
     },
   };
 }
 
-/** Compresses a file once: the viewer's script is 1.7 MB, and a quarter of that compressed. */
-async function compress(plain: Buffer) {
-  return {
-    plain,
-    compressed: await promisify(gzip)(plain),
-    etag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-  };
+function withTag(plain: Buffer) {
+  return { plain, etag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"` };
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { compressFile, type Encoding, encodingFor, isCompressible } from './compression.ts';
 import { HttpError, type Route, send } from './routes.ts';
 
 const TYPES: Record<string, string> = {
@@ -15,11 +14,6 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
   '.woff2': 'font/woff2',
 };
-
-/** The encodings, the one with the smaller files first. Pictures and fonts are compressed already. */
-const COMPRESSORS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
-type Encoding = keyof typeof COMPRESSORS;
-const COMPRESSIBLE = /^(text|application\/json|image\/svg)/;
 
 /** A file as it was last read, compressed at the first request for an encoding. */
 interface CachedFile {
@@ -77,14 +71,12 @@ export function filesRoute({
         const file = await read(join(folder, candidate));
         if (!file) continue;
         const type = TYPES[extname(candidate)] ?? 'application/octet-stream';
-        const encoding = COMPRESSIBLE.test(type)
-          ? encodingFor(request.headers['accept-encoding'])
-          : undefined;
+        const encoding = isCompressible(type) ? encodingFor(request) : undefined;
         const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`;
         const commonHeaders = {
           'content-type': type,
           etag,
-          ...(COMPRESSIBLE.test(type) && { vary: 'accept-encoding' }),
+          ...(isCompressible(type) && { vary: 'accept-encoding' }),
           ...headers(candidate),
         };
         if (request.headers['if-none-match'] === etag) {
@@ -106,16 +98,9 @@ export function filesRoute({
 
 /** Compresses a file once for all requests; after a failure the next request tries again. */
 function compress({ compressed, body }: CachedFile, encoding: Encoding): Promise<Buffer> {
-  compressed[encoding] ??= COMPRESSORS[encoding](body).catch((error: unknown) => {
+  compressed[encoding] ??= compressFile(body, encoding).catch((error: unknown) => {
     delete compressed[encoding];
     throw error;
   });
   return compressed[encoding];
-}
-
-/** Selects the first of our encodings that a browser accepts. A weight of zero is ignored: no browser sends one. */
-function encodingFor(accepted: string | string[] | undefined): Encoding | undefined {
-  return (Object.keys(COMPRESSORS) as Encoding[]).find((name) =>
-    new RegExp(`\\b${name}\\b`).test(String(accepted)),
-  );
 }

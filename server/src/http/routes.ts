@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeOutage, type OutageError } from '../kernel/errors.ts';
+import { compressResponse, encodingFor, isCompressible, MIN_COMPRESSED_BYTES } from './compression.ts';
 
 /** A request and its response, as a route gets them. */
 export interface RequestContext {
@@ -116,11 +117,35 @@ function read<Result>(
   });
 }
 
+/** Sends a whole response. A long text is compressed for a client that accepts it, and so is sent some time later. */
 export function send(
   response: ServerResponse,
   status: number,
   body: string | Buffer,
   headers: Record<string, string> = {},
+): void {
+  const isLong = Buffer.byteLength(body) >= MIN_COMPRESSED_BYTES && isCompressible(headers['content-type']);
+  if (!isLong || 'content-encoding' in headers) {
+    sendWhole(response, status, body, headers);
+    return;
+  }
+  const varying = { vary: 'accept-encoding', ...headers };
+  const encoding = encodingFor(response.req);
+  if (!encoding) {
+    sendWhole(response, status, body, varying);
+    return;
+  }
+  compressResponse(body, encoding).then(
+    (compressed) => sendWhole(response, status, compressed, { ...varying, 'content-encoding': encoding }),
+    () => sendWhole(response, status, body, varying),
+  );
+}
+
+function sendWhole(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: Record<string, string>,
 ): void {
   response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers });
   response.end(body);

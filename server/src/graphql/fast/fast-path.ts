@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../../access/model.ts';
+import { compressResponse, encodingFor, MIN_COMPRESSED_BYTES } from '../../http/compression.ts';
 import { endBatched } from '../../http/routes.ts';
 import { OutageError } from '../../kernel/errors.ts';
 import { createLRUCache } from '../../kernel/lru-cache.ts';
@@ -146,11 +147,23 @@ export function createFastPath({
         ? `{"data":${data},"extensions":${JSON.stringify(extensions)}}`
         : `{"data":${data}}`;
       const bytes = Buffer.byteLength(text);
+      answers += 1;
+      if (bytes >= MIN_COMPRESSED_BYTES) {
+        const encoding = encodingFor(request);
+        if (encoding) {
+          const content = await compressResponse(text, encoding);
+          response.writeHead(200, [
+            ...[...headers.slice(0, -1), String(content.length)],
+            ...['content-encoding', encoding, 'vary', 'accept-encoding'],
+          ]);
+          endBatched(response, { content, bytes: content.length });
+          return true;
+        }
+      }
       // `writeHead` reads the list before it returns, so all responses share it.
       headers[headers.length - 1] = String(bytes);
       response.writeHead(200, headers);
       endBatched(response, { content: text, bytes });
-      answers += 1;
       return true;
     },
 
