@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { expectBooksHold } from '../laws/books.ts';
-import { type Core, startCore } from '../support/core.ts';
+import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { expectStatementsHold, openSubaccount } from '../support/subaccounts.ts';
 
@@ -11,6 +11,8 @@ import { expectStatementsHold, openSubaccount } from '../support/subaccounts.ts'
 const HOUR = 3_600_000;
 const AMOUNT = 1_000;
 const SHARE = 400;
+/** How long a refund takes that the bank does not decide at once. */
+const LASTS_MS = 10_000;
 
 describeOnDatabase('disputes of split charges', (open) => {
   let database: Database;
@@ -115,14 +117,23 @@ describeOnDatabase('disputes of split charges', (open) => {
   ] as const)(
     'Of a refund under way that is $returns the account is held $blocked, and the beneficiary has $shares',
     async ({ returns, blocked, shares, balance }) => {
-      const sale = await sell();
+      let areHeld = true;
+      // A refund that is under way until the bank has decided it.
+      const sale = await sell((rail) => ({
+        ...rail,
+        refund: async (asked) =>
+          areHeld
+            ? { status: 'pending', settlesAt: new Date(sale.core.clock.ms() + LASTS_MS) }
+            : rail.refund(asked),
+      }));
       const { core, chargeId } = sale;
       await core.pix.setReturns(txidOf(chargeId), returns);
       const { refund: underWay } = await refund(sale, 500);
       expect(await walletOf(sale)).toMatchObject({ balance: 500, shares: 200 });
       const { disputeId } = (await dispute(sale, AMOUNT))!;
       expect(await core.disputes.find(core.tenant, disputeId)).toMatchObject({ amountCents: 500 });
-      await core.work.settled();
+      areHeld = false;
+      await core.pass(LASTS_MS);
       expect(await core.refunds.find(core.tenant, underWay.refundId)).toMatchObject({
         status: returns === 'refused' ? 'failed' : 'completed',
       });
@@ -137,8 +148,8 @@ describeOnDatabase('disputes of split charges', (open) => {
     },
   );
 
-  async function sell() {
-    const core = await startCore({ database, account: { subaccountMarkupCents: 0 } });
+  async function sell(pix: CoreOptions['pix'] = (rail) => rail) {
+    const core = await startCore({ database, account: { subaccountMarkupCents: 0 }, pix });
     const beneficiary = await openSubaccount(core);
     const splits = [{ subaccountId: beneficiary, amountCents: SHARE }];
     const { charge } = await core.charges.create(core.tenant, { valueCents: AMOUNT, splits });
