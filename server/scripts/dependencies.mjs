@@ -79,10 +79,10 @@ async function findVulnerabilities(installed) {
     const lock = { ...own, lockfileVersion: 3, packages: { '': own, ...Object.fromEntries(lockEntries) } };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(own));
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
-    const { output } = await run('npm', ['audit', '--package-lock-only', '--audit-level=high', '--json'], {
-      cwd: folder,
-      quiet: true,
-    });
+    const args = ['audit', '--package-lock-only', '--audit-level=high', '--json'];
+    // By default npm waits five minutes for a registry that is silent, three times.
+    const patience = ['--fetch-retries=0', '--fetch-timeout=30000'];
+    const { output } = await run('npm', [...args, ...patience], { cwd: folder, quiet: true });
     /** @type {{ via: { name: string, severity: string, range: string, title: string }[] }[] | null} */
     const found = readJson(output)?.vulnerabilities ?? null;
     if (found === null) {
