@@ -63,7 +63,7 @@ async function everything(): Promise<Scraped> {
   await turn();
   const [route] = createMetricsRoutes(metrics.registry, upstream.registry);
   const said = new Promise<string>((resolve) => {
-    const response = { writeHead: () => undefined, end: resolve };
+    const response = { req: { headers: {} }, writeHead: () => undefined, end: resolve };
     void route!.handle({ response } as unknown as RequestContext);
   });
   return readMetrics(await said);
