@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { Builder, Capabilities, type WebDriver, type WebElement } from 'selenium-webdriver';
 import { vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { type Engine, type EngineWindow, SIZE, TIME_ZONE } from './engine.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 50 };
+const STARTS_MS = 20_000;
+const ENDS_MS = 5_000;
 
 /** Starts WebKit: a screen in memory, on which each visit has a browser and a driver of its own. */
 export async function startWebKit(): Promise<Engine> {
@@ -17,8 +20,8 @@ export async function startWebKit(): Promise<Engine> {
     for (const program of programs) program.kill();
   };
   process.once('exit', kill);
-  const end = async (program: ChildProcess) => {
-    program.kill();
+  const end = async (program: ChildProcess, signal: NodeJS.Signals = 'SIGTERM') => {
+    program.kill(signal);
     if (program.exitCode === null && program.signalCode === null) await once(program, 'exit');
     programs.delete(program);
   };
@@ -32,26 +35,36 @@ export async function startWebKit(): Promise<Engine> {
     browserName: 'MiniBrowser',
     'webkitgtk:browserOptions': { binary: PSA_MINI_BROWSER, args: ['--automation'] },
   });
+  /** Starts a driver and its browser. A driver that hangs, as it may while another browser ends, is replaced. */
+  async function begin(tries = 3): Promise<{ driver: WebDriver; program: ChildProcess }> {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const program = spawn(PSA_WEBKIT_DRIVER, [`--port=${port}`], { stdio: 'ignore', env });
+    programs.add(program);
+    await vi.waitFor(() => fetch(`${url}/status`), PATIENCE);
+    const starting = Promise.resolve(new Builder().usingServer(url).withCapabilities(capabilities).build());
+    starting.catch(() => undefined);
+    const driver = await Promise.race([starting, setTimeout(STARTS_MS, null, { ref: false })]);
+    if (driver) return { driver, program };
+    await end(program, 'SIGKILL');
+    if (tries > 1) return begin(tries - 1);
+    throw new Error('WebKitWebDriver has started no browser in three tries');
+  }
   return {
     async visit(address) {
-      const port = await freePort();
-      const url = `http://127.0.0.1:${port}`;
-      // A driver may hang where it starts a browser while its last one is ending.
-      const program = spawn(PSA_WEBKIT_DRIVER, [`--port=${port}`], { stdio: 'ignore', env });
-      programs.add(program);
-      await vi.waitFor(() => fetch(`${url}/status`), PATIENCE);
-      const driver = await new Builder().usingServer(url).withCapabilities(capabilities).build();
+      const { driver, program } = await begin();
       await driver.manage().window().setRect(SIZE);
       const leave = async () => {
-        await driver.quit();
-        await end(program);
+        // A driver may not answer once its browser is gone.
+        await Promise.race([driver.quit().catch(() => undefined), setTimeout(ENDS_MS, null, { ref: false })]);
+        await end(program, 'SIGKILL');
       };
       const window = windowOf(driver, await driver.getWindowHandle(), leave);
       await window.goto(address);
       return window;
     },
     async close() {
-      await Promise.all([...programs].map(end));
+      await Promise.all([...programs].map((program) => end(program)));
       process.off('exit', kill);
     },
   };
