@@ -77,6 +77,21 @@ describe('reads', () => {
     expect(sources.filter((each) => each === 'query shared')).toHaveLength(99);
   });
 
+  test('a request of its own is sent even while one is under way, and the next reads share it', async () => {
+    const { asked, reads, get } = start();
+    const before = get('/v1/wallet');
+    const own = reads.get('live', '/v1/wallet', {
+      ...{ requestOptions: { priority: 'lookup' }, keepMs: 0 },
+      isOwnRequest: true,
+    });
+    const shared = get('/v1/wallet');
+    expect(asked.map((each) => each.class)).toEqual(['query', 'lookup']);
+    for (const [index, { answer }] of asked.entries()) answer({ index });
+    expect((await before).body).toEqual({ index: 0 });
+    expect((await own).body).toEqual({ index: 1 });
+    expect((await shared).body).toEqual({ index: 1 });
+  });
+
   test('a read is answered from memory for as long as its caller allows, and not a moment longer', async () => {
     const { asked, read, get, clock, sources } = start();
     await read('/v1/wallet', 'old');

@@ -13,7 +13,7 @@ import {
 } from './mirror-store.ts';
 import type { MirroredPayments, PaymentFamily } from './payment-mirror.ts';
 import type { Poll } from './poller.ts';
-import type { Read } from './reads.ts';
+import type { Read, ReadOptions } from './reads.ts';
 import { isInconclusive, isSuccess, refusalOf, unreadable, withUpstreamErrors } from './responses.ts';
 import type { RequestOptions } from './upstream.ts';
 
@@ -85,11 +85,6 @@ export function createPaymentLookups<
   const paymentOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
   /** The time of this instance's last poll of each payment, or of another instance's that it has noticed. */
   const polledAt = new Map<string, Date>();
-
-  interface ReadOptions {
-    requestOptions: RequestOptions;
-    keepMs: number;
-  }
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError (there is no such endpoint) */
   function ask({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read> {
@@ -217,7 +212,7 @@ export function createPaymentLookups<
     async refresh(tenant, ids, requestOptions) {
       if (!isPossible(tenant.environment)) return;
       for (const id of ids.filter(isId)) {
-        const read = await ask(tenant, id, { requestOptions, keepMs: 0 });
+        const read = await ask(tenant, id, { requestOptions, keepMs: 0, isOwnRequest: true });
         if (read.stale) throw new RateLimitError('requests to the payments service', LATER_MS / 1_000);
         await take(tenant, id, await mirror.find(tenant, id), { read, requestOptions });
       }

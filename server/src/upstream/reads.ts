@@ -19,6 +19,14 @@ export interface Read {
   readonly stale: boolean;
 }
 
+export interface ReadOptions {
+  readonly requestOptions: RequestOptions;
+  /** The age up to which a cached answer suffices. */
+  readonly keepMs: number;
+  /** Sends a request even where one is under way, which may have begun before the event that is to be verified. */
+  readonly isOwnRequest?: boolean;
+}
+
 /** Cached and coalesced GETs, which cost the budget as little as possible. */
 export interface Reads {
   /**
@@ -27,11 +35,7 @@ export interface Reads {
    * one. Answers are shared: they must not be changed.
    * @throws RateLimitError, UpstreamFault
    */
-  get(
-    environment: Environment,
-    path: `/v1/${string}`,
-    options: { requestOptions: RequestOptions; keepMs: number },
-  ): Promise<Read>;
+  get(environment: Environment, path: `/v1/${string}`, options: ReadOptions): Promise<Read>;
   /**
    * Invalidates an environment's reads after a write: an answer whose request began before it is never fresh again. It
    * stays as the last known answer.
@@ -148,7 +152,7 @@ export function createReads({
   }
 
   return {
-    async get(environment, path, { requestOptions, keepMs }) {
+    async get(environment, path, { requestOptions, keepMs, isOwnRequest = false }) {
       const key = `${environment} ${path}`;
       const toRead = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
         onRead?.(requestOptions.priority, source);
@@ -159,7 +163,7 @@ export function createReads({
         const known = touch(key);
         if (known && isFresh(known, keepMs, clock.now(), writes)) return toRead(known, 'memory');
         const underWay = flights.get(key);
-        const shared = underWay?.writes === writes ? underWay : null;
+        const shared = !isOwnRequest && underWay?.writes === writes ? underWay : null;
         try {
           const { answer } = shared ?? startFlight(key, environment, path, requestOptions, writes);
           return toRead(await answer, shared ? 'shared' : 'upstream');

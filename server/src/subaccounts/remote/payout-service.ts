@@ -19,7 +19,7 @@ import {
   selectOpen,
 } from '../../upstream/mirror-store.ts';
 import type { Poll } from '../../upstream/poller.ts';
-import type { Read } from '../../upstream/reads.ts';
+import type { Read, ReadOptions } from '../../upstream/reads.ts';
 import {
   cannotAsk,
   isInconclusive,
@@ -66,12 +66,14 @@ const POLLED_AT_ONCE = 3;
 /** The longest interval while all payouts are followed, for another may be requested elsewhere. It costs a query here. */
 const IDLE_MS = 15_000;
 
+export type GetOptions = Pick<ReadOptions, 'requestOptions' | 'isOwnRequest'> & { keepMs?: number };
+
 /** Reads a path from the service; resolves with a success, or an answer whose status `isNone` accepts. */
 export type Get = (
   tenant: Tenant,
   endpoint: Endpoint,
   path: `/v1/${string}`,
-  options: { requestOptions: RequestOptions; keepMs?: number },
+  options: GetOptions,
   isNone?: (status: number) => boolean,
 ) => Promise<Read>;
 
@@ -107,7 +109,7 @@ export function createRemotePayouts(
     tenant: Tenant,
     subaccountId: string,
     reference: string,
-    options: { requestOptions: RequestOptions; keepMs?: number },
+    options: GetOptions,
   ): Promise<{ payout: SubaccountPayout | null; read: Read }> {
     const path = payoutPath(subaccountId, reference);
     // 400 means that this service does not have the form of the reference.
@@ -123,17 +125,16 @@ export function createRemotePayouts(
   }
 
   /** Reads a known payout again; false where the service gave no answer and an older one was returned. */
-  async function refreshOne(
-    tenant: Tenant,
-    known: MirroredRow,
-    { requestOptions, keepMs = 0 }: { requestOptions: RequestOptions; keepMs?: number },
-  ): Promise<boolean> {
+  async function refreshOne(tenant: Tenant, known: MirroredRow, options: GetOptions): Promise<boolean> {
     const payout = payoutIn(known);
     const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
       (name) => name !== null && canBeReference(name),
     );
     if (reference == null) return true;
-    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, { requestOptions, keepMs });
+    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, {
+      keepMs: 0,
+      ...options,
+    });
     return !read.stale;
   }
 
@@ -304,16 +305,17 @@ export function createRemotePayouts(
     references: readonly string[],
     requestOptions: RequestOptions,
   ): Promise<void> {
+    const options = { requestOptions, keepMs: 0, isOwnRequest: true };
     for (const reference of references) {
       const [subaccountId, name] = reference.split('/') as [string, string | undefined];
       if (name !== undefined) {
         if (!canBeReference(name)) continue;
-        const { read } = await fetchPayout(tenant, subaccountId, name, { requestOptions, keepMs: 0 });
+        const { read } = await fetchPayout(tenant, subaccountId, name, options);
         if (read.stale) throw cannotAsk();
         continue;
       }
       const known = await mirror.find(tenant, reference);
-      if (known && !(await refreshOne(tenant, known, { requestOptions }))) throw cannotAsk();
+      if (known && !(await refreshOne(tenant, known, options))) throw cannotAsk();
     }
   }
 

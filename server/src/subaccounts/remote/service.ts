@@ -24,7 +24,7 @@ import {
 import { readStatementEntry, readSubaccount } from '../wire.ts';
 import { createSender, createSubaccountWith, MAY_WITHDRAW } from './commands.ts';
 import { isSubaccountId } from './mirror.ts';
-import { createRemotePayouts, KEEP_MS } from './payout-service.ts';
+import { createRemotePayouts, type GetOptions, KEEP_MS } from './payout-service.ts';
 import { createTransferRequests, GET_STATEMENT } from './transfer-commands.ts';
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
@@ -57,11 +57,11 @@ export function createRemoteSubaccounts(
     { environment }: Tenant,
     endpoint: Endpoint,
     path: `/v1/${string}`,
-    { requestOptions, keepMs = KEEP_MS }: { requestOptions: RequestOptions; keepMs?: number },
+    { keepMs = KEEP_MS, ...options }: GetOptions,
     isNone: (status: number) => boolean = (status) => status === 404,
   ): Promise<Read> {
     const read = await endpoints.ask(environment, endpoint, () =>
-      reads.get(environment, path, { requestOptions, keepMs }),
+      reads.get(environment, path, { ...options, keepMs }),
     );
     if (!isSuccess(read) && !isNone(read.status)) throw refusalOf(read, { permissions: MAY_WITHDRAW });
     return read;
