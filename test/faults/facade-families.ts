@@ -140,11 +140,14 @@ export async function prepareFamilies({
   const hanging = new Map(requests.map(({ key, when }) => [key, { kind: 'hang', when } satisfies Fault]));
 
   return {
-    /** The plan of a network in which these requests wait for the death of their facade, and meet no other fault. */
+    /**
+     * The plan of a network in which these requests wait for the death of their facade, and meet no other fault. Until all
+     * of them wait it is well: a facade to which it has failed holds requests back.
+     */
     planOf: (others: Plan): Plan => {
       return (arrival) => {
         const { idempotencyKey: key } = arrival;
-        if (!key?.startsWith(KEY)) return others(arrival);
+        if (!key?.startsWith(KEY)) return hanging.size > 0 ? PASS : others(arrival);
         const fault = hanging.get(key) ?? PASS;
         hanging.delete(key);
         return fault;

@@ -40,11 +40,9 @@ const MINUTE_MS = 60_000;
 /** The pause between two lookups of a request that is about to be given up. */
 const STEP_MS = 6_000;
 
-const UPSTREAM = {
-  windowMs: WINDOW_MS,
-  // A look at an unknown outcome after 20 ms at first, and after eighteen seconds one that was never there is given up.
-  upstreamTuning: { timeouts: { readMs: 800, writeMs: 1_000 }, skewMs: 20, pace: 0.02 },
-};
+/** A look at an unknown outcome after 20 ms at first, and after eighteen seconds one that was never there is given up. */
+const UPSTREAM_TUNING = { skewMs: 20, pace: 0.02 };
+const TIMEOUTS = { readMs: 800, writeMs: 1_000 };
 
 test(`In ${CALLS} requests of two facades over a failing network the budget holds, nothing is done twice, and every outcome becomes known`, {
   timeout: 900_000,
@@ -89,7 +87,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   const proxy = await startFaultProxy({ target: serviceUrl });
   onTestFinished(() => proxy.close());
   const start = {
-    ...UPSTREAM,
+    windowMs: WINDOW_MS,
     environment: {
       DATABASE_URL: await createPostgresDatabase(),
       PSA_UPSTREAM_URL: proxy.url,
@@ -101,7 +99,13 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
       PSA_GRAPHQL_LIMIT: '1000000',
     },
   };
-  const facades = ['A', 'B'].map((name) => createFacade(name, start, KEYS)) as [Facade, Facade];
+  const patient = { ...start, upstreamTuning: UPSTREAM_TUNING };
+  const impatient = { ...start, upstreamTuning: { ...UPSTREAM_TUNING, timeouts: TIMEOUTS } };
+  const facades = [
+    createFacade('A', () => impatient, KEYS),
+    // Until its first death it waits as long as it does by default, so that the requests that hang die with it.
+    createFacade('B', (life) => (life === 0 ? patient : impatient), KEYS),
+  ] as const;
   for (const facade of facades) onTestFinished(facade.end);
   const [steady, mortal] = facades;
   post.deliverTo(facades);
@@ -125,7 +129,12 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   await Promise.all(watchers.map(({ ready }) => ready));
 
   // ── What callers do ──
-  proxy.plan = families.planOf(failing(createRandom(seed + 1)));
+  let calls = 0;
+  const fails = failing(createRandom(seed + 1));
+  proxy.plan = families.planOf((arrival) => {
+    calls += 1;
+    return fails(arrival);
+  });
   const wishes: Wish[] = [];
   const reads: string[] = [];
   const wanted: Record<Kind, number> = { payout: 0, subaccountPayout: 0, transfer: 0, cardPayment: 0 };
@@ -210,22 +219,20 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
       else if (drawn < 36) await move('transfer', facade, other);
       else if (drawn < 40) await move('cardPayment', facade, other);
       else await read(facade);
-      if (proxy.arrivals.length >= CALLS / 2)
-        killed ??= runsAll() ? killedFirst.then(mortal.killAndStartAgain) : killedFirst;
-      if (proxy.arrivals.length >= CALLS) stopping = true;
+      if (calls >= CALLS / 2 && runsAll()) killed ??= killedFirst.then(mortal.killAndStartAgain);
+      if (calls >= CALLS) stopping = true;
     }
   }
 
   const began = performance.now();
-  // At the beginning no facade holds requests back yet because others were lost.
   const killedFirst = families.killAndStartAgain(mortal, proxy.arrivals);
   const ended = (error: unknown) => {
     stopping = true;
     throw error;
   };
   const calling = Array.from({ length: CALLERS }, (_, index) => caller(index).catch(ended));
-  await Promise.all(calling).finally(() => Promise.allSettled(calling));
-  await Promise.all([killedFirst, killed]);
+  await Promise.all([killedFirst.catch(ended), ...calling]).finally(() => Promise.allSettled(calling));
+  await killed;
   const sinceThen = () => `${((performance.now() - began) / 1_000).toFixed(0)} s`;
   say(`${proxy.arrivals.length} arrivals in ${sinceThen()}`);
 

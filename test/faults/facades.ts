@@ -25,7 +25,8 @@ export interface Facade {
 
 export function createFacade(
   name: string,
-  request: Parameters<Requests['start']>[0],
+  /** What each life is started with. */
+  requestOf: (life: number) => Parameters<Requests['start']>[0],
   keys: { live: string; sandbox: string },
 ): Facade {
   const processes: ChildServer[] = [];
@@ -34,8 +35,8 @@ export function createFacade(
 
   async function start(): Promise<Life> {
     const server = spawnServer();
-    processes.push(server);
-    const { url } = await server.ask('start', request);
+    const life = processes.push(server) - 1;
+    const { url } = await server.ask('start', requestOf(life));
     const client = (key: string) => createClient(`${url}/graphql`, key);
     return {
       url,
