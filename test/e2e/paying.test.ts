@@ -23,6 +23,17 @@ it('a popup closes after the payment, and the shop receives it over a WebSocket'
   expect(visitor.events.filter(({ name }) => name === 'psa-paid')).toHaveLength(1);
 });
 
+it('the shop sells under another name of its machine than the printed one', async () => {
+  const visitor = await shop.visit();
+  const { page } = visitor;
+  await page.goto(`http://127.0.0.1:${shop.fixture.port}/demo/`);
+  const product = productOf(page, 'caneca');
+  const popup = await openPopup(visitor, () => product.payButton.click());
+  await visitor.waitForEvent('psa-connection-change', ({ detail }) => detail.connection === 'live');
+  await Promise.all([popup.waitForEvent('close'), payOn(popup, CARD.approved)]);
+  await product.says('Pagamento confirmado');
+});
+
 it('a payment in the same tab survives a reload and is found again on the thank-you page', async () => {
   const visitor = await shop.visit();
   const { page } = visitor;
