@@ -25,7 +25,7 @@ export interface Facade {
 
 export function createFacade(
   name: string,
-  /** What each life is started with. */
+  /** The start of each life. */
   requestOf: (life: number) => Parameters<Requests['start']>[0],
   keys: { live: string; sandbox: string },
 ): Facade {
