@@ -260,11 +260,11 @@ describe('the hosted page in a browser', () => {
     await using opened = await openPage();
     const { page } = opened;
     await page.goto(served.pageUrl);
+    // The first field has the focus.
     for (const text of ['4242424242424242', 'MARIA DA SILVA', '1229', '123']) {
-      await page.keyboard.press('Tab');
       await page.keyboard.type(text);
+      await page.keyboard.press('Tab');
     }
-    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
   });
@@ -432,5 +432,32 @@ describe('the hosted page as a popup', () => {
     await pay(page);
     await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
     expect(await page.evaluate("sessionStorage.getItem('psa-checkout-popup')")).toBeNull();
+  });
+
+  it('the receipt is printed alone, and shared as text without the address', async () => {
+    await using served = await servePage({ payment: PAGES.paid! });
+    await using opened = await openPage({ isMobile: true, hasTouch: true });
+    const { page } = opened;
+    await page.addInitScript(`
+      print = () => { document.title = 'printed'; };
+      Object.defineProperty(navigator, 'share', { configurable: true, value: (data) => { globalThis.shared = data; return Promise.reject(new Error('no')); } });
+    `);
+    await page.goto(`${served.pageUrl}?lang=en`);
+    await page.getByRole('button', { name: 'Share' }).click();
+    expect(await page.evaluate('shared')).toEqual({
+      title: 'Payment receipt',
+      text: expect.stringMatching(/^Payment receipt\nAmount: R\$49\.90\nTo: Café do Largo\n[^/]*$/),
+    });
+    await page.getByRole('button', { name: 'Print or save' }).click();
+    expect(await page.title()).toBe('printed');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByText('Payment receipt').isVisible()).toBe(true);
+    for (const hidden of ['.actions', '.receipt-actions', '.foot', '.total'])
+      expect(await page.locator(hidden).isVisible()).toBe(false);
+
+    // On a touch screen no field has the focus.
+    served.state.payment = PAGES.form!;
+    await page.goto(served.pageUrl);
+    expect(await page.evaluate('document.activeElement === document.body && scrollY === 0')).toBe(true);
   });
 });

@@ -99,8 +99,7 @@ export async function servePage({
         ? { payment: state.payment, merchantName, paidElsewhere, delivered: state.delivered }
         : null;
     },
-    cardRefusal: (number) =>
-      testCards && !testCards[number] ? 'Este ambiente aceita apenas cartões de teste.' : null,
+    cardRefusal: (number) => (testCards && !testCards[number] ? 'test_cards_only' : null),
     pay(orderCode, card, address) {
       if (orderCode !== state.payment.orderCode) return Promise.reject(new NotFoundError('No such payment'));
       state.charged.push(card);

@@ -214,7 +214,7 @@ describe('paying', () => {
     });
     expect(response.status).toBe(422);
     const markup = await response.text();
-    expect(markup).toContain('Este ambiente aceita apenas cartões de teste.');
+    expect(markup).toContain('Este ambiente aceita apenas cartões de teste, como');
     expect(markup).not.toContain(REAL_CARD);
     expect(served.state.charged).toEqual([]);
   });

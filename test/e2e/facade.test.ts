@@ -143,7 +143,7 @@ describe('in front of the service', () => {
         await productOf(page, 'cafe').payButton.click();
         await page.waitForURL(/\/checkout\//);
         const hostedUrl = page.url();
-        const orderCode = hostedUrl.split('/').at(-1)!;
+        const orderCode = new URL(hostedUrl).pathname.split('/').at(-1)!;
 
         await shop.fixture.restart(() => shop.fixture.payElsewhere(orderCode));
 

@@ -44,7 +44,9 @@ describe.each(
     await productOf(page, 'cafe').payButton.click();
     await page.waitForURL(/\/checkout\//);
     const hostedUrl = page.url();
-    await page.goto(`${shop.fixture.url}/demo/thank-you?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+    await page.goto(
+      `${shop.fixture.url}/demo/thank-you?psa_order_code=${new URL(hostedUrl).pathname.split('/').at(-1)}`,
+    );
     await checkoutOf(page).says('Aguardando o pagamento');
     expect(await findViolations(page)).toEqual([]);
     await page.goto(hostedUrl);

@@ -69,7 +69,7 @@ it('the thank-you page shows an unpaid payment as pending, never as paid', async
   await chooseMode(page, 'Nesta página');
   await productOf(page, 'rede').payButton.click();
   await page.waitForURL(/\/checkout\//);
-  const orderCode = page.url().split('/').at(-1)!;
+  const orderCode = new URL(page.url()).pathname.split('/').at(-1)!;
 
   await page.goto(`${shop.fixture.url}/demo/thank-you?psa_order_code=${orderCode}`);
   await visitor.waitForEvent('psa-connection-change', ({ detail }) => detail.connection === 'live');

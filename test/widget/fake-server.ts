@@ -234,7 +234,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       // Refuses to be framed, as the hosted page does.
       response.setHeader('x-frame-options', 'DENY');
       // With an opener policy the window looks closed to its opener.
-      if (address.search === '?coop') response.setHeader('cross-origin-opener-policy', 'same-origin');
+      if (address.searchParams.has('coop')) response.setHeader('cross-origin-opener-policy', 'same-origin');
       response.setHeader('content-type', 'text/html; charset=utf-8');
       return void response.end(
         '<!doctype html><html lang="pt-BR"><title>Pagamento</title><h1>Pagamento seguro</h1></html>',

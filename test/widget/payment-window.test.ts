@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeUrl } from '../../widget/src/payment-window.ts';
+import { inLanguage, safeUrl } from '../../widget/src/payment-window.ts';
 
 describe('the address of a payment page', () => {
   it.each([
@@ -25,4 +25,13 @@ describe('the address of a payment page', () => {
   ])('the payment page may not be at %j', (url) => {
     expect(safeUrl(url)).toBeUndefined();
   });
+});
+
+it.each([
+  ['https://pay.example/A', 'https://pay.example/A?lang=es'],
+  ['https://pay.example/A?sig=a%2Fb+c', 'https://pay.example/A?sig=a%2Fb+c&lang=es'],
+  ['https://pay.example/A#form', 'https://pay.example/A?lang=es#form'],
+  ['https://pay.example/A?lang=en', 'https://pay.example/A?lang=en'],
+])('the payment page at %s is opened in the element’s language', (url, opened) => {
+  expect(inLanguage(url, 'es')).toBe(opened);
 });

@@ -214,7 +214,7 @@ describe('methods', () => {
     const opened = fakeWindow();
     open.mockReturnValue(opened as unknown as Window);
     element.openCheckout();
-    expect(opened.location.replace).toHaveBeenCalledWith(element.payment?.checkoutUrl);
+    expect(opened.location.replace).toHaveBeenCalledWith(`${element.payment?.checkoutUrl}?lang=pt-BR`);
   });
 
   it('refresh() reads the payment from the server', async () => {

@@ -501,6 +501,6 @@ describe('removed and moved elements', () => {
     await closed;
     expect(element.phase).toBe('pending');
     element.openCheckout();
-    expect(second.location.replace).toHaveBeenCalledWith(element.payment?.checkoutUrl);
+    expect(second.location.replace).toHaveBeenCalledWith(`${element.payment?.checkoutUrl}?lang=pt-BR`);
   });
 });

@@ -116,7 +116,7 @@ describe('the payment page', () => {
     const started = element.start();
     expect(open).toHaveBeenCalledWith('about:blank', '_blank', expect.stringContaining('popup,width=480'));
     await started;
-    expect(opened.location.replace).toHaveBeenCalledWith(element.payment?.checkoutUrl);
+    expect(opened.location.replace).toHaveBeenCalledWith(`${element.payment?.checkoutUrl}?lang=pt-BR`);
     expect(opened.opener).toBeNull();
   });
 
@@ -125,9 +125,9 @@ describe('the payment page', () => {
     vi.spyOn(window, 'open').mockReturnValue(null);
     const blocked = event(element, 'psa-popup-blocked');
     await element.start();
-    expect((await blocked).detail.url).toBe(element.payment?.checkoutUrl);
+    expect((await blocked).detail.url).toBe(`${element.payment?.checkoutUrl}?lang=pt-BR`);
     const link = part(element, 'link');
-    expect(link?.getAttribute('href')).toBe(element.payment?.checkoutUrl);
+    expect(link?.getAttribute('href')).toBe(`${element.payment?.checkoutUrl}?lang=pt-BR`);
     expect(link?.getAttribute('rel')).toBe('noopener');
     expect(element.shadowRoot?.querySelector('slot[name="popup-blocked"]')).not.toBeNull();
   });
@@ -162,7 +162,7 @@ describe('the payment page', () => {
     const { element } = await checkout({}, { mode: 'redirect' });
     const leaving = event(element, 'psa-before-redirect');
     await element.start();
-    expect((await leaving).detail.url).toBe(element.payment?.checkoutUrl);
+    expect((await leaving).detail.url).toBe(`${element.payment?.checkoutUrl}?lang=pt-BR`);
   });
 });
 

@@ -117,7 +117,7 @@ describe('returning', () => {
     await shop(token, 'redirect');
     await page.click('psa-checkout');
     await page.waitForURL(/\/checkout\/PSA-/);
-    const orderCode = page.url().split('/').pop() ?? '';
+    const orderCode = new URL(page.url()).pathname.split('/').pop() ?? '';
     await page.goto(`${server.url}/thank-you?psa_order_code=${orderCode}`);
     await page.evaluate(() => document.body.append(document.createElement('psa-checkout')));
     await until('pending');

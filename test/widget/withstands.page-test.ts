@@ -225,7 +225,7 @@ describe('in a full browser', () => {
     await shop({}, 'tab');
     const [tab] = await Promise.all([page.waitForEvent('popup'), page.click(button)]);
     await tab.waitForURL(/\/checkout\/PSA-/);
-    const orderCode = tab.url().split('/').pop();
+    const orderCode = new URL(tab.url()).pathname.split('/').pop();
     await tab.goto(`${fixture.server.url}/thank-you?psa_order_code=${orderCode}`);
     await until('pending', tab);
     await connected('live', tab);

@@ -22,7 +22,7 @@ import type {
   DeliveredContent,
   StartCheckoutInput,
 } from './operations.ts';
-import { type CheckoutMode, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
+import { type CheckoutMode, inLanguage, PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
 import {
   attemptId,
   findVisit,
@@ -52,6 +52,8 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   customer?: CustomerInput | undefined;
   /** The text of the empty window while the payment is created. */
   readonly openingText: string;
+  /** The language that the element shows. */
+  readonly language: string;
   readonly renderRoot: HTMLElement | DocumentFragment;
 }
 
@@ -128,7 +130,8 @@ export class CheckoutController implements ReactiveController {
   }
 
   get checkoutUrl(): string | undefined {
-    return safeUrl(this.state.payment?.checkoutUrl);
+    const url = safeUrl(this.state.payment?.checkoutUrl);
+    return url && inLanguage(url, this.#host.language);
   }
 
   /** The methods that the payer can choose, in the order of the attribute. */

@@ -18,6 +18,14 @@ export function safeUrl(url: string | null | undefined): string | undefined {
   if (protocol === 'https:' || (protocol === 'http:' && LOCAL.test(hostname))) return href;
 }
 
+/** Names the element's language in the address of the payment page, which may name one already. */
+export function inLanguage(url: string, language: string): string {
+  const { href, search, hash, searchParams } = new URL(url);
+  if (searchParams.has('lang')) return url;
+  // Appended as text: URLSearchParams would encode the address's own parameters again.
+  return `${hash ? href.slice(0, -hash.length) : href}${search ? '&' : '?'}lang=${language}${hash}`;
+}
+
 /** The popup or tab of the payment page. */
 export class PaymentWindow {
   readonly #window: Window;

@@ -281,6 +281,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     this.#langObserver.disconnect();
   }
 
+  /** @internal The language that the payment page shows too. */
+  get language(): string {
+    return this.#locale;
+  }
+
   /** @internal The text of the empty window while the payment is created. */
   get openingText(): string {
     return this.#text('creating');

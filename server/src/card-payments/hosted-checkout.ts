@@ -13,8 +13,8 @@ export interface HostedCheckout {
     paidElsewhere: boolean;
     delivered: readonly DeliveredContent[];
   } | null>;
-  /** Explains to the payer why the acquirer does not accept the card; null where it does. */
-  cardRefusal(cardNumber: string): string | null;
+  /** Names why the acquirer does not accept the card; null where it does. */
+  cardRefusal(cardNumber: string): CardRefusal | null;
   /**
    * Charges a card: records the charge, calls the acquirer, records its answer. A crash or a lost answer in between
    * loses nothing: the open charge is looked up later, and is `processing` until then. `address` is the payer's;
@@ -23,6 +23,9 @@ export interface HostedCheckout {
    */
   pay(orderCode: string, card: CardDetails, address?: string | null): Promise<PayResult>;
 }
+
+/** The reason why a card is not accepted, whatever its account: the acquirer moves no money. */
+export type CardRefusal = 'test_cards_only';
 
 /** A card as the payer typed it: never stored, never logged. */
 export interface CardDetails {

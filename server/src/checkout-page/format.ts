@@ -1,31 +1,46 @@
 import type { Cents } from '../kernel/money.ts';
+import type { Language } from './language.ts';
 
-// Texts for the payer, in Brazilian Portuguese.
-
-const createFormats = () => ({
-  reais: new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }),
-  instant: new Intl.DateTimeFormat('pt-BR', {
-    dateStyle: 'short',
-    timeStyle: 'short',
-    timeZone: 'America/Sao_Paulo',
-  }),
-  day: new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone: 'America/Sao_Paulo' }),
-  time: new Intl.DateTimeFormat('pt-BR', {
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZone: 'America/Sao_Paulo',
-  }),
-});
-/** Created by the first page: loading the tables of a locale takes 10 ms, which no start has to wait for. */
-let created: ReturnType<typeof createFormats> | undefined;
-function formats() {
-  created ??= createFormats();
-  return created;
+/** Amounts and instants for the payer, in a language. All instants are in the time of Brasília. */
+export interface Formats {
+  money(cents: Cents): string;
+  instant(date: Date): string;
+  day(date: Date): string;
+  time(date: Date): string;
 }
 
-export const money = (cents: Cents) => formats().reais.format(cents / 100);
-export const instant = (date: Date) => formats().instant.format(date);
-export const timeOfDay = (date: Date) => `${formats().time.format(date)} de Brasília`;
+/** Elsewhere a date of digits alone can be read in two ways. */
+const DATE_STYLES = { 'pt-BR': 'short', en: 'medium', es: 'medium' } as const;
+
+function createFormats(language: Language): Formats {
+  const timeZone = 'America/Sao_Paulo';
+  const dateStyle = DATE_STYLES[language];
+  const reais = new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency: 'BRL',
+    currencyDisplay: 'narrowSymbol',
+  });
+  const instants = new Intl.DateTimeFormat(language, { dateStyle, timeStyle: 'short', timeZone });
+  const days = new Intl.DateTimeFormat(language, { dateStyle, timeZone });
+  const times = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', timeZone });
+  return {
+    money: (cents) => reais.format(cents / 100),
+    instant: (date) => instants.format(date),
+    day: (date) => days.format(date),
+    time: (date) => times.format(date),
+  };
+}
+
+/** Created by the first page of a language: loading the tables of one takes 10 ms, which no start has to wait for. */
+const created = new Map<Language, Formats>();
+export function formatsOf(language: Language): Formats {
+  const known = created.get(language);
+  if (known) return known;
+  const formats = createFormats(language);
+  created.set(language, formats);
+  return formats;
+}
+
 /** The whole seconds until an instant, 0 where it has passed. */
 export const secondsLeft = (until: Date, now: Date) =>
   Math.max(0, Math.ceil((until.getTime() - now.getTime()) / 1000));
@@ -35,5 +50,4 @@ export const minutes = (seconds: number) => {
   const [hours, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   return `${hours > 0 ? `${hours}:${twoDigits(rest)}` : rest}:${twoDigits(seconds % 60)}`;
 };
-export const dayOfYear = (date: Date) => formats().day.format(date);
 export const initial = (name: string) => [...name.trim()][0]?.toLocaleUpperCase('pt-BR') ?? '•';

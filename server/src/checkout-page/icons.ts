@@ -22,9 +22,13 @@ export const ICONS = {
   lock: icon(
     html`<rect x="4.75" y="10.5" width="14.5" height="10" rx="2.5"/><path d="M8 10.5V7.75a4 4 0 0 1 8 0v2.75"/>`,
   ),
+  print: icon(
+    html`<path d="M7 8.5V3.75h10V8.5M7 17.5H4.5a1.25 1.25 0 0 1-1.25-1.25v-6.5A1.25 1.25 0 0 1 4.5 8.5h15a1.25 1.25 0 0 1 1.25 1.25v6.5a1.25 1.25 0 0 1-1.25 1.25H17"/><path d="M7 14h10v6.25H7Z"/>`,
+  ),
   refresh: icon(html`<path d="M20 12a8 8 0 1 1-2.35-5.65L20 8.5M20 4v4.5h-4.5"/>`),
   refund: icon(html`<path d="M4 9.5h10.5a5 5 0 0 1 0 10H9"/><path d="M8 5 3.75 9.5 8 14"/>`),
   search: icon(html`<circle cx="10.75" cy="10.75" r="6.5"/><path d="m15.75 15.75 4.5 4.5"/>`),
+  share: icon(html`<path d="M12 15V3.75M8 7.5l4-3.75 4 3.75M5 12.5v6.75h14V12.5"/>`),
   shield: icon(
     html`<path d="M12 3 4.75 5.75v5.5c0 4.6 3 7.9 7.25 9.75 4.25-1.85 7.25-5.15 7.25-9.75v-5.5L12 3Z"/><path d="m8.75 12 2.25 2.25 4.25-4.5"/>`,
   ),

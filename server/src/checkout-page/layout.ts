@@ -1,16 +1,21 @@
 import type { Cents } from '../kernel/money.ts';
-import { initial, minutes, money, timeOfDay } from './format.ts';
+import { type Formats, initial, minutes } from './format.ts';
 import { type Html, html } from './html.ts';
 import { ICONS } from './icons.ts';
+import { LANGUAGE_PARAMETER, LANGUAGES, type Language } from './language.ts';
+import type { Texts } from './texts/texts.ts';
 
-/** The addresses that every page needs. */
+/** The addresses that every page of one request needs, and the payer's language. */
 export interface Site {
-  /** The path that the checkout is served under, without a payment. */
-  basePath: string;
   styleUrl: string;
   scriptUrl: string;
   /** Whether no real money is moved. */
   isTest: boolean;
+  language: Language;
+  texts: Texts;
+  formats: Formats;
+  /** Whether the address names the language, so that the pages after this one name it too. */
+  isNamed: boolean;
 }
 
 /** A payment as its page shows it, whichever method pays it. */
@@ -26,7 +31,7 @@ export interface Shown {
 export type Tone = 'success' | 'danger' | 'neutral' | 'busy';
 
 export function page(
-  { styleUrl, scriptUrl }: Site,
+  { styleUrl, scriptUrl, language, texts }: Site,
   {
     title,
     state,
@@ -51,7 +56,7 @@ export function page(
   },
 ): string {
   return html`<!doctype html>
-<html lang="pt-BR" data-state="${state}" ${version !== undefined && html`data-version="${version}"`} ${followUrl && html`data-follow="${followUrl}"`}>
+<html lang="${language}" data-state="${state}" ${version !== undefined && html`data-version="${version}"`} ${followUrl && html`data-follow="${followUrl}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -69,7 +74,15 @@ ${summary}
 <main class="panel">${main}</main>
 ${aside}
 </div>
-<footer class="foot">Pagamento por <strong>PSA</strong></footer>
+<footer class="foot">
+  <nav class="languages" aria-label="${texts.page.languages}">${Object.entries(LANGUAGES).map(
+    ([code, name]) =>
+      code === language
+        ? html`<span aria-current="true">${name}</span>`
+        : html`<a href="?${LANGUAGE_PARAMETER}=${code}" lang="${code}" hreflang="${code}">${name}</a>`,
+  )}</nav>
+  <p>${texts.page.poweredBy}</p>
+</footer>
 </body>
 </html>
 `.markup;
@@ -85,7 +98,8 @@ export function summary(
   { payment, merchantName, secondsLeft, path }: Shown,
   { withCountdown }: { withCountdown: boolean },
 ): Html {
-  const amount = html`<span class="summary-label">${withCountdown ? 'Total a pagar' : 'Valor'}</span> <span class="amount ${payment.amountCents >= 100_000_00 && 'amount-long'}">${money(payment.amountCents)}</span>`;
+  const { texts, formats } = site;
+  const amount = html`<span class="summary-label">${withCountdown ? texts.page.totalToPay : texts.page.amount}</span> <span class="amount ${payment.amountCents >= 100_000_00 && 'amount-long'}">${formats.money(payment.amountCents)}</span>`;
   return html`
 <header class="summary">
   <p class="merchant"><span class="monogram" aria-hidden="true">${initial(merchantName)}</span><span class="name">${merchantName}</span></p>
@@ -94,11 +108,11 @@ export function summary(
     ${payment.description && html`<p class="description">${payment.description}</p>`}
     ${
       withCountdown &&
-      html`<p class="countdown" data-countdown data-seconds="${secondsLeft}" data-status-url="${path}/status">${ICONS.clock}<span>Expira em <span class="digits" role="timer" aria-live="off">${minutes(secondsLeft)}</span><noscript>, às ${timeOfDay(payment.expiresAt)}</noscript></span></p>
-    <p class="visually-hidden" role="status" data-countdown-note></p>`
+      html`<p class="countdown" data-countdown data-seconds="${secondsLeft}" data-status-url="${path}/status">${ICONS.clock}<span>${texts.page.expiresIn} <span class="digits" role="timer" aria-live="off">${minutes(secondsLeft)}</span><noscript>${texts.page.until(formats.time(payment.expiresAt))}</noscript></span></p>
+    <p class="visually-hidden" role="status" data-countdown-note data-five-minutes="${texts.page.fiveMinutesLeft}" data-one-minute="${texts.page.oneMinuteLeft}" data-expired="${texts.page.hasExpired}"></p>`
     }
   </div>
-  ${!withCountdown && site.isTest && html`<p class="test-badge">${ICONS.flask}Ambiente de teste</p>`}
+  ${!withCountdown && site.isTest && html`<p class="test-badge">${ICONS.flask}${texts.page.testEnvironment}</p>`}
 </header>`;
 }
 
@@ -122,22 +136,32 @@ export function notice({
 }
 
 /** The note on a page that moves no money; `warning` says what is not real. */
-export function testNote(warning: string): Html {
-  return html`<p class="test-note">${ICONS.flask}<span><strong>Ambiente de teste.</strong> Nada é cobrado. ${warning}</span></p>`;
+export function testNote({ texts }: Site, warning: string): Html {
+  return html`<p class="test-note">${ICONS.flask}<span><strong>${texts.page.testEnvironment}.</strong> ${texts.page.testNothingCharged} ${warning}</span></p>`;
 }
 
 /** A list of facts about a payment. The last one is its identifier, which has small letters. */
 export function receipt(
+  { texts, formats }: Site,
   { payment, merchantName }: Shown,
   facts: readonly (readonly [label: string, text: string | null])[],
 ): Html {
   const lines = [
-    ['Valor', money(payment.amountCents)] as const,
-    ['Para', merchantName] as const,
-    ['Descrição', payment.description] as const,
+    [texts.page.amount, formats.money(payment.amountCents)] as const,
+    [texts.page.to, merchantName] as const,
+    [texts.page.description, payment.description] as const,
     ...facts,
   ].filter(([, text]) => text !== null);
-  return html`<dl class="receipt">${lines.map(([label, text]) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)}</dl>`;
+  return html`<p class="receipt-title">${texts.receipt.title}</p><dl class="receipt">${lines.map(([label, text]) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)}</dl>`;
+}
+
+/** The buttons of the receipt above, which the script shows. Without one the browser prints the page all the same. */
+export function receiptActions({ texts }: Site): Html {
+  return html`
+    <p class="receipt-actions" data-receipt hidden>
+      <button class="button button-quiet" type="button" data-print>${ICONS.print}${texts.receipt.print}</button>
+      <button class="button button-quiet" type="button" data-share="${texts.receipt.title}" hidden>${ICONS.share}${texts.receipt.share}</button>
+    </p>`;
 }
 
 /** Content of the product, as its payer is given it. */
@@ -148,48 +172,62 @@ interface Delivered {
 }
 
 /** The content that the payer has bought, with a button that copies each code and text; null where there is none to show. */
-export function deliveredContent(delivered: readonly Delivered[]): Html | null {
+export function deliveredContent({ texts }: Site, delivered: readonly Delivered[]): Html | null {
   const shown = delivered.filter(({ status }) => status !== 'revoked');
   if (shown.length === 0) return null;
   return html`
     <section class="delivered" aria-labelledby="delivered-title">
-      <h2 class="delivered-title" id="delivered-title">O que você comprou</h2>
-      <ul>${shown.map((each, index) => html`<li>${deliveredItem(each, `delivered-${index + 1}`)}</li>`)}</ul>
+      <h2 class="delivered-title" id="delivered-title">${texts.delivered.title}</h2>
+      <ul>${shown.map((each, index) => html`<li>${deliveredItem(texts.delivered, texts.page.copied, each, `delivered-${index + 1}`)}</li>`)}</ul>
     </section>`;
 }
 
-function deliveredItem({ kind, content }: Delivered, id: string): Html {
-  if (content === null)
-    return html`<p class="pix-hint">${ICONS.clock}O seu código ainda não está disponível: ele aparece aqui assim que a loja repuser o estoque.</p>`;
+function deliveredItem(
+  texts: Texts['delivered'],
+  copied: string,
+  { kind, content }: Delivered,
+  id: string,
+): Html {
+  if (content === null) return html`<p class="pix-hint">${ICONS.clock}${texts.pending}</p>`;
   if (kind === 'link')
-    return html`<a class="button button-quiet" href="${content}" rel="noreferrer noopener" target="_blank">Abrir o conteúdo</a><p class="delivered-link">${content}</p>`;
+    return html`<a class="button button-quiet" href="${content}" rel="noreferrer noopener" target="_blank">${texts.open}</a><p class="delivered-link">${content}</p>`;
   return html`
     <div class="pix-copy">
-      <label for="${id}">${kind === 'codes' ? 'Seu código' : 'Seu conteúdo'}</label>
+      <label for="${id}">${kind === 'codes' ? texts.yourCode : texts.yourContent}</label>
       <textarea id="${id}" class="pix-text" rows="${kind === 'codes' ? '1' : '4'}" readonly spellcheck="false" autocomplete="off" data-copy-text>${content}</textarea>
-      <button class="button button-quiet" type="button" data-copy="${id}" data-copied="Copiado" data-copied-note="Copiado. Guarde em um lugar seguro." hidden>${ICONS.copy}<span data-label>Copiar</span><span class="visually-hidden"> ${kind === 'codes' ? 'o seu código' : 'o seu conteúdo'}</span></button>
+      <button class="button button-quiet" type="button" data-copy="${id}" data-copied="${copied}" data-copied-note="${texts.saved}" data-selected="${texts.selected}" hidden>${ICONS.copy}<span data-label>${texts.copy}</span><span class="visually-hidden"> ${kind === 'codes' ? texts.ofCode : texts.ofContent}</span></button>
       <p class="pix-note" role="status" data-copy-note></p>
     </div>`;
 }
 
 /** A link to the shop for a payer who has neither paid nor cancelled. */
-export function backLink(url: string | null): Html | null {
+export function backLink({ texts }: Site, url: string | null): Html | null {
   return url === null
     ? null
-    : html`<p class="actions"><a class="button button-quiet" href="${url}" rel="noreferrer">Voltar para a loja</a></p>`;
+    : html`<p class="actions"><a class="button button-quiet" href="${url}" rel="noreferrer">${texts.page.backToShop}</a></p>`;
 }
 
 /**
  * The end of the page of a paid payment: a link to the shop, or the note that the window can be closed. `isRead`: there is
  * something to read, and the window does not close itself.
  */
-export function nextStep(url: string | null, { isRead = false } = {}): Html {
+export function nextStep({ texts }: Site, url: string | null, { isRead = false } = {}): Html {
   return html`
-    ${url && html`<p class="actions"><a class="button" href="${url}" rel="noreferrer">Continuar para a loja</a></p>`}
-    <p class="aside" data-closable="${url || isRead ? 'no' : 'yes'}" role="status" hidden>Você já pode fechar esta janela.</p>`;
+    ${url && html`<p class="actions"><a class="button" href="${url}" rel="noreferrer">${texts.page.continueToShop}</a></p>`}
+    <p class="aside" data-closable="${url || isRead ? 'no' : 'yes'}" role="status" hidden>${texts.page.mayClose}</p>`;
 }
 
 /** The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise. */
-export function followPath(path: string): string {
-  return `${path}?seguir=1`;
+export function followPath(site: Site, path: string): string {
+  return `${path}?seguir=1${site.isNamed ? `&${LANGUAGE_PARAMETER}=${site.language}` : ''}`;
+}
+
+/** The path of a page, in the language that the address of this one names. */
+export function pagePath(site: Site, path: string): string {
+  return site.isNamed ? `${path}?${LANGUAGE_PARAMETER}=${site.language}` : path;
+}
+
+/** The name of a shop inside a sentence. */
+export function shopName(merchantName: string): Html {
+  return html`<span class="name">${merchantName}</span>`;
 }

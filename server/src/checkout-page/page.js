@@ -1,8 +1,13 @@
 // Comfort on pages that work without a script: the card's digits in groups, errors before the form is submitted, the PIX
-// code copied by a button, a countdown, no second click, the status of a payment as it changes, and a popup that closes
-// itself.
+// code copied by a button, a countdown, no second click, the status of a payment as it changes, a receipt to print and to
+// share, and a popup that closes itself.
 
 const page = document.documentElement;
+
+/** The address of this page. A language that the address names stays in it. */
+const language = new URLSearchParams(location.search).get('lang');
+const named = language === null ? '' : `lang=${encodeURIComponent(language)}`;
+const ownAddress = `${location.pathname}${named && `?${named}`}`;
 
 /** Names in the window's own storage: whether it is a popup, and the page whose form was submitted. */
 const POPUP = 'psa-checkout-popup';
@@ -10,6 +15,7 @@ const PAYING = 'psa-checkout-paying';
 
 startForm();
 startCopying();
+startReceipt();
 startCountdown();
 followPayment();
 closeWhenPaid();
@@ -25,7 +31,7 @@ function startForm() {
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form]'));
   if (!form) return;
   // The form may be the response to a post: from here on a reload requests the page and submits nothing again.
-  history.replaceState(null, '', location.pathname);
+  history.replaceState(null, '', ownAddress);
   rememberPopup();
   const fields = {
     number: inputOf(form, 'number'),
@@ -35,7 +41,11 @@ function startForm() {
   };
 
   form.noValidate = true;
-  /** @type {HTMLElement | null} */ (document.querySelector('[data-summary]'))?.focus();
+  const summary = /** @type {HTMLElement | null} */ (document.querySelector('[data-summary]'));
+  if (summary) summary.focus();
+  // On a touch screen the focus would open a keyboard over the amount. A link to a field, or the payer, may have set it already.
+  else if (matchMedia('(pointer: fine)').matches && document.activeElement === document.body)
+    fields.number.focus({ preventScroll: true });
 
   const formatNumber = () => {
     const digits = regroup(fields.number, groupNumber);
@@ -78,7 +88,7 @@ function startForm() {
     isSent = true;
     rememberPaying();
     showBusy(form);
-    const follow = () => location.replace(`${location.pathname}?seguir=1`);
+    const follow = () => location.replace(`${location.pathname}?seguir=1${named && `&${named}`}`);
     // The shop's address may redirect elsewhere, which Chromium's form-action does not let a form do: the card
     // has been charged, so the script leads the payer on.
     document.addEventListener('securitypolicyviolation', follow);
@@ -209,7 +219,6 @@ function startCopyingOf(button) {
   const label = /** @type {HTMLElement} */ (button.querySelector('[data-label]'));
   const note = /** @type {HTMLElement} */ (button.parentElement?.querySelector('[data-copy-note]'));
   const live = /** @type {HTMLElement | null} */ (document.querySelector('[data-live]'));
-  const isPix = 'pixCode' in code.dataset;
   const text = label.textContent;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -233,17 +242,39 @@ function startCopyingOf(button) {
       // Without https, in a frame, or denied: the payer copies the selected text.
       code.focus();
       code.select();
-      note.textContent = `O ${isPix ? 'código' : 'texto'} está selecionado: copie com o menu do aparelho.`;
+      note.textContent = button.dataset.selected ?? '';
     }
+  });
+}
+
+// ── The receipt ─────────────────────────────────────────────────────────────────────────────────
+
+function startReceipt() {
+  const actions = /** @type {HTMLElement | null} */ (document.querySelector('[data-receipt]'));
+  if (!actions) return;
+  actions.hidden = false;
+  actions.querySelector('[data-print]')?.addEventListener('click', () => window.print());
+  const share = /** @type {HTMLButtonElement} */ (actions.querySelector('[data-share]'));
+  if (typeof navigator.share !== 'function') return;
+  share.hidden = false;
+  share.addEventListener('click', () => {
+    const title = share.dataset.share ?? '';
+    // Text alone: the page's address shows to anybody what the payer has bought.
+    const lines = [...document.querySelectorAll('.receipt > div')].map(
+      (line) =>
+        `${line.querySelector('dt')?.textContent ?? ''}: ${line.querySelector('dd')?.textContent ?? ''}`,
+    );
+    // Rejects where the payer changes their mind.
+    navigator.share({ title, text: [title, ...lines].join('\n') }).catch(() => undefined);
   });
 }
 
 // ── Time ────────────────────────────────────────────────────────────────────────────────────────
 
-/** The seconds before the end at which the time is spoken. */
+/** The seconds before the end at which the time is spoken, and the attributes with the words. */
 const SPOKEN = /** @type {const} */ ([
-  [300, 'Faltam 5 minutos para este pagamento expirar.'],
-  [60, 'Falta 1 minuto para este pagamento expirar.'],
+  [300, 'fiveMinutes'],
+  [60, 'oneMinute'],
 ]);
 
 function startCountdown() {
@@ -263,8 +294,9 @@ function startCountdown() {
     digits.textContent = `${inHour}:${String(seconds % 60).padStart(2, '0')}`;
     countdown?.classList.toggle('countdown-short', seconds <= 120);
     // A late timer may leave a second out. After a longer sleep the words would be wrong.
-    for (const [limit, text] of SPOKEN)
-      if (last > limit && seconds <= limit && seconds > limit - 5) note.textContent = text;
+    for (const [limit, name] of SPOKEN)
+      if (last > limit && seconds <= limit && seconds > limit - 5)
+        note.textContent = note.dataset[name] ?? '';
     last = seconds;
     if (seconds === 0) void ask('status');
   }
@@ -279,8 +311,8 @@ function startCountdown() {
     endsAt = performance.now() + news.secondsLeft * 1000;
     // While the form is being submitted, its response says more than this.
     if (!isChanged(news) || document.querySelector('[data-form][aria-busy]')) return;
-    if (news.state === 'expired') note.textContent = 'Este pagamento expirou.';
-    location.replace(page.dataset.follow ?? location.pathname);
+    if (news.state === 'expired') note.textContent = note.dataset.expired ?? '';
+    location.replace(page.dataset.follow ?? ownAddress);
   }
 
   setInterval(show, 1000);

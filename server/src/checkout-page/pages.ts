@@ -7,13 +7,18 @@ import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, type RequestContext, type Route, send, sendJson } from '../http/routes.ts';
 import { assetPath } from '../kernel/assets.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import type { Site } from './layout.ts';
+import { formatsOf } from './format.ts';
+import { type Language, namedLanguage, preferredLanguage, TEXTS } from './language.ts';
+import { pagePath, type Site } from './layout.ts';
 import { problemPage } from './problem.ts';
 import { cspSource } from './return-url.ts';
 
 /** The parts of the hosted pages that are the same for every method of payment. Their routes have the parameter `id`. */
 export interface CheckoutPages {
-  readonly site: Site;
+  /** The path that the checkout is served under, without a payment. */
+  readonly basePath: string;
+  /** The site as the pages of one request need it. */
+  siteOf(exchange: RequestContext): Site;
   /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that asks for too many that are not there */
   open<Found>(exchange: RequestContext, find: (id: string) => Promise<Found | null>): Promise<Found>;
   /** Answers every failure with a page, and rethrows a fault for the server to log. */
@@ -39,15 +44,27 @@ export function createCheckoutPages({
   limits: PageLimits;
 }): CheckoutPages {
   const basePath = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/checkout`;
-  const site: Site = {
-    basePath,
+  const shared = {
     styleUrl: `${basePath}/assets/page.css?v=${ASSETS['page.css'].hash}`,
     scriptUrl: `${basePath}/assets/page.js?v=${ASSETS['page.js'].hash}`,
     isTest,
   };
 
+  function siteOf({ request, url }: RequestContext): Site {
+    const named = namedLanguage(url.searchParams);
+    const language = named ?? preferredLanguage(request.headers);
+    return {
+      ...shared,
+      language,
+      texts: TEXTS[language],
+      formats: formatsOf(language),
+      isNamed: named !== null,
+    };
+  }
+
   return {
-    site,
+    basePath,
+    siteOf,
 
     async open({ request, params: { id = '' } }, find) {
       const address = addressOf(request);
@@ -66,9 +83,13 @@ export function createCheckoutPages({
           if (exchange.response.headersSent) throw error;
           const known = error instanceof NotFoundError ? new HttpError(404, 'Not found') : asTooMany(error);
           const { status, headers } = known instanceof HttpError ? known : { status: 500, headers: {} };
+          const site = siteOf(exchange);
           const paymentUrl =
-            status === 404 ? null : `${basePath}/${encodeURIComponent(exchange.params.id ?? '')}`;
-          sendPage(exchange.response, status, problemPage(site, status, paymentUrl), null, headers);
+            status === 404
+              ? null
+              : pagePath(site, `${basePath}/${encodeURIComponent(exchange.params.id ?? '')}`);
+          const body = problemPage(site, status, paymentUrl);
+          sendPage(exchange.response, status, body, { ...site, successUrl: null }, headers);
           if (known instanceof HttpError) return;
           // The server cuts off a response under way when its route throws.
           await finished(exchange.response).catch(() => undefined);
@@ -96,14 +117,16 @@ export function sendPage(
   response: ServerResponse,
   status: number,
   body: string,
-  payment: { successUrl: string | null } | null,
+  { language, successUrl }: { language: Language; successUrl: string | null },
   headers: Record<string, string> = {},
 ): void {
   send(response, status, body, {
     'content-type': 'text/html; charset=utf-8',
     ...PRIVACY,
     ...ISOLATION,
-    'content-security-policy': contentSecurityPolicy(payment?.successUrl ?? null),
+    'content-security-policy': contentSecurityPolicy(successUrl),
+    'content-language': language,
+    vary: 'accept-language, accept-encoding',
     ...headers,
   });
 }
@@ -143,7 +166,7 @@ function contentSecurityPolicy(successUrl: string | null): string {
   ].join('; ');
 }
 
-// ── The two files of all pages ──────────────────────────────────────────────────────────────────
+// ── The files of all pages ──────────────────────────────────────────────────────────────────
 
 const ASSETS = { 'page.css': asset('page.css', 'text/css'), 'page.js': asset('page.js', 'text/javascript') };
 

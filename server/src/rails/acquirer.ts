@@ -27,9 +27,9 @@ export type ChargeStatus =
  */
 export interface Acquirer extends RefundRail {
   /**
-   * Explains to the payer why this acquirer does not accept the card; null where it does. It reads the number alone.
+   * Names why this acquirer does not accept the card; null where it does. It reads the number alone.
    */
-  refusal(cardNumber: string): string | null;
+  refusal(cardNumber: string): 'test_cards_only' | null;
   charge(charge: { id: string; amountCents: Cents; card: Card }): Promise<ChargeStatus>;
   /**
    * Looks up a charge. One that never arrived is made void, so that no slow request of this server can still take

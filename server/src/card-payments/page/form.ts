@@ -1,28 +1,13 @@
 import { z } from 'zod';
-import type { CardDetails } from '../hosted-checkout.ts';
+import type { CardDetails, CardRefusal } from '../hosted-checkout.ts';
 
 export const CARD_FIELDS = ['number', 'holder', 'expiry', 'cvv'] as const;
 export type CardField = (typeof CARD_FIELDS)[number];
 
-/** Messages of a field that is empty or wrong; the page's script shows the same before the form is submitted. */
-export const MESSAGES: Readonly<Record<CardField, { missing: string; invalid: string }>> = {
-  number: { missing: 'Digite o número do cartão.', invalid: 'Este número não existe. Confira os dígitos.' },
-  holder: {
-    missing: 'Digite o nome como está no cartão.',
-    invalid: 'Use só letras, como está no cartão.',
-  },
-  expiry: {
-    missing: 'Digite a validade do cartão.',
-    invalid: 'Digite a validade como MM/AA, por exemplo 08/29.',
-  },
-  cvv: {
-    missing: 'Digite o código de segurança.',
-    invalid: 'O código tem 3 dígitos (4 no American Express).',
-  },
-};
-const EXPIRED = 'Este cartão está vencido. Use outro.';
+/** The reason why a field cannot be charged. The page words it in the payer's language. */
+export type CardProblem = 'missing' | 'invalid' | 'expired' | CardRefusal;
 
-export type CardErrors = Partial<Record<CardField, string>>;
+export type CardErrors = Partial<Record<CardField, CardProblem>>;
 
 /** Values that return into the form after an error: never the number, never the CVV. */
 export interface KeptFields {
@@ -36,11 +21,11 @@ export type CardForm =
 
 /**
  * Parses the card form as the browser posted it. `refusal(number)` returns why a valid number is not accepted here, or null.
- * Reports every wrong field at once, each with one message for the payer.
+ * Reports every wrong field at once, each with one reason.
  */
 export function parseCardForm(
   form: URLSearchParams,
-  { now, refusal }: { now: Date; refusal: (cardNumber: string) => string | null },
+  { now, refusal }: { now: Date; refusal: (cardNumber: string) => CardRefusal | null },
 ): CardForm {
   const typed = (field: CardField) => form.get(field) ?? '';
   const kept = { holder: keptHolder(typed('holder')), expiry: keptExpiry(typed('expiry')) };
@@ -62,24 +47,27 @@ export function parseCardForm(
   }
   const errors: CardErrors = {};
   for (const [field, result] of Object.entries({ number, holder, expiry, cvv }))
-    if (!result.success) errors[field as CardField] = result.error.issues[0]?.message ?? '';
+    if (!result.success) errors[field as CardField] = result.error.issues[0]!.message as CardProblem;
   return { ok: false, errors, kept };
 }
 
 const withoutSeparators = (text: string) => text.replace(/[\s.-]/g, '');
 
-function required(field: CardField) {
-  return z.string().min(1, { error: MESSAGES[field].missing, abort: true });
-}
+// The message of each issue is its reason, typed.
+const MISSING: CardProblem = 'missing';
+const INVALID: CardProblem = 'invalid';
+const EXPIRED: CardProblem = 'expired';
 
-function cardNumber(refusal: (cardNumber: string) => string | null) {
+const required = z.string().min(1, { error: MISSING, abort: true });
+
+function cardNumber(refusal: (cardNumber: string) => CardRefusal | null) {
   return z
     .string()
     .transform(withoutSeparators)
     .pipe(
-      required('number')
-        .regex(/^[0-9]{13,19}$/, { error: MESSAGES.number.invalid, abort: true })
-        .refine(isLuhn, { error: MESSAGES.number.invalid, abort: true })
+      required
+        .regex(/^[0-9]{13,19}$/, { error: INVALID, abort: true })
+        .refine(isLuhn, { error: INVALID, abort: true })
         .superRefine((number, context) => {
           const reason = refusal(number);
           if (reason !== null) context.addIssue({ code: 'custom', message: reason });
@@ -90,7 +78,7 @@ function cardNumber(refusal: (cardNumber: string) => string | null) {
 const cardHolder = z
   .string()
   .transform((text) => text.trim().replace(/\s+/g, ' '))
-  .pipe(required('holder').regex(/^(?=.{2,60}$)\p{L}[\p{L}\p{M} .'’-]*$/u, MESSAGES.holder.invalid));
+  .pipe(required.regex(/^(?=.{2,60}$)\p{L}[\p{L}\p{M} .'’-]*$/u, INVALID));
 
 /** Reads MM/AA, and MM/AAAA as browsers fill it in. */
 function cardExpiry(now: Date) {
@@ -98,12 +86,12 @@ function cardExpiry(now: Date) {
     .string()
     .transform((text) => text.replace(/\s/g, ''))
     .pipe(
-      required('expiry').transform((text, context) => {
+      required.transform((text, context) => {
         const [, month, year] = /^(0[1-9]|1[0-2])\/?((?:20)?[0-9]{2})$/.exec(text) ?? [];
         const expiry = { month: Number(month), year: 2000 + (Number(year) % 100) };
         const endsAt = endOfMonth(expiry);
         if (month === undefined || endsAt.getUTCFullYear() > now.getUTCFullYear() + 20)
-          context.addIssue({ code: 'custom', message: MESSAGES.expiry.invalid });
+          context.addIssue({ code: 'custom', message: INVALID });
         else if (endsAt <= now) context.addIssue({ code: 'custom', message: EXPIRED });
         return expiry;
       }),
@@ -120,7 +108,7 @@ function securityCode(typedNumber: string) {
   return z
     .string()
     .transform((text) => text.trim())
-    .pipe(required('cvv').regex(new RegExp(`^[0-9]{${length}}$`), MESSAGES.cvv.invalid));
+    .pipe(required.regex(new RegExp(`^[0-9]{${length}}$`), INVALID));
 }
 
 /** Whether the check digit (Luhn) is right: it reveals one wrong digit and most swapped ones. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { secondsLeft } from '../../checkout-page/format.ts';
-import { followPath } from '../../checkout-page/layout.ts';
+import { followPath, pagePath } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
 import { returnUrl } from '../../checkout-page/return-url.ts';
 import type { PageLimits } from '../../http/admission.ts';
@@ -39,7 +39,7 @@ export function createCheckoutRoutes({
   limits: PageLimits;
 }): Route[] {
   const pages = createCheckoutPages({ publicUrl, isTest: testCards !== null, addressOf, limits });
-  const site: CardSite = { ...pages.site, testCards };
+  const siteOf = (exchange: RequestContext): CardSite => ({ ...pages.siteOf(exchange), testCards });
   const ownOrigin = new URL(publicUrl).origin;
 
   /** @throws HttpError 404, RateLimitError */
@@ -51,7 +51,7 @@ export function createCheckoutRoutes({
         found && {
           ...found,
           secondsLeft: secondsLeft(found.payment.expiresAt, clock.now()),
-          path: `${site.basePath}/${found.payment.orderCode}`,
+          path: `${pages.basePath}/${found.payment.orderCode}`,
         }
       );
     });
@@ -60,6 +60,7 @@ export function createCheckoutRoutes({
   async function show(exchange: RequestContext): Promise<void> {
     const { response, url } = exchange;
     const order = await open(exchange);
+    const site = siteOf(exchange);
     const state = pageState(order.payment, clock.now());
     // A payer who has bought content reads it first.
     if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
@@ -68,7 +69,7 @@ export function createCheckoutRoutes({
     }
     const shown = state === 'form' && order.paidElsewhere ? 'paid_elsewhere' : state;
     const body = shown === 'form' ? formPage(site, order, null) : statusPage(site, order, shown);
-    sendPage(response, 200, body, order.payment);
+    sendPage(response, 200, body, { ...order.payment, language: site.language });
   }
 
   async function pay(exchange: RequestContext): Promise<void> {
@@ -78,15 +79,23 @@ export function createCheckoutRoutes({
     await limits.takeForm(address);
     const form = new URLSearchParams(await readBody(request, BODY_LIMIT_BYTES));
     const order = await open(exchange);
-    const { payment, path } = order;
+    const { payment } = order;
+    const site = siteOf(exchange);
+    const path = pagePath(site, order.path);
+    const answer = (
+      status: number,
+      body: string,
+      { successUrl }: StoredCardPayment,
+      headers?: Record<string, string>,
+    ) => sendPage(response, status, body, { language: site.language, successUrl }, headers);
     const now = clock.now();
-    if (pageState(payment, now) !== 'form') return redirect(response, followPath(path));
+    if (pageState(payment, now) !== 'form') return redirect(response, followPath(site, order.path));
     // The same form again, by reload or from an old page: its card has been answered already.
     const attempt = form.get('attempt');
     if (attempt !== null && attempt !== String(payment.declinedCharges)) return redirect(response, path);
 
     const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });
-    if (!parsed.ok) return sendPage(response, 422, formPage(site, order, parsed), payment);
+    if (!parsed.ok) return answer(422, formPage(site, order, parsed), payment);
 
     const result = await checkout.pay(payment.orderCode, parsed.card, address);
     const after: Order = { ...order, payment: result.payment };
@@ -94,8 +103,7 @@ export function createCheckoutRoutes({
       case 'declined':
       case 'not_charged':
         // Not a redirect: its address would have to carry the result and the name.
-        return sendPage(
-          response,
+        return answer(
           422,
           formPage(site, after, { kept: parsed.kept, declined: result.kind }),
           after.payment,
@@ -103,15 +111,15 @@ export function createCheckoutRoutes({
       case 'held_back': {
         const waitSeconds = secondsUntil(result.retryAt, clock);
         const body = formPage(site, after, { kept: parsed.kept, waitSeconds });
-        return sendPage(response, 429, body, after.payment, { 'retry-after': String(waitSeconds) });
+        return answer(429, body, after.payment, { 'retry-after': String(waitSeconds) });
       }
       case 'paid_elsewhere':
-        return sendPage(response, 409, statusPage(site, after, 'paid_elsewhere'), after.payment);
+        return answer(409, statusPage(site, after, 'paid_elsewhere'), after.payment);
       case 'paid':
         return redirect(response, (await shopUrlOf(after.payment)) ?? path);
       case 'processing':
       case 'in_progress':
-        return redirect(response, followPath(path));
+        return redirect(response, followPath(site, order.path));
       case 'failed':
       case 'returned':
       case 'not_payable':

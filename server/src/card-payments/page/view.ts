@@ -1,4 +1,3 @@
-import { instant, money } from '../../checkout-page/format.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
@@ -9,23 +8,26 @@ import {
   notice,
   page,
   receipt,
+  receiptActions,
+  type Site,
+  shopName,
   summary,
   type Tone,
 } from '../../checkout-page/layout.ts';
 import { returnUrl } from '../../checkout-page/return-url.ts';
 import type { StoredCardPayment } from '../model.ts';
-import { cardForm, type FormAnswer, NOT_TAKEN } from './card-form.ts';
+import { cardForm, type FormAnswer } from './card-form.ts';
 import type { CardSite, Order } from './order.ts';
 import type { PageState } from './state.ts';
 
 export function formPage(site: CardSite, order: Order, answer: FormAnswer | null): string {
-  const { payment } = order;
+  const { texts, formats } = site;
   return page(site, {
-    title: `Pagar ${money(payment.amountCents)}`,
+    title: texts.card.pay(formats.money(order.payment.amountCents)),
     state: 'form',
     summary: summary(site, order, { withCountdown: true }),
     main: cardForm(site, order, answer),
-    aside: html`<aside class="promise" aria-label="Segurança">${ICONS.shield}<p>O cartão é usado só nesta compra. O número e o CVV não são guardados.</p></aside>`,
+    aside: html`<aside class="promise" aria-label="${texts.page.security}">${ICONS.shield}<p>${texts.card.promise}</p></aside>`,
   });
 }
 
@@ -35,7 +37,7 @@ export function statusPage(
   order: Order,
   state: Exclude<PageState, 'form'> | 'paid_elsewhere',
 ): string {
-  const { icon, tone, title, body, follow } = STATUS[state](order);
+  const { icon, tone, title, body, follow } = STATUS[state](site, order);
   return page(site, {
     title,
     state,
@@ -55,83 +57,89 @@ interface Status {
   follow?: string;
 }
 
-const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (order: Order) => Status> = {
-  processing: ({ path }) => {
-    const follow = followPath(path);
+const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site, order: Order) => Status> = {
+  processing: (site, { path }) => {
+    const { texts } = site;
+    const follow = followPath(site, path);
     return {
       icon: ICONS.clock,
       tone: 'busy',
-      title: 'Confirmando o pagamento',
+      title: texts.card.confirming,
       follow,
       body: html`
-        <p>O banco ainda está analisando. Esta página se atualiza sozinha: não pague de novo.</p>
-        <p class="aside">Se preferir, feche esta janela. A confirmação chega à loja do mesmo jeito.</p>
-        <noscript><p class="actions"><a class="button button-quiet" href="${follow}">Atualizar agora</a></p></noscript>`,
+        <p>${texts.card.confirmingText}</p>
+        <p class="aside">${texts.card.confirmingHint}</p>
+        <noscript><p class="actions"><a class="button button-quiet" href="${follow}">${texts.page.refreshNow}</a></p></noscript>`,
     };
   },
-  paid: (order) => {
+  paid: (site, order) => {
+    const { texts, formats } = site;
     const { payment, merchantName, delivered } = order;
     return {
       icon: ICONS.check,
       tone: 'success',
-      title: 'Pagamento aprovado',
+      title: texts.card.paid,
       body: html`
-        <p>Tudo certo! <span class="name">${merchantName}</span> já pode ver o seu pagamento.</p>
-        ${receipt(order, [
-          ['Pago em', payment.paidAt && instant(payment.paidAt)],
-          ['Pedido', payment.orderCode],
+        <p>${texts.page.allSet} ${texts.page.shopSeesPayment(shopName(merchantName))}</p>
+        ${receipt(site, order, [
+          [texts.page.paidAt, payment.paidAt && formats.instant(payment.paidAt)],
+          [texts.card.order, payment.orderCode],
         ])}
-        ${deliveredContent(delivered)}
-        ${nextStep(returnUrl(payment.successUrl, { psa_order_code: payment.orderCode }), { isRead: delivered.length > 0 })}`,
+        ${receiptActions(site)}
+        ${deliveredContent(site, delivered)}
+        ${nextStep(site, returnUrl(payment.successUrl, { psa_order_code: payment.orderCode }), { isRead: delivered.length > 0 })}`,
     };
   },
-  failed: ({ payment }) => ({
+  failed: (site, { payment }) => ({
     icon: ICONS.cross,
     tone: 'danger',
-    title: 'Pagamento não concluído',
+    title: site.texts.page.notCompleted,
     body: html`
-      <p>${NOT_TAKEN.declined} Nada foi cobrado.</p>
-      <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
-      ${backLink(cancelUrlOf(payment))}`,
+      <p>${site.texts.card.bankDeclined} ${site.texts.card.nothingCharged}</p>
+      <p class="aside">${site.texts.page.startAgain}</p>
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
-  expired: ({ payment, merchantName }) => ({
+  expired: (site, { payment, merchantName }) => ({
     icon: ICONS.clock,
     tone: 'neutral',
     ...(payment.canceledAt
       ? {
-          title: 'Pagamento cancelado',
+          title: site.texts.card.canceled,
           body: html`
-            <p><span class="name">${merchantName}</span> cancelou este pagamento em ${instant(payment.canceledAt)}. Nada foi cobrado.</p>
-            ${backLink(cancelUrlOf(payment))}`,
+            <p>${site.texts.card.canceledText(shopName(merchantName), site.formats.instant(payment.canceledAt))}</p>
+            ${backLink(site, cancelUrlOf(payment))}`,
         }
       : {
-          title: 'O tempo para pagar acabou',
+          title: site.texts.page.timeIsUp,
           body: html`
-            <p>Este pagamento expirou em ${instant(payment.expiresAt)}. Nada foi cobrado.</p>
-            <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
-            ${backLink(cancelUrlOf(payment))}`,
+            <p>${site.texts.card.expiredText(site.formats.instant(payment.expiresAt))}</p>
+            <p class="aside">${site.texts.page.startAgain}</p>
+            ${backLink(site, cancelUrlOf(payment))}`,
         }),
   }),
-  refunded: (order) => ({
+  refunded: (site, order) => ({
     icon: ICONS.refund,
     tone: 'neutral',
-    title: 'Pagamento devolvido',
+    title: site.texts.card.refunded,
     body: html`
-      <p>O valor foi devolvido para o cartão. Pode levar até duas faturas para aparecer.</p>
-      ${receipt(order, [
-        ['Pago em', order.payment.paidAt && instant(order.payment.paidAt)],
-        ['Devolvido em', order.payment.refundedAt && instant(order.payment.refundedAt)],
-        ['Pedido', order.payment.orderCode],
+      <p>${site.texts.card.refundedText}</p>
+      ${receipt(site, order, [
+        [site.texts.page.paidAt, order.payment.paidAt && site.formats.instant(order.payment.paidAt)],
+        [
+          site.texts.page.refundedAt,
+          order.payment.refundedAt && site.formats.instant(order.payment.refundedAt),
+        ],
+        [site.texts.card.order, order.payment.orderCode],
       ])}
-      ${backLink(cancelUrlOf(order.payment))}`,
+      ${backLink(site, cancelUrlOf(order.payment))}`,
   }),
-  paid_elsewhere: ({ payment }) => ({
+  paid_elsewhere: (site, { payment }) => ({
     icon: ICONS.check,
     tone: 'neutral',
-    title: 'Esta compra já foi paga',
+    title: site.texts.page.alreadyPaid,
     body: html`
-      <p>Outro pagamento da mesma compra já foi aprovado, talvez em outra janela. Nada foi cobrado agora.</p>
-      ${backLink(cancelUrlOf(payment))}`,
+      <p>${site.texts.card.alreadyPaidText}</p>
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
 };
 

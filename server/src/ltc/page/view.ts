@@ -1,4 +1,3 @@
-import { instant, money } from '../../checkout-page/format.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
@@ -8,9 +7,12 @@ import {
   nextStep,
   notice,
   page,
+  pagePath,
   receipt,
+  receiptActions,
   type Shown,
   type Site,
+  shopName,
   summary,
   type Tone,
   testNote,
@@ -36,7 +38,7 @@ interface HostedLtc {
 
 interface Order extends Shown {
   payment: HostedLtc;
-  delivered: Parameters<typeof deliveredContent>[0];
+  delivered: Parameters<typeof deliveredContent>[1];
 }
 
 /** The states of the page. `confirming`: all of the amount was seen, and waits for its confirmations. */
@@ -83,53 +85,56 @@ const FOLLOWED: ReadonlySet<PageState> = new Set(['waiting', 'pending', 'part', 
 
 function paymentPage(site: Site, order: Order, state: PageState, isTest: boolean): string {
   const { payment, path } = order;
+  const { texts, formats } = site;
   const followed = {
     state,
     version: payment.version,
-    followUrl: FOLLOWED.has(state) ? followPath(path) : undefined,
+    followUrl: FOLLOWED.has(state) ? followPath(site, path) : undefined,
     reloads: state === 'waiting' || state === 'confirming',
   };
   if (state === 'pending' || state === 'part')
     return page(site, {
       ...followed,
-      title: `Pagar ${money(payment.amountCents)} com LTC`,
+      title: texts.ltc.pay(formats.money(payment.amountCents)),
       summary: summary(site, order, { withCountdown: true }),
-      main: request(order, isTest),
-      aside: html`<aside class="promise" aria-label="Segurança">${ICONS.shield}<p>O envio é feito na sua carteira. Esta página não pede senha nem chaves.</p></aside>`,
+      main: request(site, order, isTest),
+      aside: html`<aside class="promise" aria-label="${texts.page.security}">${ICONS.shield}<p>${texts.ltc.promise}</p></aside>`,
     });
+  const shown = NOTICES[state](site, order);
   return page(site, {
     ...followed,
-    title: NOTICES[state](order).title,
+    title: shown.title,
     summary: summary(site, order, { withCountdown: false }),
-    main: notice(NOTICES[state](order)),
+    main: notice(shown),
   });
 }
 
 /** The address, the amount, and what has come of it. */
-function request({ payment, merchantName, path }: Order, isTest: boolean): Html {
+function request(site: Site, { payment, merchantName, path }: Order, isTest: boolean): Html {
   const { ltc } = payment;
+  const { texts } = site;
   const received = ltc.receivedLitoshi ?? 0;
   const missing = ltcAmount({ litoshi: ltc.litoshi - received });
   const uri = ltcUri({ ...ltc, litoshi: ltc.litoshi - received })!;
-  const qr = drawQr(uri, `QR code do envio de ${missing} LTC para ${merchantName}`);
+  const qr = drawQr(uri, texts.ltc.qrLabel(missing, merchantName));
   const back = cancelUrlOf(payment);
   return html`
-    ${isTest && testNote('Este endereço é de uma rede de testes: nenhuma carteira de verdade envia para ele.')}
-    <h2 class="panel-title" id="ltc-title">Pague com Litecoin</h2>
-    ${received > 0 && html`<p class="pix-hint">Recebemos <strong>${ltcAmount({ litoshi: received })} LTC</strong>. Envie o que falta antes do prazo.</p>`}
+    ${isTest && testNote(site, texts.ltc.testWarning)}
+    <h2 class="panel-title" id="ltc-title">${texts.ltc.title}</h2>
+    ${received > 0 && html`<p class="pix-hint">${texts.ltc.receivedPart(html`<strong>${ltcAmount({ litoshi: received })} LTC</strong>`)}</p>`}
     <div class="pix" role="group" aria-labelledby="ltc-title">
-      ${qr && html`<div class="pix-scan">${qr('qr-large')}<p class="pix-hint">Aponte a câmera da sua carteira para o QR code.</p></div>`}
+      ${qr && html`<div class="pix-scan">${qr('qr-large')}<p class="pix-hint">${texts.ltc.scan}</p></div>`}
       <div class="pix-copy">
-        <p class="pix-hint">Envie <strong>${missing} LTC</strong>, nem menos: um valor menor não paga a compra.</p>
-        <label for="ltc-address">Endereço LTC</label>
+        <p class="pix-hint">${texts.ltc.send(html`<strong>${missing} LTC</strong>`)}</p>
+        <label for="ltc-address">${texts.ltc.address}</label>
         <textarea id="ltc-address" class="pix-text" rows="2" readonly spellcheck="false" autocomplete="off" aria-describedby="ltc-hint" data-pix-code>${ltc.address!}</textarea>
-        <button class="button button-pay" type="button" data-copy="ltc-address" data-copied="Copiado" data-copied-note="Endereço copiado. Abra a sua carteira e envie o valor exato." hidden>${ICONS.copy}<span data-label>Copiar endereço</span></button>
-        <p class="pix-hint" id="ltc-hint">Envie apenas pela rede Litecoin. O envio não pode ser devolvido. <a href="${uri}">Abrir na carteira</a></p>
+        <button class="button button-pay" type="button" data-copy="ltc-address" data-copied="${texts.page.copied}" data-copied-note="${texts.ltc.addressCopied}" data-selected="${texts.ltc.addressSelected}" hidden>${ICONS.copy}<span data-label>${texts.ltc.copy}</span></button>
+        <p class="pix-hint" id="ltc-hint">${texts.ltc.hint} <a href="${uri}">${texts.ltc.openWallet}</a></p>
         <p class="pix-note" role="status" data-copy-note></p>
       </div>
-      ${qr && html`<details class="pix-fold"><summary>Pagar com outro aparelho: QR code</summary>${qr('qr-small')}</details>`}
-      <p class="pix-live">${ICONS.refresh}<span data-live hidden>Esta página se atualiza sozinha.</span><noscript><a href="${path}">Já enviei: atualizar a página</a></noscript></p>
-      ${back && html`<a class="cancel" href="${back}" rel="noreferrer">${ICONS.back}Voltar para a loja</a>`}
+      ${qr && html`<details class="pix-fold"><summary>${texts.pix.otherDevice}</summary>${qr('qr-small')}</details>`}
+      <p class="pix-live">${ICONS.refresh}<span data-live hidden>${texts.page.refreshesItself}</span><noscript><a href="${pagePath(site, path)}">${texts.ltc.haveSent}</a></noscript></p>
+      ${back && html`<a class="cancel" href="${back}" rel="noreferrer">${ICONS.back}${texts.page.backToShop}</a>`}
     </div>`;
 }
 
@@ -140,66 +145,71 @@ interface Notice {
   body: Html;
 }
 
-const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (order: Order) => Notice> = {
-  waiting: () => ({
+const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (site: Site, order: Order) => Notice> = {
+  waiting: ({ texts }) => ({
     icon: ICONS.clock,
     tone: 'busy',
-    title: 'Gerando o endereço',
-    body: html`<p>A rede ainda não deu o endereço. Esta página se atualiza sozinha.</p>`,
+    title: texts.ltc.creating,
+    body: html`<p>${texts.ltc.creatingText}</p>`,
   }),
-  confirming: ({ payment: { ltc } }) => ({
+  confirming: ({ texts }, { payment: { ltc } }) => ({
     icon: ICONS.clock,
     tone: 'busy',
-    title: 'Aguardando confirmações',
+    title: texts.ltc.confirming,
     body: html`
-      <p>Recebemos o valor. A rede já confirmou <strong>${ltc.confirmations} de ${ltc.requiredConfirmations ?? 2}</strong> vezes, o que leva alguns minutos.</p>
-      <p class="aside">Você pode fechar esta página: a loja é avisada.</p>`,
+      <p>${texts.ltc.confirmingText(html`<strong>${texts.ltc.confirmations(ltc.confirmations, ltc.requiredConfirmations ?? 2)}</strong>`)}</p>
+      <p class="aside">${texts.ltc.confirmingHint}</p>`,
   }),
-  expired: ({ payment }) => ({
+  expired: (site, { payment }) => ({
     icon: ICONS.clock,
     tone: 'neutral',
-    title: 'O tempo para pagar acabou',
+    title: site.texts.page.timeIsUp,
     body: html`
-      <p>Não envie mais para o endereço deste pagamento.</p>
-      <p><strong>Acabou de enviar?</strong> O pagamento ainda é reconhecido, e esta página se atualiza sozinha.</p>
-      ${backLink(cancelUrlOf(payment))}`,
+      <p>${site.texts.ltc.expiredText}</p>
+      <p>${site.texts.ltc.justSent}</p>
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
-  paid_elsewhere: ({ payment }) => ({
+  paid_elsewhere: (site, { payment }) => ({
     icon: ICONS.check,
     tone: 'neutral',
-    title: 'Esta compra já foi paga',
+    title: site.texts.page.alreadyPaid,
     body: html`
-      <p>Outro pagamento da mesma compra já foi aprovado. Não envie LTC: o envio não pode ser devolvido.</p>
-      ${backLink(cancelUrlOf(payment))}`,
+      <p>${site.texts.ltc.alreadyPaidText}</p>
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
-  paid: (order) => {
+  paid: (site, order) => {
+    const { texts, formats } = site;
     const { payment, merchantName, delivered } = order;
     return {
       icon: ICONS.check,
       tone: 'success',
-      title: 'Pagamento confirmado',
+      title: texts.ltc.paid,
       body: html`
-        <p>${payment.paidLate ? 'O envio chegou depois do prazo e foi aceito.' : 'Tudo certo!'} <span class="name">${merchantName}</span> já pode ver o seu pagamento.</p>
-        ${receipt(order, [
-          ['Recebido', `${ltcAmount({ litoshi: payment.ltc.receivedLitoshi ?? payment.ltc.litoshi })} LTC`],
-          ['Pago em', payment.paidAt && instant(payment.paidAt)],
-          ['Pagamento', payment.id],
+        <p>${payment.paidLate ? texts.ltc.paidLate : texts.page.allSet} ${texts.page.shopSeesPayment(shopName(merchantName))}</p>
+        ${receipt(site, order, [
+          [
+            texts.ltc.received,
+            `${ltcAmount({ litoshi: payment.ltc.receivedLitoshi ?? payment.ltc.litoshi })} LTC`,
+          ],
+          [texts.page.paidAt, payment.paidAt && formats.instant(payment.paidAt)],
+          [texts.page.payment, payment.id],
         ])}
-        ${deliveredContent(delivered)}
-        ${nextStep(returnUrl(payment.successUrl, { psa_payment_id: payment.id }), { isRead: delivered.length > 0 })}`,
+        ${receiptActions(site)}
+        ${deliveredContent(site, delivered)}
+        ${nextStep(site, returnUrl(payment.successUrl, { psa_payment_id: payment.id }), { isRead: delivered.length > 0 })}`,
     };
   },
-  failed: ({ payment, merchantName }) => ({
+  failed: (site, { payment, merchantName }) => ({
     icon: ICONS.cross,
     tone: 'danger',
-    title: 'Pagamento não concluído',
+    title: site.texts.page.notCompleted,
     body: html`
       ${
         (payment.ltc.receivedLitoshi ?? 0) > 0
-          ? html`<p>Recebemos <strong>${ltcAmount({ litoshi: payment.ltc.receivedLitoshi! })} LTC</strong>, que não pagam esta compra. Fale com <span class="name">${merchantName}</span> e informe o pagamento <code>${payment.id}</code>.</p>`
-          : html`<p>Nada foi recebido.</p>`
+          ? html`<p>${site.texts.ltc.failedPart(html`<strong>${ltcAmount({ litoshi: payment.ltc.receivedLitoshi! })} LTC</strong>`, shopName(merchantName), html`<code>${payment.id}</code>`)}</p>`
+          : html`<p>${site.texts.ltc.failedNothing}</p>`
       }
-      ${backLink(cancelUrlOf(payment))}`,
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
 };
 

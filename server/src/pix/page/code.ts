@@ -1,7 +1,6 @@
-import { money } from '../../checkout-page/format.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
-import { type Site, testNote } from '../../checkout-page/layout.ts';
+import { pagePath, type Site, testNote } from '../../checkout-page/layout.ts';
 import { drawQr } from '../../checkout-page/qr.ts';
 import { cancelUrlOf, type Order } from './order.ts';
 import { recurrenceNote } from './recurrence.ts';
@@ -11,31 +10,29 @@ import { recurrenceNote } from './recurrence.ts';
  * folded up. The style sheet shows one of the two places of the QR code, so that no script has to.
  */
 export function pixCode(site: Site, order: Order, brCode: string, returned: Html | null): Html {
-  const label = `QR code do PIX de ${money(order.payment.amountCents)} para ${order.merchantName}`;
+  const { texts, formats } = site;
+  const label = texts.pix.qrLabel(formats.money(order.payment.amountCents), order.merchantName);
   const qr = drawQr(brCode, label);
   const back = cancelUrlOf(order.payment);
   return html`
-    ${site.isTest && testNote('Este código não é de um banco de verdade.')}
+    ${site.isTest && testNote(site, texts.pix.testWarning)}
     ${returned}
-    <h2 class="panel-title" id="pix-title">${order.payment.recurrence ? 'Autorize no app do seu banco' : 'Pague com PIX'}</h2>
-    ${order.payment.recurrence && recurrenceNote(order)}
+    <h2 class="panel-title" id="pix-title">${order.payment.recurrence ? texts.pix.authoriseTitle : texts.pix.title}</h2>
+    ${order.payment.recurrence && recurrenceNote(site, order)}
     <div class="pix" role="group" aria-labelledby="pix-title">
-      ${
-        qr &&
-        html`<div class="pix-scan">${qr('qr-large')}<p class="pix-hint">Abra o app do banco no celular, escolha PIX e aponte a câmera para o QR code.</p></div>`
-      }
+      ${qr && html`<div class="pix-scan">${qr('qr-large')}<p class="pix-hint">${texts.pix.scan}</p></div>`}
       <div class="pix-copy">
-        <label for="pix-code">PIX Copia e Cola</label>
+        <label for="pix-code">${texts.pix.code}</label>
         <textarea id="pix-code" class="pix-text" rows="4" readonly spellcheck="false" autocomplete="off" aria-describedby="pix-hint" data-pix-code>${brCode}</textarea>
-        <button class="button button-pay" type="button" data-copy="pix-code" data-copied="Copiado" data-copied-note="Código copiado. Abra o app do banco e escolha PIX, Copia e Cola." hidden>${ICONS.copy}<span data-label>Copiar código</span></button>
-        <p class="pix-hint" id="pix-hint">Cole o código no app do banco, em PIX Copia e Cola. Confira o valor e quem recebe antes de confirmar.</p>
+        <button class="button button-pay" type="button" data-copy="pix-code" data-copied="${texts.page.copied}" data-copied-note="${texts.pix.codeCopied}" data-selected="${texts.pix.codeSelected}" hidden>${ICONS.copy}<span data-label>${texts.pix.copy}</span></button>
+        <p class="pix-hint" id="pix-hint">${texts.pix.hint}</p>
         <p class="pix-note" role="status" data-copy-note></p>
       </div>
       ${
         qr &&
-        html`<details class="pix-fold"><summary>Pagar com outro aparelho: QR code</summary>${qr('qr-small')}</details>`
+        html`<details class="pix-fold"><summary>${texts.pix.otherDevice}</summary>${qr('qr-small')}</details>`
       }
-      <p class="pix-live">${ICONS.refresh}<span data-live hidden>Esta página se atualiza sozinha.</span><noscript><a href="${order.path}">Já paguei: atualizar a página</a></noscript></p>
-      ${back && html`<a class="cancel" href="${back}" rel="noreferrer">${ICONS.back}Voltar para a loja</a>`}
+      <p class="pix-live">${ICONS.refresh}<span data-live hidden>${texts.page.refreshesItself}</span><noscript><a href="${pagePath(site, order.path)}">${texts.pix.havePaid}</a></noscript></p>
+      ${back && html`<a class="cancel" href="${back}" rel="noreferrer">${ICONS.back}${texts.page.backToShop}</a>`}
     </div>`;
 }

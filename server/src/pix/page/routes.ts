@@ -42,7 +42,6 @@ export function createPixPageRoutes({
   others?: readonly OtherPage[];
 }): Route[] {
   const pages = createCheckoutPages({ publicUrl, isTest, addressOf, limits });
-  const { site } = pages;
 
   /** @throws HttpError 404, RateLimitError */
   function open(exchange: RequestContext, options: { asksBank: boolean }): Promise<Order> {
@@ -52,13 +51,13 @@ export function createPixPageRoutes({
         found && {
           ...found,
           secondsLeft: secondsLeft(found.payment.expiresAt, clock.now()),
-          path: `${site.basePath}/${id}`,
+          path: `${pages.basePath}/${id}`,
         }
       );
     });
   }
 
-  function shown(order: Order): { state: string; page: () => string } {
+  function shown(site: Site, order: Order): { state: string; page: () => string } {
     const now = clock.now();
     for (const other of others) {
       const found = other.show(site, order, now);
@@ -72,20 +71,26 @@ export function createPixPageRoutes({
     const { response, url } = exchange;
     const order = await open(exchange, { asksBank: true });
     const { payment } = order;
-    const { state, page } = shown(order);
+    const site = pages.siteOf(exchange);
+    const { state, page } = shown(site, order);
     // A payer who has bought content reads it first.
     if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
       const next = successUrlOf(payment);
       if (next !== null) return redirect(response, next);
     }
-    sendPage(response, 200, page(), payment);
+    sendPage(response, 200, page(), { language: site.language, successUrl: payment.successUrl });
   }
 
   async function status(exchange: RequestContext): Promise<object> {
     // The bank is asked when the payer comes back to the page, and not each time that the page looks.
     const order = await open(exchange, { asksBank: exchange.url.searchParams.has('voltou') });
     const { payment, secondsLeft } = order;
-    return { status: payment.status, version: payment.version, state: shown(order).state, secondsLeft };
+    return {
+      status: payment.status,
+      version: payment.version,
+      state: shown(pages.siteOf(exchange), order).state,
+      secondsLeft,
+    };
   }
 
   return [

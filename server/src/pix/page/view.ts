@@ -1,4 +1,3 @@
-import { instant, money } from '../../checkout-page/format.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
@@ -8,11 +7,14 @@ import {
   nextStep,
   notice,
   page,
+  pagePath,
   receipt,
+  receiptActions,
   type Site,
+  shopName,
   summary,
 } from '../../checkout-page/layout.ts';
-import type { HostedPix, ReturnedCredit } from '../model.ts';
+import type { HostedPix } from '../model.ts';
 import { pixCode } from './code.ts';
 import { cancelUrlOf, type Order, successUrlOf } from './order.ts';
 import { RECURRENCE_STATUS } from './recurrence.ts';
@@ -22,25 +24,24 @@ import type { Status } from './status.ts';
 /** The page of a payment in its state. */
 export function paymentPage(site: Site, order: Order, state: PageState): string {
   const { payment, path } = order;
-  const returned = returnedNote(payment.returnedCredits);
+  const { texts, formats } = site;
+  const returned = returnedNote(site, payment.returnedCredits);
   const followed = {
     state,
     version: payment.version,
-    followUrl: FOLLOWED.has(state) ? followPath(path) : undefined,
+    followUrl: FOLLOWED.has(state) ? followPath(site, path) : undefined,
     reloads: state === 'waiting',
   };
   if (state === 'pending')
     return page(site, {
       ...followed,
-      title: payment.recurrence
-        ? `Autorizar ${money(payment.amountCents)} com PIX`
-        : `Pagar ${money(payment.amountCents)} com PIX`,
+      title: (payment.recurrence ? texts.pix.authorise : texts.pix.pay)(formats.money(payment.amountCents)),
       summary: summary(site, order, { withCountdown: true }),
       main: pixCode(site, order, payment.brCode!, returned),
-      aside: html`<aside class="promise" aria-label="Segurança">${ICONS.shield}<p>O pagamento é feito no app do seu banco. Esta página não pede senha nem dados da conta.</p></aside>`,
+      aside: html`<aside class="promise" aria-label="${texts.page.security}">${ICONS.shield}<p>${texts.pix.promise}</p></aside>`,
     });
   const describe = (payment.recurrence && RECURRENCE_STATUS[state]) || STATUS[state];
-  const { icon, tone, title, body } = describe(order, returned);
+  const { icon, tone, title, body } = describe(site, order, returned);
   return page(site, {
     ...followed,
     title,
@@ -53,93 +54,90 @@ export function paymentPage(site: Site, order: Order, state: PageState): string 
 const FOLLOWED: ReadonlySet<PageState> = new Set(['waiting', 'pending', 'expired']);
 
 const STATUS: Record<Exclude<PageState, 'pending'>, Status> = {
-  waiting: ({ path }) => ({
+  waiting: (site, { path }) => ({
     icon: ICONS.clock,
     tone: 'busy',
-    title: 'Gerando o código PIX',
+    title: site.texts.pix.creating,
     body: html`
-      <p>O banco ainda não enviou o código. Esta página se atualiza sozinha.</p>
-      <noscript><p class="actions"><a class="button button-quiet" href="${path}">Atualizar agora</a></p></noscript>`,
+      <p>${site.texts.pix.creatingText}</p>
+      <noscript><p class="actions"><a class="button button-quiet" href="${pagePath(site, path)}">${site.texts.page.refreshNow}</a></p></noscript>`,
   }),
-  expired: ({ payment, path }, returned) => ({
+  expired: (site, { payment, path }, returned) => ({
     icon: ICONS.clock,
     tone: 'neutral',
-    title: 'O tempo para pagar acabou',
+    title: site.texts.page.timeIsUp,
     body: html`
-      <p>O código PIX expirou em ${instant(payment.expiresAt)}. Não pague com ele.</p>
-      <p><strong>Acabou de pagar?</strong> O pagamento ainda é reconhecido, e esta página se atualiza sozinha.</p>
+      <p>${site.texts.pix.expiredText(site.formats.instant(payment.expiresAt))}</p>
+      <p>${site.texts.pix.justPaid}</p>
       ${returned}
-      <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
-      <noscript><p class="actions"><a class="button button-quiet" href="${path}">Atualizar agora</a></p></noscript>
-      ${backLink(cancelUrlOf(payment))}`,
+      <p class="aside">${site.texts.page.startAgain}</p>
+      <noscript><p class="actions"><a class="button button-quiet" href="${pagePath(site, path)}">${site.texts.page.refreshNow}</a></p></noscript>
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
-  paid_elsewhere: ({ payment }, returned) => ({
+  paid_elsewhere: (site, { payment }, returned) => ({
     icon: ICONS.check,
     tone: 'neutral',
-    title: 'Esta compra já foi paga',
+    title: site.texts.page.alreadyPaid,
     body: html`
-      <p>Outro pagamento da mesma compra já foi aprovado, talvez em outra janela. Não pague de novo: o dinheiro seria devolvido.</p>
+      <p>${site.texts.pix.alreadyPaidText}</p>
       ${returned}
-      ${backLink(cancelUrlOf(payment))}`,
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
-  paid: (order, returned) => {
+  paid: (site, order, returned) => {
+    const { texts, formats } = site;
     const { payment, merchantName, delivered } = order;
     return {
       icon: ICONS.check,
       tone: 'success',
-      title: 'Pagamento confirmado',
+      title: texts.pix.paid,
       body: html`
-        <p>${payment.paidLate ? 'O PIX chegou depois do prazo e foi aceito.' : 'Tudo certo!'} <span class="name">${merchantName}</span> já pode ver o seu pagamento.</p>
+        <p>${payment.paidLate ? texts.pix.paidLate : texts.page.allSet} ${texts.page.shopSeesPayment(shopName(merchantName))}</p>
         ${returned}
-        ${receipt(order, [
-          ['Pago em', payment.paidAt && instant(payment.paidAt)],
-          ['Devolvido', payment.refundedCents > 0 ? money(payment.refundedCents) : null],
-          ['Pagamento', payment.id],
+        ${receipt(site, order, [
+          [texts.page.paidAt, payment.paidAt && formats.instant(payment.paidAt)],
+          [texts.pix.refundedAmount, payment.refundedCents > 0 ? formats.money(payment.refundedCents) : null],
+          [texts.page.payment, payment.id],
         ])}
-        ${deliveredContent(delivered)}
-        ${nextStep(successUrlOf(payment), { isRead: delivered.length > 0 })}`,
+        ${receiptActions(site)}
+        ${deliveredContent(site, delivered)}
+        ${nextStep(site, successUrlOf(payment), { isRead: delivered.length > 0 })}`,
     };
   },
-  refunded: (order, returned) => ({
+  refunded: (site, order, returned) => ({
     icon: ICONS.refund,
     tone: 'neutral',
-    title: 'Pagamento devolvido',
+    title: site.texts.pix.refunded,
     body: html`
-      <p>O valor voltou para a conta de onde saiu o PIX.</p>
+      <p>${site.texts.pix.refundedText}</p>
       ${returned}
-      ${receipt(order, [
-        ['Pago em', order.payment.paidAt && instant(order.payment.paidAt)],
-        ['Devolvido em', order.payment.refundedAt && instant(order.payment.refundedAt)],
-        ['Pagamento', order.payment.id],
+      ${receipt(site, order, [
+        [site.texts.page.paidAt, order.payment.paidAt && site.formats.instant(order.payment.paidAt)],
+        [
+          site.texts.page.refundedAt,
+          order.payment.refundedAt && site.formats.instant(order.payment.refundedAt),
+        ],
+        [site.texts.page.payment, order.payment.id],
       ])}
-      ${backLink(cancelUrlOf(order.payment))}`,
+      ${backLink(site, cancelUrlOf(order.payment))}`,
   }),
-  failed: ({ payment }, returned) => ({
+  failed: (site, { payment }, returned) => ({
     icon: ICONS.cross,
     tone: 'danger',
-    title: 'Pagamento não concluído',
+    title: site.texts.page.notCompleted,
     body: html`
-      <p>O banco não gerou o código PIX. Nada foi cobrado.</p>
+      <p>${site.texts.pix.failedText}</p>
       ${returned}
-      <p class="aside">Para tentar de novo, volte à loja e comece outro pagamento.</p>
-      ${backLink(cancelUrlOf(payment))}`,
+      <p class="aside">${site.texts.page.startAgain}</p>
+      ${backLink(site, cancelUrlOf(payment))}`,
   }),
 };
 
 // ── Money that was sent back ────────────────────────────────────────────────────────────────────
 
-const REASONS: Record<ReturnedCredit['cause'], string> = {
-  already_paid: 'o pagamento já tinha sido feito',
-  amount_mismatch: 'o valor é diferente do pedido',
-  not_payable: 'este pagamento não pode mais ser feito',
-  paid_elsewhere: 'a compra já tinha sido paga de outra forma',
-  unknown: 'não foi possível aceitar',
-};
-
 /** The number of returned credits that the page lists, the newest first. */
 const LISTED = 3;
 
-function returnedNote(credits: HostedPix['returnedCredits']): Html | null {
+function returnedNote({ texts, formats }: Site, credits: HostedPix['returnedCredits']): Html | null {
   if (credits.length === 0) return null;
   const more = credits.length - LISTED;
   return html`
@@ -149,8 +147,8 @@ function returnedNote(credits: HostedPix['returnedCredits']): Html | null {
         .slice(0, LISTED)
         .map(
           ({ amountCents, cause, returnedAt }) =>
-            html`<li>Recebemos <strong>${money(amountCents)}</strong> e ${returnedAt ? 'devolvemos' : 'estamos devolvendo'}: ${REASONS[cause]}.</li>`,
+            html`<li>${texts.pix.returned(html`<strong>${formats.money(amountCents)}</strong>`, returnedAt !== null, texts.pix.returnReasons[cause])}</li>`,
         )}
-      ${more > 0 && html`<li>${more === 1 ? 'Outra devolução foi feita' : `Outras ${more} devoluções foram feitas`} antes.</li>`}
+      ${more > 0 && html`<li>${texts.pix.moreReturned(more)}</li>`}
     </ul></div>`;
 }

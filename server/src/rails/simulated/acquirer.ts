@@ -61,10 +61,7 @@ export function createSimulatedAcquirer({ database, clock }: { database: Databas
   }
 
   return {
-    refusal: (cardNumber) =>
-      TEST_CARDS[cardNumber]
-        ? null
-        : 'Este ambiente aceita apenas cartões de teste, como 4242 4242 4242 4242. Não digite um cartão de verdade.',
+    refusal: (cardNumber) => (TEST_CARDS[cardNumber] ? null : 'test_cards_only'),
 
     async charge({ id, amountCents, card }) {
       const behaviour = TEST_CARDS[card.number];
