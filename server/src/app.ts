@@ -17,7 +17,7 @@ import { SlowConsumerError } from './events/subscription.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
 import { createPersistedDocuments } from './graphql/persisted-documents.ts';
-import { graphqlRoute } from './graphql/route.ts';
+import { graphqlRoute, startingRoute } from './graphql/route.ts';
 import { schema } from './graphql/schema.ts';
 import { readTrustedDocuments } from './graphql/trusted-manifest.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
@@ -142,6 +142,7 @@ export async function createApp({
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+    starting: [startingRoute()],
     deadlines: testing.deadlines,
   });
   const listensEarly = config.port === 0;
