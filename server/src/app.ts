@@ -16,10 +16,8 @@ import { createUpdates } from './events/subscribe.ts';
 import { SlowConsumerError } from './events/subscription.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
-import { createPersistedDocuments } from './graphql/persisted-documents.ts';
-import { graphqlRoute, startingRoute } from './graphql/route.ts';
+import { graphqlRoute } from './graphql/route.ts';
 import { schema } from './graphql/schema.ts';
-import { readTrustedDocuments } from './graphql/trusted-manifest.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
@@ -128,10 +126,6 @@ export async function createApp({
   testing?: Testing;
 }): Promise<App> {
   const { open = openDatabase, initTimeoutMs, closeTimeoutMs, migrations } = testing;
-  const documents = createPersistedDocuments({
-    trusted: readTrustedDocuments(config.trustedDocuments.manifests),
-    only: config.trustedDocuments.only,
-  });
   const sharedClock = createOffsetClock(givenClock);
   const shiftable = config.demo && !config.upstream ? createShiftableClock(sharedClock) : null;
   const clock = shiftable ?? sharedClock;
@@ -142,7 +136,6 @@ export async function createApp({
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
-    starting: [startingRoute()],
     deadlines: testing.deadlines,
   });
   const listensEarly = config.port === 0;
@@ -267,7 +260,7 @@ export async function createApp({
       },
     });
     const graphql = createGraphQLServer({
-      ...{ schema, contexts, addressOf, documents, onFault, compileAfter: testing.compileAfter },
+      ...{ schema, contexts, addressOf, onFault, compileAfter: testing.compileAfter },
       graphiql: config.demo,
       fastPath: config.fastPath,
     });
@@ -276,7 +269,6 @@ export async function createApp({
       graphql,
       contexts,
       addressOf,
-      documents,
       onFault,
       initTimeoutMs,
       closeTimeoutMs,

@@ -127,9 +127,19 @@ const PLACES: Record<string, Attack> = {
   'PixSubscription.cycles(after)': withOwn('cycles', 'after', (own) => ({ id: own.subscriptionId[0] })),
   'PixSubscription.cycles(before)': withOwn('cycles', 'before', (own) => ({ id: own.subscriptionId[0] })),
   'Query.payout(code)': each('payoutCode', 'code'),
+  'Query.payout(idempotencyKey)': each('key', 'idempotencyKey'),
   'Query.payout(withdrawalId)': each('withdrawalId', 'withdrawalId'),
   'Query.payouts(after)': each('payouts', 'after'),
   'Query.payouts(before)': withOwn('payouts', 'before', () => ({ last: 2 })),
+  'Query.charges(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.charges(filter.reference)': (other) => other.chargeId.map((id) => ({ filter: { reference: id } })),
+  'Query.payments(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: `pix-${id}` } })),
+  'Query.payments(filter.reference)': (other) => other.paymentId.map((id) => ({ filter: { reference: id } })),
+  'Query.payouts(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.payouts(filter.reference)': (other) => other.payoutCode.map((id) => ({ filter: { reference: id } })),
   'Query.product(productId)': each('productId', 'productId'),
   'Query.products(after)': each('products', 'after'),
   'Query.deliveries(after)': each('deliveries', 'after'),
@@ -278,8 +288,11 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
     ],
   },
   createCharge: {
-    names: ['input.idempotencyKey'],
-    values: ({ key }) => key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
+    names: ['input.idempotencyKey', 'input.externalId'],
+    values: ({ key, externalId }) => [
+      ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
+      ...externalId.map((id) => ({ input: { valueCents: 4990, externalId: id } })),
+    ],
   },
   createPayment: {
     names: ['input.idempotencyKey', 'input.externalId'],
@@ -344,8 +357,11 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       })),
   },
   requestPayout: {
-    names: ['input.idempotencyKey'],
-    values: ({ key }) => key.map((idempotencyKey) => ({ input: { ...PAYOUT, idempotencyKey } })),
+    names: ['input.idempotencyKey', 'input.externalId'],
+    values: ({ key, externalId }) => [
+      ...key.map((idempotencyKey) => ({ input: { ...PAYOUT, idempotencyKey } })),
+      ...externalId.map((id) => ({ input: { ...PAYOUT, externalId: id } })),
+    ],
   },
   requestSubaccountPayout: {
     names: ['input.idempotencyKey'],
@@ -454,6 +470,13 @@ const REST_CHANGES: Record<string, RestChange> = {
       path: '/payouts',
       body: { amount: 5, method: 'pix', walletAddress: DESTINATION, idempotencyKey },
     })),
+  'POST /v1/payouts (externalId)': ({ externalId }) =>
+    externalId.map((id) => ({
+      path: '/payouts',
+      body: { amount: 5, method: 'pix', walletAddress: DESTINATION, externalId: id },
+    })),
+  'POST /v1/charges (externalId)': ({ externalId }) =>
+    externalId.map((id) => ({ path: '/charges', body: { valueCents: 4990, externalId: id } })),
   'POST /v1/card-payments (idempotencyKey)': ({ key }) =>
     key.map((idempotencyKey) => ({ path: '/card-payments', body: { valueCents: 4990, idempotencyKey } })),
   'POST /v1/card-payments/{orderCode}/refunds (idempotencyKey)': ({ key }, { orderCode }) =>
@@ -563,7 +586,7 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
         createProduct(input: { name: "Caneca", priceCents: 4990 }) { __typename }
         requestPayout(input: $payout) { __typename }
       }`,
-      { externalId: externalId[index], payout: { ...PAYOUT, idempotencyKey } },
+      { externalId: externalId[index], payout: { ...PAYOUT, idempotencyKey, externalId: externalId[index] } },
     );
     const { subaccountId } = createSubaccount.subaccount;
     await client.request(
@@ -581,7 +604,7 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
         recurring: { valueCents: 4990, interval: 'MONTHLY', idempotencyKey },
         card: { valueCents: 4990, idempotencyKey, externalId: externalId[index] },
         charge: {
-          ...{ valueCents: 4990, idempotencyKey },
+          ...{ valueCents: 4990, idempotencyKey, externalId: externalId[index] },
           splits: [{ subaccountId, share: { percent: '10' } }],
         },
         // Of an order of its own: that of the card is paid by card.

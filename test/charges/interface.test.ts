@@ -61,7 +61,14 @@ describe('charges over REST', () => {
     const now = app.clock.now().getTime();
     expect(body).toEqual({
       chargeId: expect.stringMatching(/^psc_[0-9a-f]{32}$/),
-      ...{ status: 'pending', currency: 'BRL', description: null, metadata: null, splits: [] },
+      ...{
+        status: 'pending',
+        currency: 'BRL',
+        externalId: null,
+        description: null,
+        metadata: null,
+        splits: [],
+      },
       ...{ amountCents: 14_990, feeCents: 50, netAmountCents: 14_940, ownerAmountCents: 14_940 },
       checkoutUrl: `https://pay.example/psa/checkout/${body.chargeId}`,
       pixCopyPaste: expect.stringContaining(`pix.psa.invalid/v2/${txid}`),

@@ -146,6 +146,13 @@ export function describePort(start: StartPortFixture): void {
     const period = { createdAfter: begunAt[2]!, createdBefore: begunAt[0]! };
     expect(await listed(period)).toEqual([third, second]);
     expect(await listed({ ...period, split: true })).toEqual([second]);
+    const { paidAt } = (await find(merchant, third!))!;
+    expect(await listed({ paidAfter: paidAt!, paidBefore: plusMs(paidAt!, 1) })).toEqual([third]);
+    expect(await listed({ paidBefore: paidAt! })).toEqual([]);
+    expect(await listed({ refundedAfter: begunAt[3]! })).toEqual([]);
+    expect(await listed({ amountCents: 4990, split: false })).toEqual([third, first]);
+    expect(await listed({ ...period, reference: second! })).toEqual([second]);
+    expect(await listed({ externalId: 'none' })).toEqual([]);
     expect(await page({ end: 'first', limit: 2 })).toEqual([[fourth, third], true]);
     expect(await page({ end: 'last', limit: 2 })).toEqual([[second, first], true]);
     const { items } = await charges.list(tenant, { end: 'first', limit: 2 });

@@ -11,6 +11,7 @@ import { openPostgres } from '../../server/src/db/postgres.ts';
 import { openStream } from '../../server/src/events/log.ts';
 import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
+import type { DetailFilter } from '../../server/src/kernel/list-filter.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { PaymentFilter } from '../../server/src/payments/model.ts';
 import { paymentTable } from '../../server/src/payments/store.ts';
@@ -527,8 +528,28 @@ describeOnDatabase('A page', (open) => {
   });
   const payoutFilters = payoutFiltersOf(ROWS);
   const created = { createdAfter: period.requestedAfter, createdBefore: period.requestedBefore };
+  const payoutDetails: Record<string, PayoutFilter> = {
+    'of a number': { externalId: 'pedido-1042' },
+    'of a rare amount': { amountCents: 7 },
+    'of a rare amount and a common status': { amountCents: 7, status: ['completed'] },
+    'of a name': { reference: `${'0'.repeat(23)}7` },
+    'processed long ago': { processedAfter: period.requestedAfter, processedBefore: period.requestedBefore },
+  };
+  const detailed: Record<string, DetailFilter> = {
+    'of a number': { externalId: 'pedido-1042' },
+    'of a rare amount': { amountCents: 7 },
+    'of a name': { reference: 'E700' },
+    'paid long ago': { paidAfter: period.requestedAfter, paidBefore: period.requestedBefore },
+    'refunded long ago': { refundedBefore: period.requestedBefore },
+  };
+  const ofCustomers: Record<string, DetailFilter> = {
+    'of an e-mail address': { customer: { email: 'ana@example.com' } },
+    'of a customer': { customer: { externalId: '42' } },
+  };
   const paymentFiltersOf = (rows: number): Record<string, PaymentFilter> => ({
     'without a filter': {},
+    ...detailed,
+    ...ofCustomers,
     'of a rare status or one that none has': { status: ['failed', 'expired'] },
     'of a common status or a rare one': { status: ['failed', 'paid'] },
     'of a method that none has': { method: ['ltc'] },
@@ -539,6 +560,7 @@ describeOnDatabase('A page', (open) => {
     'of all time and a rare status': { createdAfter: new Date(0), status: ['failed'] },
   });
   const chargeFilters: Record<string, PixFilter<ChargeKind>> = {
+    ...detailed,
     'without a filter': {},
     'of a rare kind': { kind: ['split'] },
     'of a common kind and a rare status': { kind: ['single'], status: ['failed'] },
@@ -556,18 +578,20 @@ describeOnDatabase('A page', (open) => {
   const page = { before: null, limit: 51 };
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
     ...Object.fromEntries(
-      Object.entries(payoutFiltersOf(rows)).flatMap(([name, filter]): [string, Ask][] => [
-        [`of payouts ${name}`, (db, of) => listPayouts(db, of, { end: 'first', limit: 51, ...filter })],
-        [
-          `of payouts ${name}, behind a place in the middle`,
-          (db, of) => listPayouts(db, of, { end: 'first', limit: 51, after: middle, ...filter }),
+      Object.entries({ ...payoutFiltersOf(rows), ...payoutDetails }).flatMap(
+        ([name, filter]): [string, Ask][] => [
+          [`of payouts ${name}`, (db, of) => listPayouts(db, of, { end: 'first', limit: 51, ...filter })],
+          [
+            `of payouts ${name}, behind a place in the middle`,
+            (db, of) => listPayouts(db, of, { end: 'first', limit: 51, after: middle, ...filter }),
+          ],
+          [
+            `of payouts ${name}, the last before a place in the middle`,
+            (db, of) => listPayouts(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
+          ],
+          [`of payouts ${name}, its total`, (db, of) => countPayouts(db, of, filter)],
         ],
-        [
-          `of payouts ${name}, the last before a place in the middle`,
-          (db, of) => listPayouts(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
-        ],
-        [`of payouts ${name}, its total`, (db, of) => countPayouts(db, of, filter)],
-      ]),
+      ),
     ),
     ...Object.fromEntries(
       Object.entries(paymentFiltersOf(rows)).flatMap(([name, filter]): [string, Ask][] => [
@@ -633,6 +657,19 @@ describeOnDatabase('A page', (open) => {
             listMirroredRange(db, of, 'payment', {
               ...{ ...filter, ...mirrored, end: 'last', before: 2 * rows + middle },
             }),
+        ],
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries({ ...detailed, ...ofCustomers }).flatMap(([name, details]): [string, Ask][] => [
+        [
+          `of what was observed of payments ${name}`,
+          (db, of) =>
+            listMirroredRange(db, of, 'payment', { ...mirrored, period: {}, details, end: 'first' }),
+        ],
+        [
+          `of what was observed of payments ${name}, its total`,
+          (db, of) => countMirroredRange(db, of, 'payment', { period: {}, details }),
         ],
       ]),
     ),

@@ -205,6 +205,16 @@ export function describePort(start: StartPortFixture): void {
       expect(await listed({ ...period, status: ['paid'] })).toEqual([third]);
       expect(await listed({ ...period, status: [] })).toEqual([]);
       expect(await listed({ createdAfter: plusMs(begunAt[0]!, 1) })).toEqual([]);
+      const { paidAt } = (await find(merchant, third!))!;
+      const paid = { paidAfter: paidAt!, paidBefore: plusMs(paidAt!, 1) };
+      expect(await listed(paid)).toEqual([third, first]);
+      expect(await listed({ ...paid, status: ['refunded'] })).toEqual([]);
+      expect(await listed({ paidBefore: begunAt[3]! })).toEqual([]);
+      expect(await listed({ refundedAfter: begunAt[3]! })).toEqual([]);
+      expect(await listed({ reference: second! })).toEqual([second]);
+      expect(await listed({ amountCents: 1, ...period })).toEqual([]);
+      expect(await listed({ externalId: 'none' })).toEqual([]);
+      expect(await listed({ customer: { email: 'ana@example.com' } })).toEqual([]);
       const { places } = await page(merchant, { end: 'first', limit: 10 });
       const beyond = { createdBefore: begunAt[0]!, after: places[1]! };
       expect((await page(merchant, { end: 'first', limit: 10, ...beyond })).ids).toEqual([second, first]);

@@ -49,6 +49,7 @@ describeOnDatabase('payouts', (open) => {
       processedAt: null,
       deniedReason: null,
       endToEndId: null,
+      externalId: null,
     });
     for (const reference of [payout.withdrawalId, payout.code])
       expect(await core.payouts.find(core.tenant, reference)).toEqual(payout);

@@ -16,6 +16,7 @@ export const PAYOUT: OwnPayout = {
   processedAt: null,
   deniedReason: null,
   endToEndId: null,
+  externalId: null,
 };
 
 /** The same as another service shows it. */

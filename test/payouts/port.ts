@@ -439,6 +439,21 @@ export function describePort(startMerchant: StartPortFixture): void {
       });
     });
 
+    test('a payout is found by the key of its request, by its merchant alone, and with its number', async () => {
+      const [merchant, other] = [await start(), await start()];
+      expect(await merchant.payouts.findByKey(merchant.tenant, 'a')).toBeNull();
+      const input = { idempotencyKey: 'a', externalId: 'repasse 7/2026' };
+      const { payout } = await request(merchant, input);
+      expect(payout.externalId).toBe('repasse 7/2026');
+      expect((await merchant.payouts.findByKey(merchant.tenant, 'a'))?.code).toBe(payout.code);
+      expect((await again(merchant, payout))?.externalId).toBe('repasse 7/2026');
+      const sandbox = merchant.inSandbox();
+      for (const each of [other, sandbox]) expect(await each.payouts.findByKey(each.tenant, 'a')).toBeNull();
+      expect((await request(merchant, input)).replayed).toBe(true);
+      for (const externalId of ['repasse 8/2026', null])
+        await expect(request(merchant, { ...input, externalId })).rejects.toThrow(IdempotencyError);
+    });
+
     test('an idempotency key belongs to one account and environment', async () => {
       const [merchant, other] = [await start(), await start()];
       const sandbox = merchant.inSandbox();
@@ -507,9 +522,12 @@ export function describePort(startMerchant: StartPortFixture): void {
     test('payouts are listed newest first, from either end, and filtered', async () => {
       const merchant = await start();
       const { payouts, tenant } = merchant;
-      const made: Payout[] = [];
-      for (const input of [{}, { method: 'pix_turbo' }, {}, { method: 'usd', destination: USDT }] as const) {
-        made.push((await request(merchant, input)).payout);
+      const made: NamedPayout[] = [];
+      const externalId = 'saque 1/2';
+      const usd = { method: 'usd', destination: USDT } as const;
+      for (const input of [{ externalId }, { method: 'pix_turbo' }, { externalId }, usd] as const) {
+        const amountCents = 1_000 + made.length;
+        made.push((await request(merchant, { ...input, amountCents })).payout);
         await merchant.pass(MINUTE);
       }
       const list = async (range: Partial<PayoutRange> = {}) => {
@@ -536,6 +554,19 @@ export function describePort(startMerchant: StartPortFixture): void {
       expect(await list(between)).toEqual({ found: [2, 1], more: false });
       expect(await payouts.count(tenant, {})).toBe(4);
       expect(await payouts.count(tenant, { method: ['pix'], status: ['completed'] })).toBe(2);
+      expect(await list({ amountCents: 1_002 })).toEqual({ found: [2], more: false });
+      expect(await list({ ...between, amountCents: 1_003 })).toEqual({ found: [], more: false });
+      expect(await list({ reference: made[1]!.code })).toEqual({ found: [1], more: false });
+      expect(await list({ reference: made[3]!.withdrawalId, status: ['denied'] })).toMatchObject({
+        found: [],
+      });
+      expect(await list({ externalId })).toEqual({ found: [2, 0], more: false });
+      expect(await list({ externalId, limit: 1 })).toEqual({ found: [2], more: true });
+      expect(await payouts.count(tenant, { externalId, method: ['pix'] })).toBe(2);
+      const { processedAt } = (await payouts.find(tenant, made[0]!.code))!;
+      const processed = { processedAfter: processedAt!, processedBefore: plusMs(processedAt!, 1) };
+      expect(await list(processed)).toEqual({ found: [0], more: false });
+      expect(await payouts.count(tenant, processed)).toBe(1);
       const page = await payouts.listPage(tenant, { limit: 2, offset: 1 });
       expect({ ...page, items: page.items.map(({ code }) => code) }).toEqual({
         items: [made[2]!.code, made[1]!.code],

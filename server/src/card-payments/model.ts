@@ -6,10 +6,10 @@ import { type Cents, isCents } from '../kernel/money.ts';
 import { taxIdText } from '../kernel/tax-id.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
+  externalIdText,
   idempotencyKeyText,
   metadataText,
   plainText,
-  printableText,
   requiredOr,
   webUrl,
 } from '../kernel/text.ts';
@@ -186,7 +186,7 @@ export const checkoutDetails = z.object({
     .describe('Public https URL that gets the webhook of this payment'),
   customer: customerInput.nullish(),
   metadata: metadataText({ max: 2048 }).nullish().describe('Serialized JSON, given back byte for byte'),
-  externalId: printableText({ max: 100 })
+  externalId: externalIdText
     .nullish()
     .describe('The number of your order: of all its payments at most one is kept'),
   successUrl: webUrl({ max: URL_MAX })

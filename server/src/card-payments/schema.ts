@@ -19,6 +19,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { maskTaxId } from '../kernel/tax-id.ts';
+import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import { refundableCents } from '../receiving/model.ts';
 import { methodsOf, orderTokenOf } from './checkout/model.ts';
 import {
@@ -194,6 +195,16 @@ const CardPaymentConnection = builder.connectionObject(
 
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
+/** The filter of lists by the payer, as the payment names it. */
+export const CustomerFilter = builder.inputType('CustomerFilter', {
+  description: 'A customer as the payment names it, by exactly one of the two.',
+  isOneOf: true,
+  fields: (t) => ({
+    email: t.string({ description: 'The whole e-mail address, as it was given.' }),
+    externalId: t.string({ description: 'Your own name for the customer, as it was given.' }),
+  }),
+});
+
 builder.queryFields((t) => ({
   cardPayment: t.field({
     type: CardPaymentRef,
@@ -247,8 +258,7 @@ export const CustomerInput = builder.inputType('CustomerInput', {
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 
 /** The description of the field in every input that has it. */
-export const EXTERNAL_ID =
-  'The number of your order, 1 to 100 printable characters. Of all payments of one number at most one is kept, whichever device, token or request has started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In front of another payments service no second is refunded, and a page that is open there still takes a card.';
+export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request has started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In front of another payments service no second is refunded, and a page that is open there still takes a card.`;
 
 const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { checkoutDetails } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
+import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText } from '../kernel/text.ts';
+import { externalIdText, idempotencyKeyText } from '../kernel/text.ts';
 import { type PixReads, type PixResource, pixAmount, type StoredPixResource } from '../pix/model.ts';
 import type { PaymentStatus } from '../receiving/model.ts';
 import { transferInput } from '../subaccounts/model.ts';
@@ -71,6 +72,8 @@ export interface Charge extends PixResource {
   /** `psc_`, or `psplit_` of a split charge, and 32 hex digits. */
   chargeId: string;
   splits: readonly ChargeSplit[];
+  /** The merchant's own number for it. Several charges may have one number: a charge is of no order. */
+  externalId: string | null;
 }
 
 /** A split of the embedded service. */
@@ -162,6 +165,9 @@ const shape = {
   metadata: checkoutDetails.shape.metadata.describe(
     'Serialized JSON, given back byte for byte; not together with splits',
   ),
+  externalId: externalIdText
+    .nullish()
+    .describe('Your own number for it; several charges may have one number'),
   idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same charge'),
 };
 
@@ -215,6 +221,7 @@ export interface ChargeRequest {
   description: string | null;
   expiresInSeconds: number;
   metadata: string | null;
+  externalId: string | null;
   splits: readonly AskedSplit[];
 }
 
@@ -230,10 +237,11 @@ export function normalRequest({
   description = null,
   expiresInSeconds,
   metadata = null,
+  externalId = null,
   splits,
 }: CreateChargeInput): ChargeRequest {
   return {
-    ...{ valueCents, description, metadata },
+    ...{ valueCents, description, metadata, externalId },
     expiresInSeconds: expiresInSeconds ?? DEFAULT_SECONDS,
     splits: (splits ?? []).map(({ subaccountId: id, amountCents = null, percent: asked }) => ({
       subaccountId: id,
@@ -252,7 +260,7 @@ function whyNoPercent(text: string): string | null {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface ChargeFilter {
+export interface ChargeFilter extends Omit<DetailFilter, 'customer'> {
   status?: readonly PaymentStatus[] | undefined;
   /** True: split charges alone; false: the others. */
   split?: boolean | undefined;

@@ -41,12 +41,12 @@ function areSplitsAsRequested({ splits }: UpstreamCharge, request: ChargeRequest
 /** A created charge: the request is more exact than the response. */
 export function createdClaim(
   claim: UpstreamCharge,
-  { description, metadata }: ChargeRequest,
+  { description, metadata, externalId }: ChargeRequest,
   at: Date,
 ): UpstreamCharge {
   return {
     ...claim,
-    ...{ description, metadata },
+    ...{ description, metadata, externalId },
     status: claim.status ?? 'pending',
     createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
   };

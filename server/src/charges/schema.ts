@@ -11,6 +11,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import {
   FIRST_DESCRIPTION,
   knownFilter,
@@ -95,6 +96,10 @@ builder.node(ChargeRef, {
       description: 'Empty for psc_.',
       resolve: ({ splits }) => [...splits],
     }),
+    externalId: t.exposeString('externalId', {
+      nullable: true,
+      description: 'Your own number for it; null where none was given.',
+    }),
     metadata: t.exposeString('metadata', {
       nullable: true,
       description:
@@ -124,6 +129,13 @@ const ChargeFilter = builder.inputType('ChargeFilter', {
   fields: (t) => ({
     createdAfter: t.field({ type: 'DateTime', description: 'Created at this instant or later.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Created before this instant.' }),
+    paidAfter: t.field({ type: 'DateTime', description: 'Paid at this instant or later.' }),
+    paidBefore: t.field({ type: 'DateTime', description: 'Paid before this instant.' }),
+    refundedAfter: t.field({ type: 'DateTime', description: 'Given back whole at this instant or later.' }),
+    refundedBefore: t.field({ type: 'DateTime', description: 'Given back whole before this instant.' }),
+    externalId: t.string({ description: 'With this number of yours.' }),
+    reference: t.string({ description: 'With this chargeId, or paid by the PIX with this endToEndId.' }),
+    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount.' }),
     split: t.boolean({ description: 'True: split charges alone; false: the others.' }),
     status: t.field({ type: [PaymentStatusEnum] }),
   }),
@@ -203,6 +215,9 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
     splits: t.field({
       type: [ChargeSplitInput],
       description: '1 to 9 beneficiaries. What they leave is the account’s.',
+    }),
+    externalId: t.string({
+      description: `Your own number for it: ${EXTERNAL_ID_FORM}. Several charges may have one number: a charge is of no order.`,
     }),
     idempotencyKey: t.string({
       description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same charge.',

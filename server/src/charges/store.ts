@@ -16,6 +16,7 @@ function toCharge(row: Selectable<Tables['charge']>): StoredCharge {
   return {
     chargeId: row.charge_id,
     ...pixMembersOf(row),
+    externalId: row.external_id,
     splits: row.splits,
     refundParts: row.refund_parts,
   };
@@ -26,6 +27,7 @@ function toRow(tenant: Tenant, charge: StoredCharge) {
     charge_id: charge.chargeId,
     kind: kindOfCharge(charge.chargeId),
     ...pixColumnsOf(tenant, charge),
+    external_id: charge.externalId,
     splits: JSON.stringify(charge.splits),
     refund_parts: JSON.stringify(charge.refundParts),
   };

@@ -15,7 +15,11 @@ export function mergeUpstreamCharge(
   now: Date,
 ): MergedPayment<Charge> | null {
   return mergeUpstreamPix(known, claim, now, {
-    ownOf: () => ({ chargeId: claim.chargeId, splits: splitsAfter(known, claim) }),
+    ownOf: ({ externalId }) => ({
+      chargeId: claim.chargeId,
+      externalId: externalId ?? null,
+      splits: splitsAfter(known, claim),
+    }),
     announcedOf: ({ splits }) => ({ splits }),
   });
 }

@@ -45,6 +45,10 @@ export const chargeWire = z
       .nullable()
       .optional()
       .meta({ description: 'The string given at creation, byte for byte; a split charge has none' }),
+    externalId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Your own number for it; null where none was given' }),
   })
   .meta({ id: 'Charge' });
 
@@ -74,17 +78,20 @@ function splitToWire({ subaccountId, amountCents, percent, refundedCents }: Char
 
 /**
  * Encodes the event of a charge's new status: `charge.paid`, and the optional ones. A split charge has its splits where
- * others have metadata.
+ * others have metadata. The merchant's own number is there where one was given.
  */
 export function chargeWebhook(
   charge: Charge,
   previousStatus: Charge['status'] | null,
   environment: Environment,
 ) {
-  const { chargeId, metadata, splits } = charge;
+  const { chargeId, metadata, splits, externalId } = charge;
   return pixWebhook(charge, previousStatus, {
     ...{ environment, family: 'charge', names: { chargeId } },
-    details: kindOfCharge(chargeId) === 'split' ? { splits: splits.map(splitToWire) } : { metadata },
+    details: {
+      ...(kindOfCharge(chargeId) === 'split' ? { splits: splits.map(splitToWire) } : { metadata }),
+      ...(externalId != null && { externalId }),
+    },
   });
 }
 

@@ -15,8 +15,8 @@ export interface ListPage {
   where?: readonly RawBuilder<boolean>[] | undefined;
   /** The values that each of these columns may have; undefined: any. */
   oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
-  /** The columns to sort by. The last is the number, which no two rows share. */
-  order: readonly [...columns: string[], number: 'number'];
+  /** The columns to sort by, or an expression without `oneOf`. The last is the number, which no two rows share. */
+  order: readonly [...columns: (string | RawBuilder<unknown>)[], number: 'number'];
   direction?: 'asc' | 'desc' | undefined;
   limit: number;
   offset?: number | undefined;
@@ -33,7 +33,10 @@ export async function selectPage<Row>(
   { table, columns, where = [], oneOf = {}, order, direction = 'desc', limit, offset = 0 }: ListPage,
 ): Promise<Row[]> {
   const selected = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
-  const ordering = raw.join(order.map((column) => raw`${raw.ref(column)} ${raw.raw(direction)}`));
+  const columnsOfOrder = order.filter((column) => typeof column === 'string');
+  const ordering = raw.join(
+    order.map((by) => raw`${typeof by === 'string' ? raw.ref(by) : by} ${raw.raw(direction)}`),
+  );
   const rowsWith = (...conditions: RawBuilder<unknown>[]) => {
     const all = [raw`account_id = ${accountId} and environment = ${environment}`, ...where, ...conditions];
     return raw`from ${raw.table(table)} where ${raw.join(all, raw` and `)}`;
@@ -45,7 +48,7 @@ export async function selectPage<Row>(
     return rows;
   }
   if (parts.length === 0) return [];
-  const keys = raw.join(order.map((column) => raw.ref(column)));
+  const keys = raw.join(columnsOfOrder.map((column) => raw.ref(column)));
   // With the values as constants PostgreSQL knows how rare each is; for values of a joined list it would take an average.
   const firstOfEach = parts.map((part) => {
     const conditions = part.map(({ column, value }) => raw`${raw.ref(column)} = ${value}`);
@@ -59,7 +62,7 @@ export async function selectPage<Row>(
       order by ${ordering} limit ${limit} offset ${offset}
     ) page
     cross join lateral (select ${selected} ${rowsWith(raw`number = page.number`)} limit 1) listed
-    order by ${raw.join(order.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`.execute(
+    order by ${raw.join(columnsOfOrder.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`.execute(
     sql,
   );
   return rows;

@@ -137,6 +137,7 @@ interface ChargeTable extends TenantTable {
   refund_count: number;
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
+  external_id: string | null;
   splits: Json<
     {
       subaccountId: string;

@@ -155,6 +155,7 @@ interface PayoutTable extends TenantTable {
   processed_at: Date | null;
   denied_reason: string | null;
   end_to_end_id: string | null;
+  external_id: string | null;
 }
 
 interface WebhookEndpointTable extends TenantTable {

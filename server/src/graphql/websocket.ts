@@ -31,7 +31,6 @@ import {
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
-import type { PersistedDocuments } from './persisted-documents.ts';
 import { limitUnauthenticatedBytes } from './unauthenticated-bytes.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
@@ -85,7 +84,6 @@ export function createGraphQLSockets({
   graphql: { yoga, openSubscription },
   contexts,
   addressOf,
-  documents,
   onFault,
   initTimeoutMs = 5_000,
   closeTimeoutMs = CLOSE_TIMEOUT_MS,
@@ -94,7 +92,6 @@ export function createGraphQLSockets({
   graphql: Pick<GraphQLServer, 'yoga' | 'openSubscription'>;
   contexts: ContextFactory;
   addressOf: ClientAddress;
-  documents: PersistedDocuments;
   onFault: (fault: unknown) => void;
   /** The time that a client has for `connection_init`. */
   initTimeoutMs?: number | undefined;
@@ -189,7 +186,7 @@ export function createGraphQLSockets({
   async function prepare(
     { extra, subscriptions }: Connected,
     id: string,
-    { variables, operationName, ...named }: SubscribePayload,
+    { query, variables, operationName }: SubscribePayload,
   ) {
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
       return [new GraphQLError('', { originalError: TOO_MANY })];
@@ -197,10 +194,9 @@ export function createGraphQLSockets({
     const { schema } = engine;
     let document: DocumentNode;
     try {
-      document = engine.parse(documents.read(named, extra.caller) as string);
+      document = engine.parse(query);
     } catch (error) {
       if (error instanceof GraphQLError) return [error];
-      if (error instanceof PaymentError) return [new GraphQLError('', { originalError: error })];
       throw error;
     }
     const errors = engine.validate(schema, document) as readonly GraphQLError[];

@@ -30,6 +30,12 @@ export function printableText({ max }: { max: number }) {
   );
 }
 
+/** The form of a merchant's own number for a resource, in words. */
+export const EXTERNAL_ID_FORM = '1 to 100 printable characters';
+
+/** A merchant's own number for a resource. */
+export const externalIdText = printableText({ max: 100 });
+
 /**
  * A word of a closed set, in an answer. A newer version, which works on the same database during an upgrade, may have
  * written another: it is answered as it is, and fails no list.

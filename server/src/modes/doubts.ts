@@ -45,7 +45,7 @@ export function createDoubts({
           (payout.method === requested.method || payout.method === 'unknown') &&
           canBeSame(payout, requested);
         if (!matches) throw invalid('is of another amount, method or destination');
-        return { found: identifiedAs(payout.withdrawalId, intent.id), claims: payout.withdrawalId };
+        return { found: identifiedAs(payout.withdrawalId, requested), claims: payout.withdrawalId };
       }
       case 'transferToSubaccount':
         if (!/^rep_\w{1,64}$/.test(name))

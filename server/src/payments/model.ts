@@ -9,6 +9,7 @@ import {
 } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
+import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
@@ -125,7 +126,7 @@ export type CreatePaymentInput = z.infer<typeof createPaymentInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface PaymentFilter {
+export interface PaymentFilter extends DetailFilter {
   status?: readonly PaymentStatus[] | undefined;
   method?: readonly PaymentMethod[] | undefined;
   createdAfter?: Date | undefined;

@@ -56,7 +56,7 @@ export function decideRequest(
     now: Date;
   },
 ): PayoutChange {
-  const { method, amountCents, destination } = input;
+  const { method, amountCents, destination, externalId = null } = input;
   const feeCents = account.payoutFeesCents[method];
   if (amountCents <= feeCents)
     throw new ValidationError([
@@ -83,6 +83,7 @@ export function decideRequest(
     processedAt: null,
     deniedReason: null,
     endToEndId: null,
+    externalId,
   };
   return {
     payout,

@@ -22,8 +22,12 @@ export function fingerprintOf(
   if (method === 'unknown' || shown === null || isMasked(shown)) return null;
   const { destination } = parseDestination(method, shown);
   if (destination === null) return null;
-  // All members of a request: the hash of one with another member would be that of no payout, and its payout would never be found.
-  const request: Required<Omit<RequestPayoutInput, 'idempotencyKey'>> = { method, amountCents, destination };
+  // All members of a request that the service gets: the hash of one with another member would be that of no payout, and its payout would never be found.
+  const request: Required<Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId'>> = {
+    method,
+    amountCents,
+    destination,
+  };
   return hashInput(request);
 }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
+import type { DetailFilter } from '../kernel/list-filter.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText, requiredOr } from '../kernel/text.ts';
+import { externalIdText, idempotencyKeyText, requiredOr } from '../kernel/text.ts';
 import type { DestinationKind, MethodRecord } from './methods/method.ts';
 import { METHODS, type PayoutMethod } from './methods/registry.ts';
 
@@ -78,6 +79,8 @@ export interface OwnPayout {
   deniedReason: string | null;
   /** The bank's identifier of a PIX that has arrived. */
   endToEndId: string | null;
+  /** The merchant's own number for it; several payouts may have one number. */
+  externalId: string | null;
 }
 
 /** A payout as far as the service behind a facade describes it, which may name methods and statuses unknown here. */
@@ -179,6 +182,7 @@ export function payoutFromJson(json: unknown): Payout {
   const payout = json as Payout & Record<'requestedAt' | 'processedAt' | 'claimedAt', string | null>;
   return {
     ...payout,
+    externalId: payout.externalId ?? null,
     requestedAt: payout.requestedAt === null ? null : new Date(payout.requestedAt),
     processedAt: payout.processedAt === null ? null : new Date(payout.processedAt),
     ...(payout.claimedAt && { claimedAt: new Date(payout.claimedAt) }),
@@ -245,6 +249,8 @@ export interface RequestPayoutInput {
   amountCents: Cents;
   /** The destination in its normal form. */
   destination: string;
+  /** The merchant's own number for it. */
+  externalId?: string | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -253,6 +259,7 @@ export const requestPayoutInput = z
     method: z.enum(PAYOUT_METHODS, { error: 'UNKNOWN cannot be asked for' }),
     amountCents: payoutAmount,
     destination: z.string(),
+    externalId: externalIdText.nullish(),
     idempotencyKey: idempotencyKeyText.nullish(),
   })
   .transform((input, context): RequestPayoutInput => {
@@ -262,13 +269,17 @@ export const requestPayoutInput = z
     return z.NEVER;
   });
 
-export interface PayoutFilter {
+export interface PayoutFilter extends Pick<DetailFilter, 'externalId' | 'reference' | 'amountCents'> {
   status?: readonly PayoutStatus[] | undefined;
   method?: readonly PayoutMethod[] | undefined;
   /** Requested at this instant or later. */
   requestedAfter?: Date | undefined;
   /** Requested before this instant. */
   requestedBefore?: Date | undefined;
+  /** Completed or denied at this instant or later. */
+  processedAfter?: Date | undefined;
+  /** Completed or denied before this instant. */
+  processedBefore?: Date | undefined;
 }
 
 /**
@@ -305,6 +316,8 @@ export interface PayoutService<P extends Payout = Payout> {
   find(tenant: Tenant, reference: string): Promise<P | null>;
   /** Finds payouts in the order of the references, null where there is none. */
   findMany(tenant: Tenant, references: readonly string[]): Promise<(P | null)[]>;
+  /** Finds the payout that was requested with an idempotency key; null where none was made, so far. */
+  findByKey(tenant: Tenant, idempotencyKey: string): Promise<P | null>;
   /** Finds a payout by its id or withdrawal id, with the version of the tenant's log that the state holds for. */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: P } | null>;
   /** Lists payouts, each with its place in the list. `more`: there are others in the direction of reading. */

@@ -13,6 +13,8 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { detailsOf } from '../kernel/list-filter.ts';
+import { EXTERNAL_ID_FORM, idempotencyKeyText } from '../kernel/text.ts';
 import {
   DESTINATIONS_IN_WORDS,
   isSettled,
@@ -124,7 +126,14 @@ builder.node(PayoutRef, {
       nullable: true,
       description: 'When it was completed or denied.',
     }),
-    deniedReason: t.exposeString('deniedReason', { nullable: true }),
+    deniedReason: t.exposeString('deniedReason', {
+      nullable: true,
+      description: 'The reason of a denial, in the bank’s words; null unless DENIED.',
+    }),
+    externalId: t.exposeString('externalId', {
+      nullable: true,
+      description: 'Your own number for it; null where none was given.',
+    }),
   }),
 });
 
@@ -167,6 +176,11 @@ const PayoutFilterInput = builder.inputType('PayoutFilter', {
     method: t.field({ type: [PayoutMethodEnum] }),
     requestedAfter: t.field({ type: 'DateTime', description: 'Requested then or later.' }),
     requestedBefore: t.field({ type: 'DateTime', description: 'Requested before then.' }),
+    processedAfter: t.field({ type: 'DateTime', description: 'Completed or denied then or later.' }),
+    processedBefore: t.field({ type: 'DateTime', description: 'Completed or denied before then.' }),
+    externalId: t.string({ description: 'With this number of yours.' }),
+    reference: t.string({ description: 'With this withdrawalId, code or endToEndId.' }),
+    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount.' }),
   }),
 });
 
@@ -174,14 +188,26 @@ builder.queryFields((t) => ({
   payout: t.field({
     type: PayoutRef,
     nullable: true,
-    description: 'By exactly one of the two.',
-    args: { withdrawalId: t.arg.string(), code: t.arg.string() },
-    resolve: async (_, { withdrawalId, code }, context) => {
-      assertMay(callerOf(context), 'payouts.read');
-      if ((withdrawalId == null) === (code == null))
+    description:
+      'By exactly one of the three. By the idempotencyKey of its request, after a timeout: null where none was made with it, so far.',
+    args: {
+      withdrawalId: t.arg.string({ description: '24 hex digits.' }),
+      code: t.arg.string({ description: 'SAQ-…' }),
+      idempotencyKey: t.arg.string({ description: 'The key with which it was requested.' }),
+    },
+    resolve: async (_, { withdrawalId, code, idempotencyKey }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'payouts.read');
+      if ([withdrawalId, code, idempotencyKey].filter((name) => name != null).length !== 1)
         throw new ValidationError([
-          { path: 'withdrawalId', message: 'give exactly one of withdrawalId and code' },
+          { path: 'withdrawalId', message: 'give exactly one of withdrawalId, code and idempotencyKey' },
         ]);
+      if (idempotencyKey != null) {
+        const { data, error } = idempotencyKeyText.safeParse(idempotencyKey);
+        if (data === undefined)
+          throw new ValidationError([{ path: 'idempotencyKey', message: error.issues[0]!.message }]);
+        return context.services.payouts.findByKey(caller.tenant, data);
+      }
       context.services.payouts.assertNames({ withdrawalId, code });
       const payout = await context.loaders.payout.load((withdrawalId ?? code)!);
       // The loader accepts either kind of reference.
@@ -220,12 +246,18 @@ function filterOf({
   method,
   requestedAfter,
   requestedBefore,
+  processedAfter,
+  processedBefore,
+  ...details
 }: typeof PayoutFilterInput.$inferInput): PayoutFilter {
   return {
+    ...detailsOf(details),
     status: status?.map((each) => knownValue<PayoutStatus>(each, 'filter.status')),
     method: method?.map((each) => knownValue<PayoutMethod>(each, 'filter.method')),
     requestedAfter: requestedAfter ?? undefined,
     requestedBefore: requestedBefore ?? undefined,
+    processedAfter: processedAfter ?? undefined,
+    processedBefore: processedBefore ?? undefined,
   };
 }
 
@@ -242,6 +274,9 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
     destination: t.string({
       required: true,
       description: `${DESTINATIONS_IN_WORDS}, by method; checked for what it is.`,
+    }),
+    externalId: t.string({
+      description: `Your own number for it: ${EXTERNAL_ID_FORM}. Several payouts may have one number.`,
     }),
     idempotencyKey: t.string({
       description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payout.',

@@ -1,5 +1,5 @@
 import { type Collection, type Committer, put } from '../commit/commit.ts';
-import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import { idempotency, idempotencyKeyOf, readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { UpstreamError } from '../kernel/errors.ts';
@@ -113,6 +113,11 @@ export function createPayoutService({
       return (await findMany(tenant, [reference]))[0] ?? null;
     },
     findMany,
+    async findByKey(tenant, idempotencyKey) {
+      const key = idempotencyKeyOf(REQUEST, idempotencyKey);
+      const [done] = await idempotency.load(database.sql, tenant, [key]);
+      return done ? ((await findMany(tenant, [done.resourceId]))[0] ?? null) : null;
+    },
     findWithVersion: (tenant, withdrawalId) => selectWithHead(database.sql, tenant, withdrawalId),
 
     async list(tenant, range) {

@@ -1,6 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { boundsOfPage, countList, countListInPeriod, inPeriod, isOfPeriod, selectPage } from '../db/lists.ts';
+import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
@@ -83,57 +83,57 @@ export async function selectRecent(sql: Sql, tenant: Tenant): Promise<RecentPayo
   };
 }
 
-/**
- * Lists the first or the last `limit` of the range, newest first: by the number, which grows with each request; within a
- * period by the instant, by which an index finds it, and then by the number.
- */
+/** Lists the first or the last `limit` of the range, newest first: by the number, which grows with each request. */
 export async function listPayouts(
   sql: Sql,
   tenant: Tenant,
-  {
-    end,
-    limit,
-    offset = 0,
-    after,
-    before,
-    status,
-    method,
-    requestedAfter,
-    requestedBefore,
-  }: PayoutRange & { offset?: number },
+  { end, limit, offset, after, before, ...filter }: PayoutRange & { offset?: number },
 ): Promise<{ place: number; payout: OwnPayout }[]> {
-  const period = { from: requestedAfter, before: requestedBefore };
-  const rows = await selectPage<Selectable<Tables['payout']>>(sql, tenant, {
-    table: 'payout',
-    where: boundsOfPage(tenant, { table: 'payout', instant: 'requested_at', after, before, period }),
-    // The indexes have a list for each method and status.
-    oneOf: status || method ? { method: method ?? PAYOUT_METHODS, status: status ?? PAYOUT_STATUSES } : {},
-    order: isOfPeriod(period) ? ['requested_at', 'number'] : ['number'],
-    direction: end === 'first' ? 'desc' : 'asc',
-    limit,
-    offset,
-  });
-  const items = rows.map((row) => ({ place: row.number, payout: toPayout(row) }));
-  return end === 'first' ? items : items.reverse();
+  const position = { end, limit, offset, after, before };
+  const conditions = conditionsOf(filter);
+  const rows = await selectFiltered<Selectable<Tables['payout']>>(
+    sql,
+    tenant,
+    'payout',
+    conditions,
+    position,
+  );
+  return rows.map((row) => ({ place: row.number, payout: toPayout(row) }));
 }
 
-export function countPayouts(
-  sql: Sql,
-  tenant: Tenant,
-  { status, method, requestedAfter, requestedBefore }: PayoutFilter,
-): Promise<number> {
-  const filter = { list: 'payout', kind: method, status } as const;
-  if (!requestedAfter && !requestedBefore) return countList(sql, tenant, filter);
-  const period = { from: requestedAfter, before: requestedBefore };
-  return countListInPeriod(sql, tenant, filter, period, (part) => {
-    const conditions = [
-      ...inPeriod('requested_at', part),
-      ...(status ? [raw`status = any(${[...status]}::text[])`] : []),
-      ...(method ? [raw`method = any(${[...method]}::text[])`] : []),
-    ];
-    return raw<number>`(select count(*) from payout where account_id = ${tenant.accountId}
-      and environment = ${tenant.environment} and ${raw.join(conditions, raw` and `)})`;
-  });
+export function countPayouts(sql: Sql, tenant: Tenant, filter: PayoutFilter): Promise<number> {
+  const { method: kind, status } = filter;
+  return countFiltered(sql, tenant, 'payout', conditionsOf(filter), { kind, status });
+}
+
+function conditionsOf({
+  status,
+  method,
+  externalId,
+  reference,
+  amountCents,
+  ...filter
+}: PayoutFilter): ListConditions {
+  return {
+    // The indexes have a list for each method and status.
+    oneOf: {
+      method: { asked: method, all: PAYOUT_METHODS },
+      status: { asked: status, all: PAYOUT_STATUSES },
+    },
+    periods: [
+      ['requested_at', { from: filter.requestedAfter, before: filter.requestedBefore }],
+      ['processed_at', { from: filter.processedAfter, before: filter.processedBefore }],
+    ],
+    where: [
+      ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
+      ...(reference === undefined
+        ? []
+        : [
+            raw<boolean>`(withdrawal_id = ${reference} or code = ${reference} or end_to_end_id = ${reference})`,
+          ]),
+      ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
+    ],
+  };
 }
 
 export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly OwnPayout[]): Promise<void> {
@@ -178,6 +178,7 @@ function toPayout(row: Selectable<Tables['payout']>): OwnPayout {
     processedAt: row.processed_at,
     deniedReason: row.denied_reason,
     endToEndId: row.end_to_end_id,
+    externalId: row.external_id,
   };
 }
 
@@ -198,5 +199,6 @@ function toRow(tenant: Tenant, payout: OwnPayout) {
     processed_at: payout.processedAt,
     denied_reason: payout.deniedReason,
     end_to_end_id: payout.endToEndId,
+    external_id: payout.externalId,
   };
 }

@@ -17,6 +17,8 @@ export interface UpstreamPayout {
   requestedAt: Date | null;
   processedAt: Date | null;
   deniedReason: string | null;
+  /** The merchant's own number, as our own request had it: the service has no place for it. */
+  externalId?: string | null | undefined;
 }
 
 /**
@@ -55,6 +57,7 @@ export function mergeUpstreamPayout(
     processedAt: kept?.processedAt ?? (isFinal(status) ? upstream.processedAt : null),
     deniedReason: kept?.deniedReason ?? (status === 'denied' ? upstream.deniedReason : null),
     endToEndId: kept?.endToEndId ?? null,
+    externalId: known?.externalId ?? upstream.externalId ?? null,
     ...(known?.requestId !== undefined && { requestId: known.requestId }),
     ...(claimedAt && { claimedAt }),
     ...(inputHash !== null && { inputHash }),
@@ -119,7 +122,7 @@ export function payoutInDoubt({
   requestId,
   requestedAt,
   ...request
-}: Pick<Payout, 'method' | 'amountCents' | 'destination'> & {
+}: Pick<Payout, 'method' | 'amountCents' | 'destination' | 'externalId'> & {
   requestId: string;
   requestedAt: Date;
 }): Payout {
@@ -151,6 +154,7 @@ export function neverMade(doubted: Payout, now: Date): Payout {
 export function identified(payout: Payout, doubted: Payout): Payout {
   return {
     ...payout,
+    externalId: payout.externalId ?? doubted.externalId,
     requestId: doubted.requestId,
     version: Math.max(payout.version, doubted.version) + 1,
   };

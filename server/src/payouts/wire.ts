@@ -15,7 +15,7 @@ import {
 } from '../kernel/lenient-json.ts';
 import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { answeredWord, idempotencyKeyText } from '../kernel/text.ts';
+import { answeredWord, externalIdText, idempotencyKeyText } from '../kernel/text.ts';
 import {
   DESTINATION_KINDS,
   DESTINATIONS_IN_WORDS,
@@ -68,16 +68,17 @@ export const payoutRequestWire = z
       .meta({ description: 'In reais, at most two decimals, the fee included', examples: [149.9] }),
     method: payoutMethod.meta({ description: 'usd is USDT' }),
     walletAddress: z.string().meta({ description: `${DESTINATIONS_IN_WORDS}, by method` }),
+    externalId: externalIdText
+      .nullish()
+      .describe('Your own number for it; several withdrawals may have one number'),
     idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same withdrawal'),
   })
-  .transform(
-    ({ amount: amountCents, method, walletAddress, idempotencyKey }, context): RequestPayoutInput => {
-      const { destination, why } = parseDestination(method, walletAddress);
-      if (destination !== null) return { method, amountCents, destination, idempotencyKey };
-      context.addIssue({ code: 'custom', path: ['walletAddress'], message: why });
-      return z.NEVER;
-    },
-  );
+  .transform(({ amount: amountCents, method, walletAddress, ...rest }, context): RequestPayoutInput => {
+    const { destination, why } = parseDestination(method, walletAddress);
+    if (destination !== null) return { method, amountCents, destination, ...rest };
+    context.addIssue({ code: 'custom', path: ['walletAddress'], message: why });
+    return z.NEVER;
+  });
 
 export const payoutWire = z
   .object({
@@ -94,6 +95,7 @@ export const payoutWire = z
     processedAt: instant.nullable().meta({ description: 'When it was completed or denied' }),
     fee: centsAsReais.optional().meta({ description: 'Of the amount, what the service keeps' }),
     deniedReason: z.string().optional().meta({ description: 'Of a denied one alone' }),
+    externalId: z.string().optional().meta({ description: 'Your own number for it, where one was given' }),
   })
   .meta({ id: 'Payout' });
 
@@ -110,6 +112,7 @@ export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
     processedAt: payout.processedAt,
     fee: payout.feeCents,
     deniedReason: payout.deniedReason ?? undefined,
+    externalId: payout.externalId ?? undefined,
   };
 }
 
@@ -124,7 +127,7 @@ const EVENT = {
 
 /**
  * The webhook of a payout in its present state. `withdrawal.processing` is an optional event, with the members of
- * `withdrawal.requested`. The destination is whole here, and here alone, as the document has it.
+ * `withdrawal.requested`. The merchant's own number is there where one was given. The destination is whole here, and here alone, as the document has it.
  */
 export function payoutWebhook(payout: Payout, environment: Environment) {
   if (payout.status === 'unknown') return null;
@@ -140,6 +143,7 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
     ...(payout.processedAt === null
       ? { requestedAt: payout.requestedAt?.toISOString(), sandbox }
       : { processedAt: payout.processedAt.toISOString() }),
+    ...(payout.externalId != null && { externalId: payout.externalId }),
   };
 }
 
@@ -177,7 +181,8 @@ export function readPayout(json: unknown): UpstreamPayout | null {
   return others.length === 0 ? payoutIn(readRecord(enclosed) ?? {}) : null;
 }
 
-function payoutIn(record: JsonRecord): UpstreamPayout | null {
+// The merchant's own number may look like any other member.
+function payoutIn({ externalId: _, ...record }: JsonRecord): UpstreamPayout | null {
   const withdrawalId = idIn(record);
   if (withdrawalId === null) return null;
   const values = Object.values(record);

@@ -4,6 +4,7 @@ import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
+import { detailsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
@@ -212,15 +213,16 @@ export const LAST_DESCRIPTION = '1 to 100; not together with `first`.';
 /** The members of a filter that all families have. @throws ValidationError naming the argument */
 export function knownFilter(
   filter:
-    | {
+    | (Parameters<typeof detailsOf>[0] & {
         status?: readonly (PaymentStatus | 'unknown')[] | null | undefined;
         createdAfter?: Date | null | undefined;
         createdBefore?: Date | null | undefined;
-      }
+      })
     | null
     | undefined,
 ) {
   return {
+    ...detailsOf(filter),
     status: filter?.status?.map((each) => knownValue<PaymentStatus>(each, 'filter.status')),
     createdAfter: filter?.createdAfter ?? undefined,
     createdBefore: filter?.createdBefore ?? undefined,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Customer } from '../card-payments/model.ts';
 import { UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
+import type { DetailFilter } from '../kernel/list-filter.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
@@ -188,7 +189,7 @@ export function noCode(name: string, id: string, { status }: PixResource): Upstr
 // ── Reading ─────────────────────────────────────────────────────────────────────────────────────
 
 /** The filter of a list. `kind` selects payments by their method, and charges by whether they are split. */
-export interface PixFilter<Kind extends string = string> {
+export interface PixFilter<Kind extends string = string> extends DetailFilter {
   status?: readonly PaymentStatus[] | undefined;
   kind?: readonly Kind[] | undefined;
   createdAfter?: Date | undefined;

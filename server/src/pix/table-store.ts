@@ -1,6 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { boundsOfPage, countList, countListInPeriod, inPeriod, isOfPeriod, selectPage } from '../db/lists.ts';
+import { countFiltered, isOfCustomer, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
 import type { PixFilter, PixPosition, StoredPixResource } from './model.ts';
@@ -37,6 +37,30 @@ export function pixTable<R extends StoredPixResource, Row extends object, Kind e
   const idColumn = raw.ref(`${table}.${id}`);
   const isOf = ({ accountId, environment }: Tenant) =>
     raw`${raw.ref(`${table}.account_id`)} = ${accountId} and ${raw.ref(`${table}.environment`)} = ${environment}`;
+
+  function conditionsOf(filter: PixFilter<Kind>): ListConditions {
+    const { status, kind: asked, externalId, reference, amountCents, customer } = filter;
+    return {
+      // The indexes have a list for each kind and status.
+      oneOf: { [kind]: { asked, all: kinds }, status: { asked: status, all: PAYMENT_STATUSES } },
+      periods: [
+        ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
+        ['paid_at', { from: filter.paidAfter, before: filter.paidBefore }],
+        ['refunded_at', { from: filter.refundedAfter, before: filter.refundedBefore }],
+      ],
+      where: [
+        ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
+        ...(reference === undefined ? [] : [isReferredTo(reference)]),
+        ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
+        ...(customer === undefined ? [] : [isOfCustomer(customer)]),
+      ],
+    };
+  }
+
+  /** The condition of the resource with this id, or paid by the PIX with this end-to-end id. */
+  function isReferredTo(reference: string): RawBuilder<boolean> {
+    return raw<boolean>`(${raw.ref(id)} = ${reference} or end_to_end_id = ${reference})`;
+  }
 
   return {
     async select(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<R[]> {
@@ -88,50 +112,21 @@ export function pixTable<R extends StoredPixResource, Row extends object, Kind e
     async list(
       sql: Sql,
       tenant: Tenant,
-      {
-        end,
-        limit,
-        offset = 0,
-        after,
-        before,
-        status,
-        kind: asked,
-        createdAfter,
-        createdBefore,
-      }: PixPosition & PixFilter<Kind> & { offset?: number },
+      { end, limit, offset, after, before, ...filter }: PixPosition & PixFilter<Kind> & { offset?: number },
     ): Promise<{ place: number; resource: R }[]> {
-      const period = { from: createdAfter, before: createdBefore };
-      const rows = await selectPage<Row & { number: number }>(sql, tenant, {
+      const position = { end, limit, offset, after, before };
+      const rows = await selectFiltered<Row & { number: number }>(
+        sql,
+        tenant,
         table,
-        where: boundsOfPage(tenant, { table, instant: 'created_at', after, before, period }),
-        // The indexes have a list for each kind and status.
-        oneOf: status || asked ? { [kind]: asked ?? kinds, status: status ?? PAYMENT_STATUSES } : {},
-        order: isOfPeriod(period) ? ['created_at', 'number'] : ['number'],
-        direction: end === 'first' ? 'desc' : 'asc',
-        limit,
-        offset,
-      });
-      const items = rows.map((row) => ({ place: row.number, resource: toResource(row) }));
-      return end === 'first' ? items : items.reverse();
+        conditionsOf(filter),
+        position,
+      );
+      return rows.map((row) => ({ place: row.number, resource: toResource(row) }));
     },
 
-    count(
-      sql: Sql,
-      tenant: Tenant,
-      { status, kind: asked, createdAfter, createdBefore }: PixFilter<Kind>,
-    ): Promise<number> {
-      const filter = { list: table, kind: asked, status } as const;
-      const period = { from: createdAfter, before: createdBefore };
-      if (!isOfPeriod(period)) return countList(sql, tenant, filter);
-      return countListInPeriod(sql, tenant, filter, period, (part) => {
-        const conditions = [
-          isOf(tenant),
-          ...inPeriod('created_at', part),
-          ...(status ? [raw`status = any(${[...status]}::text[])`] : []),
-          ...(asked ? [raw`${raw.ref(kind)} = any(${[...asked]}::text[])`] : []),
-        ];
-        return raw<number>`(select count(*) from ${from} where ${raw.join(conditions, raw` and `)})`;
-      });
+    count(sql: Sql, tenant: Tenant, filter: PixFilter<Kind>): Promise<number> {
+      return countFiltered(sql, tenant, table, conditionsOf(filter), filter);
     },
 
     async save(sql: Sql, tenant: Tenant, resources: readonly R[]): Promise<void> {

@@ -1,7 +1,8 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { boundsOfPage, countList, inPeriod, isOfPeriod, type Period, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
@@ -10,6 +11,8 @@ export interface RangeFilter {
   parent?: readonly string[] | undefined;
   status?: readonly string[] | undefined;
   period: Period;
+  /** Conditions on the state itself. */
+  details?: DetailFilter | undefined;
 }
 
 /** A part of the mirror, the last first seen first: the first or the last `limit` behind `after` and before `before`. */
@@ -35,13 +38,17 @@ export async function listMirroredRange(
     parent,
     status,
     period,
+    details,
     allOf,
   }: MirrorRange & {
     /** All parents and statuses that there can be, for the indexes have a list for each pair. Null: resources without a parent. */
     allOf: { parent: readonly string[]; status: readonly string[] } | null;
   },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
+  const conditions = conditionsOf(details);
+  const instant = instantOf(details);
   const oneOf = () => {
+    if (conditions.length > 0) return {};
     if (!allOf) return { status };
     return parent || status ? { parent: parent ?? allOf.parent, status: status ?? allOf.status } : {};
   };
@@ -52,10 +59,17 @@ export async function listMirroredRange(
     where: [
       ...where,
       ...(isOfPeriod(period) ? [raw<boolean>`created_at is not null`] : []),
-      ...boundsOfPage(tenant, bounds),
+      ...(instant
+        ? [...inPeriod('created_at', period), ...boundsByState(tenant, resource, instant, { after, before })]
+        : boundsOfPage(tenant, bounds)),
+      ...(conditions.length === 0 ? [] : [...valuesOf({ parent, status }), ...conditions]),
     ],
     oneOf: oneOf(),
-    order: isOfPeriod(period) ? ['created_at', 'number'] : ['number'],
+    order: instant
+      ? [stateOf(instant), 'number']
+      : isOfPeriod(period)
+        ? ['created_at', 'number']
+        : ['number'],
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
     offset,
@@ -69,19 +83,80 @@ export async function countMirroredRange(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  { parent, status, period }: RangeFilter,
+  { parent, status, period, details }: RangeFilter,
 ): Promise<number> {
-  if (!isOfPeriod(period))
+  const own = conditionsOf(details);
+  if (!isOfPeriod(period) && own.length === 0)
     return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
   const conditions = [
     raw`account_id = ${tenant.accountId} and environment = ${tenant.environment} and resource = ${resource}`,
-    raw`created_at is not null`,
-    ...inPeriod('created_at', period),
-    ...(parent ? [raw`parent = any(${[...parent]}::text[])`] : []),
-    ...(status ? [raw`status = any(${[...status]}::text[])`] : []),
+    ...(isOfPeriod(period) ? [raw`created_at is not null`, ...inPeriod('created_at', period)] : []),
+    ...valuesOf({ parent, status }),
+    ...own,
   ];
   const { rows } = await raw<{ count: number }>`
     select count(*) from observed where ${raw.join(conditions, raw` and `)}
   `.execute(sql);
   return Number(rows[0]!.count);
+}
+
+function valuesOf({ parent, status }: Pick<RangeFilter, 'parent' | 'status'>): RawBuilder<boolean>[] {
+  return [
+    ...(parent ? [raw<boolean>`parent = any(${[...parent]}::text[])`] : []),
+    ...(status ? [raw<boolean>`status = any(${[...status]}::text[])`] : []),
+  ];
+}
+
+type StateInstant = 'paidAt' | 'refundedAt';
+
+/** The last instant of a state that a period restricts, by which a list is then ordered; null without one. */
+function instantOf(details: DetailFilter = {}): StateInstant | null {
+  if (details.refundedAfter || details.refundedBefore) return 'refundedAt';
+  return details.paidAfter || details.paidBefore ? 'paidAt' : null;
+}
+
+function stateOf(member: StateInstant): RawBuilder<unknown> {
+  return raw`snapshot ->> ${raw.lit(member)}`;
+}
+
+/** The conditions of a page behind `after` and before `before`, in the order of an instant of the state. */
+function boundsByState(
+  { accountId, environment }: Tenant,
+  resource: MirroredResource,
+  instant: StateInstant,
+  { after, before }: Pick<MirrorRange, 'after' | 'before'>,
+): RawBuilder<boolean>[] {
+  const bound = (side: '<' | '>', place: number | undefined) =>
+    place === undefined
+      ? []
+      : [
+          raw<boolean>`(${stateOf(instant)}, number) ${raw.raw(side)} ((
+            select ${stateOf(instant)} from observed where account_id = ${accountId} and environment = ${environment}
+              and resource = ${resource} and number = ${place}), ${place}::bigint)`,
+        ];
+  return [...bound('<', after), ...bound('>', before)];
+}
+
+/** The conditions on a state. An instant of it is text, which sorts as the instants do; each has an index. */
+function conditionsOf(details: DetailFilter = {}): RawBuilder<boolean>[] {
+  const { externalId, reference, amountCents, customer } = details;
+  const has = (member: string, value: string) => raw<boolean>`snapshot ->> ${raw.lit(member)} = ${value}`;
+  const period = (member: string, from: Date | undefined, before: Date | undefined) => [
+    ...(from ? [raw<boolean>`snapshot ->> ${raw.lit(member)} >= ${from.toISOString()}`] : []),
+    ...(before ? [raw<boolean>`snapshot ->> ${raw.lit(member)} < ${before.toISOString()}`] : []),
+  ];
+  return [
+    ...(externalId === undefined ? [] : [has('externalId', externalId)]),
+    ...(reference === undefined
+      ? []
+      : [raw<boolean>`(id = ${reference} or ${has('endToEndId', reference)})`]),
+    ...(amountCents === undefined ? [] : [has('amountCents', String(amountCents))]),
+    ...(customer === undefined
+      ? []
+      : Object.entries(customer).map(
+          ([member, value]) => raw<boolean>`snapshot -> 'customer' ->> ${raw.lit(member)} = ${value}`,
+        )),
+    ...period('paidAt', details.paidAfter, details.paidBefore),
+    ...period('refundedAt', details.refundedAfter, details.refundedBefore),
+  ];
 }

@@ -1,4 +1,9 @@
-import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
+import {
+  behindChange,
+  IdempotencyError,
+  InsufficientFundsError,
+  type PaymentError,
+} from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -9,7 +14,8 @@ import {
   type OutcomeLookup,
   type RequestKind,
 } from '../../upstream/intents/operations.ts';
-import { ABSENT_AFTER_MS, type Intent } from '../../upstream/intents/transitions.ts';
+import { intents as intentRecords } from '../../upstream/intents/store.ts';
+import { ABSENT_AFTER_MS, type Intent, intentKey, isOpen } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
 import { isNewestFirst, reachesBefore } from '../../upstream/read-until.ts';
@@ -51,6 +57,7 @@ import {
 export interface PayoutRequests {
   /** Requests a payout; one whose outcome is unknown is `inDoubt`. @throws as `Intents.run` */
   request: PayoutService['request'];
+  findByKey: PayoutService['findByKey'];
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -71,6 +78,8 @@ interface Summary {
   amountCents: number;
   /** A public address whole, any other destination masked. */
   destination: string;
+  /** The merchant's own number, which stays here; left out by an older version. */
+  externalId?: string | null;
   /** The place in the mirror of the newest payout at the time of the request; 0 for none. */
   knownUpTo: number;
 }
@@ -93,13 +102,14 @@ export function createPayoutRequests({
 }): PayoutRequests {
   async function request(
     tenant: Tenant,
-    { idempotencyKey, ...input }: RequestPayoutInput,
+    { idempotencyKey, externalId = null, ...input }: RequestPayoutInput,
   ): Promise<{ payout: Payout; replayed: boolean }> {
     const [newest] = await listMirrored(database.sql, tenant, 'payout', { before: null, limit: 1 });
     const summary: Summary = {
       method: input.method,
       amountCents: input.amountCents,
       destination: maskDestination(input, { masksPublic: false }),
+      externalId,
       knownUpTo: newest?.place ?? 0,
     };
     try {
@@ -112,6 +122,7 @@ export function createPayoutRequests({
           send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
         lookupReference: () => null,
       });
+      if (replayed) await assertNumbered(tenant, idempotencyKey, externalId);
       const made = await mirror.findWithVersion(tenant, resourceId).catch((error: unknown) => {
         throw behindChange(error);
       });
@@ -119,6 +130,7 @@ export function createPayoutRequests({
     } catch (error) {
       if (!(error instanceof InDoubtError)) throw error;
       const { intent, replayed } = error;
+      assertSameNumber(intent, externalId);
       const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
         throw behindChange(fault);
       });
@@ -131,9 +143,23 @@ export function createPayoutRequests({
     }
   }
 
+  /** @throws IdempotencyError where the key was used with another number, which no hash of a payout contains */
+  async function assertNumbered(
+    tenant: Tenant,
+    key: string | null | undefined,
+    externalId: string | null,
+  ): Promise<void> {
+    const intent = key == null ? null : await findIntent(tenant, key);
+    if (intent) assertSameNumber(intent, externalId);
+  }
+
+  async function findIntent(tenant: Tenant, key: string): Promise<Intent | null> {
+    return (await intentRecords.load(database.sql, tenant, [intentKey(REQUEST, key)]))[0] ?? null;
+  }
+
   async function send(
     tenant: Tenant,
-    { method, amountCents, destination }: Omit<RequestPayoutInput, 'idempotencyKey'>,
+    { method, amountCents, destination }: Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId'>,
     { idempotencyKey, summary, madeBy }: { idempotencyKey: string | null; summary: Summary; madeBy: string },
   ): Promise<Observation> {
     const { environment } = tenant;
@@ -269,11 +295,18 @@ export function createPayoutRequests({
     if (recognition.kind === 'unclear') return { unclear: reasonOf(recognition) };
     const [{ withdrawalId }] = recognition.items;
     pollNow(tenant, 'wallet');
-    return { found: identifiedAs(withdrawalId!, intent.id), claims: withdrawalId! };
+    return { found: identifiedAs(withdrawalId!, asPayout(intent)), claims: withdrawalId! };
   }
 
   return {
     request,
+    async findByKey(tenant, idempotencyKey) {
+      const intent = await findIntent(tenant, idempotencyKey);
+      if (!intent || intent.state === 'refused') return null;
+      const known = await mirror.findWithVersion(tenant, intent.resourceId ?? intent.id);
+      // One that is being sent is not shown yet, and may have been made.
+      return known?.payout ?? (isOpen(intent) ? asPayout(intent) : null);
+    },
     kinds: {
       [REQUEST]: {
         lookUp,
@@ -283,6 +316,12 @@ export function createPayoutRequests({
       },
     },
   };
+}
+
+/** @throws IdempotencyError */
+function assertSameNumber({ summary }: Intent, externalId: string | null): void {
+  if (((summary as Summary).externalId ?? null) !== externalId)
+    throw new IdempotencyError('This idempotency key was used before with another input');
 }
 
 function idOf({ withdrawalId }: Payout): string {
@@ -313,13 +352,17 @@ function namesOf(payouts: readonly Payout[]): string {
 }
 
 /** Completes the service's answer from the request. A public address, which the answer may shorten, stays whole. */
-function withSummary(made: UpstreamPayout, { method, amountCents, destination }: Summary): UpstreamPayout {
+function withSummary(
+  made: UpstreamPayout,
+  { method, amountCents, destination, externalId = null }: Summary,
+): UpstreamPayout {
   const { isPublic } = methodOf(method).destination;
   return {
     ...made,
     method: made.method ?? method,
     amountCents: made.amountCents ?? amountCents,
     destination: isPublic ? destination : (made.destination ?? destination),
+    externalId,
   };
 }
 

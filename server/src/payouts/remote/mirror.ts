@@ -160,15 +160,25 @@ export function observationOf(
 }
 
 /** The observation that a known payout is the one that a request has made. */
-export function identifiedAs(withdrawalId: string, requestId: string): Observation {
+export function identifiedAs(
+  withdrawalId: string,
+  { requestId, externalId }: { requestId: string; externalId: string | null },
+): Observation {
   return {
     read: (reader) =>
       Promise.all([reader.load(mirrored.payout, withdrawalId), reader.load(mirrored.payout, requestId)]),
     decide(state: State) {
       const known = state.need(mirrored.payout, withdrawalId);
       const doubted = state.get(mirrored.payout, requestId);
-      const writes = doubted ? writesOfIdentified(known, payoutIn(known), doubted) : {};
-      return { resourceId: withdrawalId, writes };
+      const payout = payoutIn(known);
+      if (doubted) return { resourceId: withdrawalId, writes: writesOfIdentified(known, payout, doubted) };
+      // The number of a request that was never shown in doubt.
+      const isNumbered = externalId === null || payout.externalId !== null;
+      const snapshot = { ...payout, externalId };
+      return {
+        resourceId: withdrawalId,
+        writes: isNumbered ? {} : writesOf({ ...known, snapshot }, snapshot, []),
+      };
     },
   };
 }
@@ -223,11 +233,13 @@ function conclusion(
 
 /** The payout of an intent whose outcome is unknown, from the intent's `summary`, where a PIX key is masked. */
 export function asPayout({ id, summary, createdAt }: Intent): Payout & { requestId: string } {
-  const { method, amountCents, destination } = summary as Pick<
-    Payout,
-    'method' | 'amountCents' | 'destination'
-  >;
-  const shown = { method, amountCents, destination };
+  const {
+    method,
+    amountCents,
+    destination,
+    externalId = null,
+  } = summary as Pick<Payout, 'method' | 'amountCents' | 'destination'> & Partial<Pick<Payout, 'externalId'>>;
+  const shown = { method, amountCents, destination, externalId };
   return { ...payoutInDoubt({ ...shown, requestId: id, requestedAt: createdAt }), requestId: id };
 }
 

@@ -222,6 +222,7 @@ export function createRemotePayouts(
   return {
     serviceFor: (requester) => ({
       request: requests.request,
+      findByKey: requests.findByKey,
       // Only the service knows the form of the names that it issues.
       assertNames: () => undefined,
       find: async (tenant, reference) =>
@@ -364,17 +365,32 @@ function isConfirmed(known: MirroredRow | undefined): boolean {
 function stableFilter({
   status,
   method,
+  externalId,
+  reference,
+  amountCents,
   requestedAfter,
   requestedBefore,
+  processedAfter,
+  processedBefore,
 }: PayoutFilter): StableFilter<Payout> {
-  if (!status && !method && !requestedAfter && !requestedBefore) return {};
-  const isOneOf = (values: readonly string[] | undefined, value: string) => !values || values.includes(value);
+  const conditions: ((payout: Payout) => boolean)[] = [];
+  if (status) conditions.push((payout) => status.some((each) => each === payout.status));
+  if (method) conditions.push((payout) => method.some((each) => each === payout.method));
+  if (externalId !== undefined) conditions.push((payout) => payout.externalId === externalId);
+  if (amountCents !== undefined) conditions.push((payout) => payout.amountCents === amountCents);
+  if (reference !== undefined)
+    conditions.push(({ withdrawalId, code, endToEndId }) =>
+      [withdrawalId, code, endToEndId].includes(reference),
+    );
+  const addPeriod = (instant: 'requestedAt' | 'processedAt', from?: Date, before?: Date) => {
+    if (from) conditions.push(({ [instant]: at }) => at !== null && at >= from);
+    if (before) conditions.push(({ [instant]: at }) => at !== null && at < before);
+  };
+  addPeriod('requestedAt', requestedAfter, requestedBefore);
+  addPeriod('processedAt', processedAfter, processedBefore);
+  if (conditions.length === 0) return {};
   return {
-    wants: (payout) =>
-      isOneOf(status, payout.status) &&
-      isOneOf(method, payout.method) &&
-      (!requestedAfter || (payout.requestedAt !== null && payout.requestedAt >= requestedAfter)) &&
-      (!requestedBefore || (payout.requestedAt !== null && payout.requestedAt < requestedBefore)),
+    wants: (payout) => conditions.every((holds) => holds(payout)),
     // Payouts that were requested at about the same time may stand in either order.
     isBeyond: ({ requestedAt }) =>
       requestedAfter !== undefined && requestedAt !== null && requestedAt < plusMs(requestedAfter, -SKEW_MS),

@@ -106,8 +106,8 @@ export function createRemotePixReads<
   }
 
   function rangeOf(filter: Filter) {
-    const { status, kind, createdAfter, createdBefore } = filterOf(filter);
-    return { status, parent: kind, period: { from: createdAfter, before: createdBefore } };
+    const { status, kind, createdAfter, createdBefore, ...details } = filterOf(filter);
+    return { status, parent: kind, period: { from: createdAfter, before: createdBefore }, details };
   }
 
   return {

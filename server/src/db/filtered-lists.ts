@@ -1,0 +1,114 @@
+import { type RawBuilder, sql as raw } from 'kysely';
+import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import type { Sql } from './database.ts';
+import {
+  boundsOfPage,
+  type CountedList,
+  countList,
+  countListInPeriod,
+  inPeriod,
+  isOfPeriod,
+  type Period,
+  selectPage,
+} from './lists.ts';
+
+// Lists by more than a kind and a status. Each condition has an index that ends with the number, or with an instant and the
+// number, so that a page is read in the order of its list.
+
+/** The conditions of a list, besides its tenant. */
+export interface ListConditions {
+  /** The values that each of these columns may have, and all that it can have: the indexes have a list for each combination. */
+  oneOf: Readonly<Record<string, { asked: readonly string[] | undefined; all: readonly string[] }>>;
+  /** The periods. The lists of each combination are ordered by the instant of the first. */
+  periods: readonly (readonly [instant: string, period: Period])[];
+  /** Conditions on other columns. */
+  where: readonly RawBuilder<boolean>[];
+}
+
+/** The condition of a resource that is of a customer: by its name at the merchant, or its e-mail address. */
+export function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): RawBuilder<boolean> {
+  return 'email' in customer
+    ? raw<boolean>`customer ->> 'email' = ${customer.email}`
+    : raw<boolean>`customer ->> 'externalId' = ${customer.externalId}`;
+}
+
+export interface ListPosition {
+  end: 'first' | 'last';
+  limit: number;
+  offset?: number | undefined;
+  after?: number | undefined;
+  before?: number | undefined;
+}
+
+/**
+ * Lists the first or the last `limit` of the range, newest first: by the number, or by the last instant that a period
+ * restricts. `own`: the conditions that tell the list from others in its table.
+ */
+export async function selectFiltered<Row>(
+  sql: Sql,
+  tenant: Tenant,
+  table: string,
+  { oneOf, periods, where }: ListConditions,
+  { end, limit, offset = 0, after, before }: ListPosition,
+  own: readonly RawBuilder<boolean>[] = [],
+): Promise<Row[]> {
+  const [first, ...others] = periods;
+  const [instant, period] = others.findLast(([, each]) => isOfPeriod(each)) ?? first!;
+  const isByLists = where.length === 0 && instant === first![0];
+  const rest = periods.filter(([each]) => each !== instant).flatMap(([each, part]) => inPeriod(each, part));
+  const isAsked = Object.values(oneOf).some(({ asked }) => asked);
+  const rows = await selectPage<Row>(sql, tenant, {
+    table,
+    where: [
+      ...own,
+      ...(isByLists ? [] : valuesOf(oneOf)),
+      ...where,
+      ...rest,
+      ...boundsOfPage(tenant, { table, where: own, instant, after, before, period }),
+    ],
+    oneOf:
+      isByLists && isAsked
+        ? Object.fromEntries(Object.entries(oneOf).map(([column, { asked, all }]) => [column, asked ?? all]))
+        : {},
+    order: isOfPeriod(period) ? [instant, 'number'] : ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+    offset,
+  });
+  return end === 'first' ? rows : rows.reverse();
+}
+
+/** Counts a list: by its counters where these know its conditions, else row by row. */
+export async function countFiltered(
+  sql: Sql,
+  tenant: Tenant,
+  list: CountedList,
+  conditions: ListConditions,
+  { kind, status }: { kind?: readonly string[] | undefined; status?: readonly string[] | undefined },
+): Promise<number> {
+  const { oneOf, periods, where } = conditions;
+  const [[instant, period], ...others] = periods as readonly [[string, Period], ...[string, Period][]];
+  const count = (part: readonly RawBuilder<boolean>[]) => {
+    const all = [...part, ...valuesOf(oneOf), ...where];
+    return raw<number>`(select count(*) from ${raw.table(list)} where account_id = ${tenant.accountId}
+      and environment = ${tenant.environment}${raw.join(
+        all.map((each) => raw` and ${each}`),
+        raw``,
+      )})`;
+  };
+  const filter = { list, kind, status };
+  if (where.length > 0 || others.some(([, each]) => isOfPeriod(each))) {
+    const counted = count(periods.flatMap(([each, part]) => inPeriod(each, part)));
+    const { rows } = await raw<{ count: number }>`select ${counted} as count`.execute(sql);
+    return Number(rows[0]!.count);
+  }
+  if (!isOfPeriod(period)) return countList(sql, tenant, filter);
+  return countListInPeriod(sql, tenant, filter, period, (part) => count(inPeriod(instant, part)));
+}
+
+function valuesOf(oneOf: ListConditions['oneOf']): RawBuilder<boolean>[] {
+  return Object.entries(oneOf).flatMap(([column, { asked }]) =>
+    asked ? [raw<boolean>`${raw.ref(column)} = any(${[...asked]}::text[])`] : [],
+  );
+}
