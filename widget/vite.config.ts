@@ -51,6 +51,8 @@ export default defineConfig(({ mode, command }): UserConfig => {
           output: {
             // Vite keeps the white space of an ES library for tree shaking, which is done here already.
             minify: true,
+            // The licence is a file of its own.
+            comments: false,
             // No hash: a page that was loaded before a deploy must still find its chunks after it.
             chunkFileNames: 'psa-checkout.[name].js',
           },
@@ -70,7 +72,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
         lib: { entry: { 'psa-payouts': here('src/payouts/define.ts') }, formats: ['es'] },
         rolldownOptions: {
           optimization: { inlineConst: { mode: 'all', pass: 2 } },
-          output: { minify: true, chunkFileNames: 'psa-payouts.[name].js' },
+          output: { minify: true, comments: false, chunkFileNames: 'psa-payouts.[name].js' },
         },
       },
     };

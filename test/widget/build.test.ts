@@ -12,9 +12,14 @@ describe('the minification of templates', () => {
     [
       'inside a tag',
       '<p\n  class="x"\n  ?hidden=${a}\n  @click=${b}\n>',
-      '<p class="x" ?hidden=${a} @click=${b}>',
+      '<p class=x ?hidden=${a} @click=${b}>',
     ],
-    ['inside an attribute', '<p title="a\n  b  ${c} d"\n  id="e">', '<p title="a\n  b  ${c} d" id="e">'],
+    ['inside an attribute', '<p title="a\n  b  ${c} d"\n  id="e">', '<p title="a\n  b  ${c} d" id=e>'],
+    [
+      'around a value of one word',
+      '<p class="a b" id="c"></p><i id="d"/>',
+      '<p class="a b" id=c></p><i id="d"/>',
+    ],
     ['before the end of a tag', '<path\n  d=${a}\n  />', '<path d=${a} />'],
     ['around an apostrophe', "<p>it's</p>\n<p>it's</p>", "<p>it's</p><p>it's</p>"],
     [

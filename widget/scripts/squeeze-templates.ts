@@ -12,7 +12,7 @@ export function squeezeTemplates(): Plugin {
         TaggedTemplateExpression({ tag, quasi: { quasis } }) {
           if (tag.type !== 'Identifier' || !/^(html|css)$/.test(tag.name)) return;
           const texts = quasis.map(({ value }) => value.raw);
-          const squeezed = tag.name === 'html' ? squeezeMarkup(texts) : texts.map(squeezeCss);
+          const squeezed = tag.name === 'html' ? squeezeMarkup(texts).map(unquote) : texts.map(squeezeCss);
           quasis.forEach(({ start, end, value }, at) => {
             // Parsers differ in whether the positions include the backtick and `${`.
             const from = code.indexOf(value.raw, start);
@@ -52,6 +52,11 @@ function squeezeMarkup(texts: readonly string[]): string[] {
       return found;
     }),
   );
+}
+
+/** Removes the quotes of attribute values that are a single word; before `/>` they stay. */
+function unquote(text: string): string {
+  return text.replace(/( [\w-]+=)"([\w-]+)"(?=[ >])/g, '$1$2');
 }
 
 /** Tells whether white space borders on a tag, an expression or the template's end. */

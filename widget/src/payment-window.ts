@@ -20,73 +20,60 @@ export function safeUrl(url: string | null | undefined): string | undefined {
 
 /** Names the element's language in the address of the payment page, which may name one already. */
 export function inLanguage(url: string, language: string): string {
-  const { href, search, hash, searchParams } = new URL(url);
-  if (searchParams.has('lang')) return url;
+  if (/[?&]lang=/.test(url)) return url;
   // Appended as text: URLSearchParams would encode the address's own parameters again.
-  return `${hash ? href.slice(0, -hash.length) : href}${search ? '&' : '?'}lang=${language}${hash}`;
+  return url.replace(/(#.*)?$/, `${/^[^#]*\?/.test(url) ? '&' : '?'}lang=${language}$1`);
 }
 
 /** The popup or tab of the payment page. */
-export class PaymentWindow {
-  readonly #window: Window;
-  readonly #host: Element;
-  #watch: ReturnType<typeof setInterval> | undefined;
+export type PaymentWindow = NonNullable<ReturnType<typeof openWindow>>;
 
-  private constructor(opened: Window, host: Element) {
-    this.#window = opened;
-    this.#host = host;
+/**
+ * Opens an empty window; must be called in the click itself, because after an await the browser blocks it as an unwanted
+ * popup. Undefined where it was blocked.
+ */
+export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
+  const style = getComputedStyle(host);
+  const size = (side: string, otherwise: number) =>
+    Number.parseInt(style.getPropertyValue(`--psa-popup-${side}`), 10) || otherwise;
+  const [width, height] = [size('width', 480), size('height', 720)];
+  const [left, top] = [screenX + (outerWidth - width) / 2, screenY + (outerHeight - height) / 2];
+  const features = mode === 'tab' ? '' : `popup,width=${width},height=${height},left=${left},top=${top}`;
+  // With noopener the call would return null, so the opener is cut in navigate().
+  const opened = window.open('about:blank', '_blank', features);
+  if (!opened || opened.closed) return undefined;
+  try {
+    opened.document.title = text;
+    opened.document.body.textContent = text;
+  } catch {
+    // Without the text the window stays blank until the payment is created.
   }
-
-  /**
-   * Opens an empty window; must be called in the click itself, because after an await the browser blocks it as an unwanted
-   * popup. Undefined where it was blocked.
-   */
-  static open(mode: 'popup' | 'tab', host: Element, text: string): PaymentWindow | undefined {
-    const style = getComputedStyle(host);
-    const size = (side: string, otherwise: number) =>
-      Number.parseInt(style.getPropertyValue(`--psa-popup-${side}`), 10) || otherwise;
-    const [width, height] = [size('width', 480), size('height', 720)];
-    const [left, top] = [screenX + (outerWidth - width) / 2, screenY + (outerHeight - height) / 2];
-    const features = mode === 'tab' ? '' : `popup,width=${width},height=${height},left=${left},top=${top}`;
-    // With noopener the call would return null, so the opener is cut in navigate().
-    const opened = window.open('about:blank', '_blank', features);
-    if (!opened || opened.closed) return undefined;
-    try {
-      opened.document.title = text;
-      opened.document.body.textContent = text;
-    } catch {
-      // Without the text the window stays blank until the payment is created.
-    }
-    return new PaymentWindow(opened, host);
-  }
-
-  navigate(url: string): void {
-    this.#window.location.replace(url);
-    this.#window.opener = null;
-  }
-
-  focus(): boolean {
-    if (this.#window.closed) return false;
-    this.#window.focus();
-    return true;
-  }
-
-  close(): void {
-    clearInterval(this.#watch);
-    this.#window.close();
-  }
-
-  /**
-   * Calls the listener once when the window looks closed. A hint only: a payment page with a Cross-Origin-Opener-Policy
-   * looks closed from here while it is open.
-   */
-  onClosed(listener: () => void): void {
-    clearInterval(this.#watch);
-    this.#watch = setInterval(() => {
-      const { closed } = this.#window;
-      // An element that was removed, and not only moved, has no listeners left.
-      if (closed || !this.#host.isConnected) clearInterval(this.#watch);
-      if (closed) listener();
-    }, 500);
-  }
+  let watch: ReturnType<typeof setInterval> | undefined;
+  return {
+    navigate(url: string): void {
+      opened.location.replace(url);
+      opened.opener = null;
+    },
+    focus(): boolean {
+      if (opened.closed) return false;
+      opened.focus();
+      return true;
+    },
+    close(): void {
+      clearInterval(watch);
+      opened.close();
+    },
+    /**
+     * Calls the listener once when the window looks closed. A hint only: a payment page with a Cross-Origin-Opener-Policy
+     * looks closed from here while it is open.
+     */
+    onClosed(listener: () => void): void {
+      watch = setInterval(() => {
+        const { closed } = opened;
+        // An element that was removed, and not only moved, has no listeners left.
+        if (closed || !host.isConnected) clearInterval(watch);
+        if (closed) listener();
+      }, 500);
+    },
+  };
 }

@@ -1,67 +1,20 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
-import type { PsaCheckoutAttributes } from './attributes.ts';
-import { CheckoutController, type CheckoutHost } from './checkout-controller.ts';
-import type {
-  CheckoutConnection,
-  CheckoutError,
-  CheckoutErrorCode,
-  CheckoutPhase,
-} from './checkout-state.ts';
-import type { PsaCheckoutEventMap } from './events.ts';
+import { CheckoutController } from './checkout-controller.ts';
+import type { CheckoutHost } from './checkout-host.ts';
+import type { CheckoutConnection, CheckoutError, CheckoutPhase } from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import { importAgain } from './import-again.ts';
+import { type Language, LOCALES } from './languages.ts';
+import { type Locale, resolveLocale } from './locale.ts';
 import { first } from './locales/pt-BR.first.ts';
-import type { DeliveredTexts, Labels, PixTexts, Texts } from './locales/texts.ts';
+import type { Labels } from './locales/texts.ts';
 import { icon, methodButtons } from './method-buttons.ts';
 import type { CheckoutMethod } from './methods.ts';
-import type {
-  CardPayment,
-  CardPaymentStatus,
-  CheckoutPayment,
-  CustomerInput,
-  Payment,
-  PaymentStatus,
-  PixCode,
-  ReturnedCredit,
-} from './operations.ts';
+import type { CardPaymentStatus, CheckoutPayment, CustomerInput } from './operations.ts';
 import { type CheckoutMode, resolveMode } from './payment-window.ts';
 import { styles } from './psa-checkout.styles.ts';
 
-export type {
-  CardPayment,
-  CardPaymentStatus,
-  CheckoutConnection,
-  CheckoutError,
-  CheckoutErrorCode,
-  CheckoutMethod,
-  CheckoutMode,
-  CheckoutPayment,
-  CheckoutPhase,
-  CustomerInput,
-  Labels,
-  Payment,
-  PaymentStatus,
-  PixCode,
-  PsaCheckoutAttributes,
-  PsaCheckoutEventMap,
-  ReturnedCredit,
-  Transport,
-};
-
-type Locale = 'pt-BR' | 'en' | 'es';
-
-/** The texts of a language; those of a payment by PIX take the place of others with the same name. */
-interface Language {
-  texts: Texts;
-  pix: PixTexts;
-  delivered: DeliveredTexts;
-}
-
-/** The loaders of the other languages. The first texts of pt-BR are in the entry, so that some text is always there. */
-const LOCALES: Partial<Record<Locale, () => Promise<Language>>> = {
-  en: () => import('./locales/en.ts'),
-  es: () => import('./locales/es.ts'),
-};
+export type * from './public-types.ts';
 
 /**
  * A button that starts a payment and follows it to its end. It contains no card field: the payer types the card on the
@@ -248,7 +201,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   /** Shows the payment page again. */
   openCheckout(): void {
-    this.#checkout.openCheckout();
+    this.#checkout.page.focus();
   }
 
   /** Reads the payment from the server now. */
@@ -282,8 +235,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   /** @internal The language that the payment page shows too. */
-  get language(): string {
-    return this.#locale;
+  get language(): Locale {
+    return resolveLocale(this, this.locale);
   }
 
   /** @internal The text of the empty window while the payment is created. */
@@ -297,7 +250,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       this.#checkout.restore();
       void this.#checkout.readMethods();
     }
-    const locale = this.#locale;
+    const locale = this.language;
     if (locale !== this.#requestedLocale) {
       this.#requestedLocale = locale;
       const activate = (language?: Language) => {
@@ -327,7 +280,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   protected override render(): TemplateResult {
     const { phase } = this;
-    const { chunk, pix, resuming, method } = this.#checkout;
+    const { chunks, resuming, method } = this.#checkout;
+    const { payment: chunk, pix } = chunks;
     const busy = phase === 'creating';
     const shown = resuming || !(busy || phase === 'idle');
     const waiting = resuming || (!(chunk && (pix || method !== 'pix')) && phase !== 'error');
@@ -357,9 +311,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #renderPanel(): TemplateResult {
-    const { chunk, pix, delivered, content, state, connection, remainingSeconds, checkoutUrl } =
-      this.#checkout;
-    const { method, methods } = this.#checkout;
+    const { chunks, content, state, connection, remainingSeconds } = this.#checkout;
+    const { page, method, methods } = this.#checkout;
+    const { payment: chunk, pix, delivered } = chunks;
     const onRetry = () => this.retry();
     if (!chunk) {
       // The error came before the chunk, which contains its text.
@@ -377,13 +331,13 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       locale: this.#language?.locale,
       text: (name) => this.#text(name),
       seconds: remainingSeconds,
-      url: checkoutUrl,
+      url: page.safe(),
       pix: method === 'pix' ? pix : undefined,
       delivered: content[0] && delivered?.render(html, content, (name) => this.#text(name)),
       methods: this.token ? methods : [],
       onStart: (method) => this.start(method),
       target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
-      onLink: this.#checkout.onLink,
+      onLink: page.onLink,
       onRetry,
       onReset: () => this.reset(),
     });
@@ -393,14 +347,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return this.renderRoot?.querySelector<HTMLElement>('[part]');
   }
 
-  get #locale(): Locale {
-    const nearest = this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
-    const language = (this.locale || nearest || navigator.language).toLowerCase();
-    return language.startsWith('en') ? 'en' : language.startsWith('es') ? 'es' : 'pt-BR';
-  }
-
   #text(name: keyof Labels): string {
-    const { chunk, pix, delivered, method } = this.#checkout;
+    const { chunks, method } = this.#checkout;
+    const { payment: chunk, pix, delivered } = chunks;
     const language = this.#language;
     const texts: Partial<Labels> = {
       ...(language && (language.texts ?? { ...first, ...chunk?.texts })),

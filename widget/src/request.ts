@@ -22,7 +22,7 @@ const TIMEOUT_MS = 15_000;
 export interface RequestOptions {
   endpoint: string;
   token: string;
-  signal: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface DocumentOptions extends RequestOptions {
@@ -146,7 +146,7 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
     headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ query, variables }),
     credentials: 'omit',
-    signal,
+    signal: signal ?? null,
   });
 }
 
@@ -165,7 +165,10 @@ export function toCheckoutError({ message, extensions }: GraphqlError): Checkout
 /** Runs one GraphQL operation. Throws a CheckoutError. */
 export async function request<T>(options: DocumentOptions): Promise<T> {
   try {
-    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), options.signal]);
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(TIMEOUT_MS),
+      ...(options.signal ? [options.signal] : []),
+    ]);
     const response = await post({ ...options, signal }, 'application/json');
     // A proxy's HTML page is converted by its status below.
     const result = (await response.json().catch((error) => {

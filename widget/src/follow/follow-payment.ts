@@ -13,6 +13,7 @@ import { follow } from './follow.ts';
 import type { Transport } from './transport.ts';
 
 export interface FollowPaymentOptions extends PaymentOptions {
+  signal: AbortSignal;
   transport: 'auto' | Transport;
   onUpdate: (payment: CheckoutPayment) => void;
   onConnection: (connection: CheckoutConnection, transport: Transport) => void;

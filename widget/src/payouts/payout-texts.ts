@@ -1,8 +1,7 @@
 import { importAgain } from '../import-again.ts';
+import type { Locale } from '../locale.ts';
 import { texts as portuguese } from './locales/pt-BR.ts';
 import type { Texts } from './locales/texts.ts';
-
-export type Locale = 'pt-BR' | 'en' | 'es';
 
 const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
   en: () => import('./locales/en.ts'),
@@ -56,13 +55,6 @@ export class PayoutTexts {
     if (name === 'new') return this.text(count === 1 ? 'newOne' : 'newMany', values);
     return this.text(count === 1 ? 'countOne' : 'count', values);
   }
-}
-
-/** The language that an element is shown in: its own, the page's, or the browser's. */
-export function resolveLocale(element: HTMLElement, locale: string | undefined): Locale {
-  const nearest = element.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
-  const language = (locale || nearest || navigator.language).toLowerCase();
-  return language.startsWith('en') ? 'en' : language.startsWith('es') ? 'es' : 'pt-BR';
 }
 
 function createFormats(locale: Locale): Formats {

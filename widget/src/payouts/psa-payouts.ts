@@ -1,6 +1,7 @@
 import { html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
 import type { Transport } from '../follow/transport.ts';
+import { resolveLocale } from '../locale.ts';
 import { Announcer } from './announcer.ts';
 import { columns, filters, news, readView } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
@@ -9,7 +10,7 @@ import { countOfPayouts, noPayouts, problem, SKELETON } from './messages.ts';
 import { narrowStyles } from './narrow.styles.ts';
 import type { Payout, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
-import { PayoutTexts, resolveLocale } from './payout-texts.ts';
+import { PayoutTexts } from './payout-texts.ts';
 import { PayoutsController, type PayoutsHost, type PayoutsPhase } from './payouts-controller.ts';
 import { styles } from './psa-payouts.styles.ts';
 import { RowWindow } from './row-window.ts';

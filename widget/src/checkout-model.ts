@@ -1,0 +1,59 @@
+import type { CheckoutHost } from './checkout-host.ts';
+import {
+  type CheckoutConnection,
+  type CheckoutError,
+  type CheckoutEvent,
+  INITIAL,
+  reduce,
+} from './checkout-state.ts';
+import type { Transport } from './follow/transport.ts';
+import type { CheckoutMethod } from './methods.ts';
+
+/** The state of a checkout; each change of it renders the element and is dispatched as an event. */
+export class CheckoutModel {
+  state = INITIAL;
+  connection: CheckoutConnection = 'idle';
+  /** Whether a payment was found whose state the server has not sent yet. */
+  resuming = false;
+  /** The method of the payment, or of the one that is being created. */
+  method: CheckoutMethod | undefined;
+  readonly host: CheckoutHost;
+
+  constructor(host: CheckoutHost) {
+    this.host = host;
+  }
+
+  apply(event: CheckoutEvent): void {
+    const previous = this.state.phase;
+    this.state = reduce(this.state, event);
+    this.host.requestUpdate();
+    const { phase } = this.state;
+    if (phase !== previous) this.emit('psa-phase-change', { phase, previous });
+  }
+
+  connect(connection: CheckoutConnection, transport?: Transport): void {
+    if (this.connection === connection) return;
+    this.connection = connection;
+    this.host.requestUpdate();
+    this.emit('psa-connection-change', { connection, transport });
+  }
+
+  fail(error: CheckoutError): void {
+    this.resuming = false;
+    const before = this.state;
+    this.apply({ type: 'refused', error });
+    if (this.state !== before) this.report(error);
+  }
+
+  report({ code, message, retryable }: CheckoutError): void {
+    this.emit('psa-error', { code, message, retryable });
+  }
+
+  /** Dispatches an event; returns false where the page has prevented what it announces. */
+  emit(name: string, detail: object, cancelable = false): boolean {
+    if ('payment' in detail) Object.assign(detail, { method: this.method });
+    return this.host.dispatchEvent(
+      new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable }),
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import type { CheckoutHost } from './checkout-host.ts';
+import type { CheckoutPayment } from './operations.ts';
+import {
+  findVisit,
+  forgetVisit,
+  keyOf,
+  lastKey,
+  loadVisit,
+  methodOf,
+  newVisit,
+  saveVisit,
+  type Visit,
+} from './storage.ts';
+
+/** The visit of an element, and its place in this tab's storage. */
+export class CurrentVisit {
+  visit: Visit | undefined;
+  /** Whether the payer came back by the cancel link of this visit's payment. */
+  cancelled = false;
+  #key = '';
+
+  /** Finds the visit by the attributes, the page's address or this tab's storage; returns whether it is another one. */
+  restore({ orderCode, paymentToken, endpoint, resumeKey, token }: CheckoutHost): boolean {
+    const ownKey = resumeKey || (token ? keyOf(token) : undefined);
+    const address = new URLSearchParams(location.search);
+    const returnedOrderCode = address.get('psa_order_code');
+    const previousKey = this.#key;
+    // An element with an endpoint and no token receives its token later.
+    this.#key = ownKey ?? orderCode ?? (endpoint ? '' : (lastKey() ?? ''));
+    let visit = loadVisit(this.#key);
+    if (orderCode) {
+      if (visit?.orderCode !== orderCode) visit = findVisit(orderCode);
+      if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
+    } else if (returnedOrderCode) {
+      const found = findVisit(returnedOrderCode, ownKey);
+      // Both visits may exist: after a retry in this tab the address still names the previous payment.
+      if (found && !(visit?.base === found.base && visit.attempt > found.attempt)) {
+        visit = found;
+        this.#key = found.key;
+      } else if (!found && !ownKey && visit?.orderCode !== returnedOrderCode) {
+        // The address names a payment that is unknown here: the receipt of another one would mislead.
+        visit = undefined;
+      }
+    }
+    if (
+      this.visit &&
+      previousKey === this.#key &&
+      visit?.orderCode === this.visit.orderCode &&
+      visit?.paymentToken === this.visit.paymentToken
+    )
+      return false;
+    this.visit = visit;
+    this.cancelled = address.has('psa_cancelled') && returnedOrderCode === visit?.orderCode;
+    return true;
+  }
+
+  /** Returns the visit for a click: another attempt after an outcome or with another amount, another payment by another method. */
+  next(method: string, valueCents: number | undefined): Visit {
+    const visit = this.visit ?? loadVisit(this.#key) ?? newVisit();
+    if (
+      (visit.payment && needsNewAttempt(visit.payment)) ||
+      (visit.valueCents !== undefined && visit.valueCents !== valueCents)
+    )
+      return nextPayment(visit);
+    return visit.orderCode && methodOf(visit.orderCode) !== method ? nextPayment(visit, 0) : visit;
+  }
+
+  save(visit: Visit): void {
+    this.visit = visit;
+    if (this.#key) saveVisit(this.#key, visit);
+  }
+
+  /** Forgets the visit. Where its payment is open the next click finds it again, by the same attempt. */
+  forget(payment: CheckoutPayment | undefined): void {
+    const { visit } = this;
+    forgetVisit(this.#key);
+    this.visit = undefined;
+    if (visit && payment?.status !== 'PAID' && payment?.status !== 'REFUNDED') {
+      this.visit = nextPayment(visit, visit.payment && needsNewAttempt(visit.payment) ? 1 : 0);
+      saveVisit(this.#key, this.visit);
+    }
+  }
+}
+
+export function needsNewAttempt({ status }: CheckoutPayment): boolean {
+  return status === 'EXPIRED' || status === 'FAILED';
+}
+
+/**
+ * The visit without its payment, for the next one: of another attempt, or by another method of the same. It keeps the base,
+ * by which the server recognizes the same purchase, and the last payments before: their codes and pages may still be paid.
+ */
+export function nextPayment(
+  { base, attempt, valueCents, endpoint, orderCode, paymentToken, earlier = [] }: Visit,
+  attempts = 1,
+): Visit {
+  const open = earlier.filter((each) => each.orderCode !== orderCode);
+  if (orderCode && paymentToken) open.push({ orderCode, paymentToken });
+  return { base, attempt: attempt + attempts, valueCents, endpoint, earlier: open.slice(-2) };
+}

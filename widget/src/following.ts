@@ -1,0 +1,36 @@
+import { type CheckoutConnection, type CheckoutError, isFollowable } from './checkout-state.ts';
+import type { PaymentChunk } from './chunks.ts';
+import type { Transport } from './follow/transport.ts';
+import type { CheckoutPayment } from './operations.ts';
+import { methodOf, type PaymentAccess } from './storage.ts';
+
+interface FollowingOptions {
+  endpoint: string;
+  transport: 'auto' | Transport;
+  signal: AbortSignal;
+  onConnection: (connection: CheckoutConnection, transport: Transport) => void;
+}
+
+/** Follows a payment until it can change no more, and returns undefined; or the error that a retry cannot resolve. */
+export async function followAccess(
+  { followPayment }: PaymentChunk,
+  { orderCode, paymentToken: token }: PaymentAccess,
+  options: FollowingOptions,
+  onUpdate: (payment: CheckoutPayment) => void,
+): Promise<CheckoutError | undefined> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([options.signal, over.signal]);
+  return followPayment({
+    ...options,
+    signal,
+    token,
+    method: methodOf(orderCode),
+    orderCode,
+    onUpdate(payment) {
+      if (signal.aborted) return;
+      if (!isFollowable(payment)) over.abort();
+      onUpdate(payment);
+    },
+    onConnection: (...connection) => signal.aborted || options.onConnection(...connection),
+  });
+}

@@ -1,0 +1,70 @@
+import { failure } from './checkout-error.ts';
+import type { CheckoutModel } from './checkout-model.ts';
+import { inLanguage, openWindow, type PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
+
+/**
+ * Shows the hosted page of a card payment, in a window of its own or in place of this page.
+ *
+ * @param refresh called when the window looks closed
+ */
+export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
+  const { host } = model;
+  let shown: PaymentWindow | undefined;
+  const safe = () => {
+    const url = safeUrl(model.state.payment?.checkoutUrl);
+    return url && inLanguage(url, host.language);
+  };
+
+  /** Opens an empty window, or none where the page itself navigates; must be called in a click. */
+  const open = () => {
+    const mode = resolveMode(host.mode);
+    return mode === 'redirect' ? undefined : openWindow(mode, host, host.openingText);
+  };
+  const opened = () => {
+    model.apply({ type: 'opened' });
+    model.emit('psa-checkout-open', { payment: model.state.payment });
+  };
+
+  /** Shows the payment page in the window that the click has opened, unless it was blocked. */
+  const show = (empty: PaymentWindow | undefined): void => {
+    const { payment } = model.state;
+    const url = safe();
+    const leaves = resolveMode(host.mode) === 'redirect';
+    if (!url) {
+      empty?.close();
+      model.fail(failure('unsafe_url', 'checkoutUrl is not https'));
+    } else if (leaves && !model.emit('psa-before-redirect', { url, payment }, true)) {
+      return;
+    } else if (empty) {
+      shown = empty;
+      empty.navigate(url);
+      empty.onClosed(() => {
+        model.emit('psa-checkout-close', { payment: model.state.payment });
+        refresh();
+      });
+      opened();
+    } else if (!leaves || !window.open(url, '_top')) {
+      // The payment page refuses to be framed, so the whole page navigates.
+      model.apply({ type: 'blocked' });
+      model.emit('psa-popup-blocked', { url, payment });
+    }
+  };
+  return {
+    safe,
+    open,
+    show,
+    /** Shows the page again; must be called in a click. */
+    focus(): void {
+      if (safe() && model.state.phase === 'pending' && !shown?.focus()) show(open());
+    },
+    /** Handles a click on the link: focuses a popup that is still open, else lets the link open, which no blocker stops. */
+    onLink(event: Event): void {
+      if (shown?.focus()) event.preventDefault();
+      else opened();
+    },
+    close(): void {
+      shown?.close();
+      shown = undefined;
+    },
+  };
+}
