@@ -32,6 +32,11 @@ export const GENERATED = [
     from: 'the payout methods in server/src',
     make: () => runTypeScript('server/scripts/print-methods.ts'),
   },
+  {
+    file: 'server/src/graphql/widget-documents.ts',
+    from: 'the operations in widget/src',
+    make: () => runTypeScript('server/scripts/print-widget-documents.ts'),
+  },
   ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
     file,
     from: 'the environment variables in server/src/variables.ts',

@@ -16,8 +16,10 @@ import { createUpdates } from './events/subscribe.ts';
 import { SlowConsumerError } from './events/subscription.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
 import type { ServicesFor } from './graphql/context.ts';
-import { graphqlRoute } from './graphql/route.ts';
+import { createPersistedDocuments } from './graphql/persisted-documents.ts';
+import { graphqlRoute, startingRoute } from './graphql/route.ts';
 import { schema } from './graphql/schema.ts';
+import { readTrustedDocuments } from './graphql/trusted-manifest.ts';
 import { createGraphQLSockets } from './graphql/websocket.ts';
 import { createGraphQLServer } from './graphql/yoga.ts';
 import { createClientAddress } from './http/client-address.ts';
@@ -126,6 +128,10 @@ export async function createApp({
   testing?: Testing;
 }): Promise<App> {
   const { open = openDatabase, initTimeoutMs, closeTimeoutMs, migrations } = testing;
+  const documents = createPersistedDocuments({
+    trusted: readTrustedDocuments(config.trustedDocuments.manifests),
+    only: config.trustedDocuments.only,
+  });
   const sharedClock = createOffsetClock(givenClock);
   const shiftable = config.demo && !config.upstream ? createShiftableClock(sharedClock) : null;
   const clock = shiftable ?? sharedClock;
@@ -136,6 +142,7 @@ export async function createApp({
   const http = createHttpServer({
     onFault,
     onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+    starting: [startingRoute()],
     deadlines: testing.deadlines,
   });
   const listensEarly = config.port === 0;
@@ -260,7 +267,7 @@ export async function createApp({
       },
     });
     const graphql = createGraphQLServer({
-      ...{ schema, contexts, addressOf, onFault, compileAfter: testing.compileAfter },
+      ...{ schema, contexts, addressOf, documents, onFault, compileAfter: testing.compileAfter },
       graphiql: config.demo,
       fastPath: config.fastPath,
     });
@@ -269,6 +276,7 @@ export async function createApp({
       graphql,
       contexts,
       addressOf,
+      documents,
       onFault,
       initTimeoutMs,
       closeTimeoutMs,

@@ -43,6 +43,8 @@ export interface Config {
   subscriptionLimit: number;
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   trustedProxies: string[];
+  /** Trusted documents: the paths of their manifests, and the callers that may run no others. */
+  trustedDocuments: { manifests: string[]; only: 'off' | 'tokens' | 'all' };
   demo: boolean;
   /** Whether webhooks may go to private addresses, and without TLS. */
   webhookPrivateAddresses: boolean;
@@ -105,6 +107,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
     subscriptionLimit: data.PSA_SUBSCRIPTION_LIMIT,
     trustedProxies: data.PSA_TRUSTED_PROXIES,
+    trustedDocuments: { manifests: data.PSA_TRUSTED_DOCUMENTS, only: data.PSA_TRUSTED_DOCUMENTS_ONLY },
     demo,
     // A server with a public address, or in front of a service elsewhere, is not on a developer's machine.
     webhookPrivateAddresses:

@@ -4,6 +4,7 @@ import { type App, createApp } from './app.ts';
 import { type Config, ConfigError, readConfig, type UpstreamConfig } from './config.ts';
 import { DataDirLockedError } from './db/lock.ts';
 import { selectTime } from './db/time.ts';
+import { ManifestError } from './graphql/trusted-manifest.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { describeDatabaseError } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
@@ -96,8 +97,7 @@ function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: Up
 
 /** Explains in one line an error that the user can correct; null for any other, which is printed with its stack. */
 function explain(error: unknown): string | null {
-  if (error instanceof ConfigError || error instanceof DataDirLockedError || error instanceof ModeError)
-    return error.message;
+  if (EXPLAINED.some((type) => error instanceof type)) return (error as Error).message;
   const { code, syscall, address, hostname, port } = error as Fault;
   if (code === 'EADDRINUSE')
     return `Port ${port} is already in use: stop what uses it, or set PORT to another one`;
@@ -108,6 +108,9 @@ function explain(error: unknown): string | null {
     return `HOST ${hostname} is not an address of this machine`;
   return config ? describeDatabaseError(error, config) : null;
 }
+
+/** Errors whose message says what the user can do. */
+const EXPLAINED = [ConfigError, DataDirLockedError, ManifestError, ModeError];
 
 type Fault = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 

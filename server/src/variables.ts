@@ -85,6 +85,16 @@ const wholeNumber = (min: number, max: number) =>
     .refine((number) => number >= min && number <= max, `must lie from ${min} to ${max}`)
     .register(formats, { format: `${min} to ${max}` });
 
+const paths = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine((all) => all.every((each) => each !== ''), 'must be paths separated by commas, none of them empty')
+  .register(formats, { format: 'paths, separated by commas' });
+
+const trustedOnly = z
+  .enum(['off', 'tokens', 'all'], 'must be off, tokens or all')
+  .register(formats, { format: 'off, tokens or all' });
+
 const onOrOff = z
   .enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off')
   .transform((text) => ['on', '1', 'true'].includes(text))
@@ -184,6 +194,15 @@ export const environment = z.object({
     group: 'Clients',
     meaning:
       'open subscriptions of an account and environment on an instance; half of it for a key, a 20th for a token',
+  }),
+  PSA_TRUSTED_DOCUMENTS: paths.default([]).register(documentation, {
+    group: 'Clients',
+    meaning: 'manifests of documents that clients of /graphql may name by their identifiers',
+  }),
+  PSA_TRUSTED_DOCUMENTS_ONLY: trustedOnly.default('off').register(documentation, {
+    group: 'Clients',
+    meaning:
+      'callers whose documents on /graphql must be of those manifests or the widget’s own: all, or tokens: all but API keys',
   }),
   PSA_TRUSTED_PROXIES: networks.default([]).register(documentation, {
     group: 'Clients',

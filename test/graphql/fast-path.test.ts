@@ -252,7 +252,7 @@ describe('limits of the fast path', () => {
   test('operations of one large document are compiled one by one, within the limit of the cache', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `o${index}`);
     const query = `${names.map((name) => `query ${name} { ...F }`).join(' ')} fragment F on Query { ${wallets(40)} } ${WITH_TEN}`;
-    for (const operationName of sampled(names, 2)) expect(await isSame({ query, operationName })).toBe(true);
+    for (const operationName of sampled(names, 5)) expect(await isSame({ query, operationName })).toBe(true);
     expect(await isSame({ query, operationName: names[0] })).toBe(true);
   });
 });

@@ -4,6 +4,8 @@ import { buildClientSchema, getIntrospectionQuery, parse, validate } from 'graph
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLE_TABS } from '../../server/src/graphql/examples.ts';
+import { startingRoute } from '../../server/src/graphql/route.ts';
+import { createHttpServer } from '../../server/src/http/server.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
 const WALLET = '{ wallet { currency } }';
@@ -94,6 +96,39 @@ describe('a query', () => {
     expect(status).toBe(200);
     expect(body.data).toEqual({ wallet: { currency: 'BRL' }, node: null });
     expect(body.errors).toHaveLength(1);
+  });
+});
+
+describe('HEAD', () => {
+  test.each([
+    ['a query', { query: WALLET }, 200],
+    ['a document that is not valid', { query: '{ nothing }' }, 400],
+    ['a mutation', { query: CREATE }, 405],
+    ['no query', {}, 400],
+  ])('HEAD is answered as GET is, without a body: %s', async (_, query, status) => {
+    const headers = { accept: 'application/graphql-response+json' };
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => send({ method, query: query as Record<string, string>, headers })),
+    );
+    expect([head!.status, await head!.text()]).toEqual([status, '']);
+    // Node's client closes the connection of a HEAD.
+    const apart = ['date', 'connection', 'keep-alive'];
+    const headersOf = (answer: Response) =>
+      Object.fromEntries([...answer.headers].filter(([name]) => !apart.includes(name)));
+    expect(headersOf(head!)).toEqual(headersOf(get!));
+  });
+
+  test('HEAD opens no subscription', async () => {
+    const query = { query: 'subscription { allCardPaymentUpdates { cursor } }' };
+    for (const accept of ['text/event-stream', 'text/event-stream, application/json']) {
+      const answer = await send({ method: 'HEAD', query, headers: { accept } });
+      expect(answer.status).toBe(406);
+    }
+  });
+
+  test('a page that is asked for by HEAD exists', async () => {
+    const answer = await fetch(`${app.url}/graphql`, { method: 'HEAD', headers: { accept: 'text/html' } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html']);
   });
 });
 
@@ -245,7 +280,7 @@ describe('a page of any origin', () => {
     expect(answer.status).toBe(204);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, OPTIONS');
+    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, OPTIONS');
     expect(answer.headers.get('access-control-allow-headers')).toMatch(/authorization.*content-type/);
   });
 
@@ -381,6 +416,36 @@ describe('the routes', () => {
     for await (const chunk of socket) answer += chunk;
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
+});
+
+test('a page can read the 503 of a server that has not started', async () => {
+  const http = createHttpServer({
+    onFault: (fault) => expect.fail(String(fault)),
+    starting: [startingRoute()],
+  });
+  const url = `http://127.0.0.1:${await http.listen(0, '127.0.0.1')}`;
+  const origin = 'https://shop.example';
+  const preflight = await fetch(`${url}/graphql`, {
+    method: 'OPTIONS',
+    headers: {
+      ...{ origin, 'access-control-request-method': 'POST' },
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization,content-type');
+  const body = JSON.stringify({ query: WALLET });
+  const answer = await fetch(`${url}/graphql`, { method: 'POST', headers: { ...JSON_TYPE, origin }, body });
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  expect(answer.headers.get('access-control-expose-headers')).toContain('retry-after');
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(await answer.json()).toEqual({
+    errors: [{ message: 'Starting', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 1 } }],
+  });
+  const other = await fetch(`${url}/v1/balance`);
+  expect([other.status, await other.json()]).toEqual([503, { error: 'Starting' }]);
+  await http.close();
 });
 
 test('a server that is not ready answers 503, also without the database', async () => {

@@ -33,7 +33,12 @@ const BUNDLE = `
 /** Stands for what runs the scripts that print generated files. */
 const TSX = `
   const variables = { 'server/docs/configuration.md': 'variables', 'server/scripts/variables.txt': 'variables' };
-  const printed = { schema: 'type Query', methods: 'methods', variables: JSON.stringify(variables) };
+  const printed = {
+    schema: 'type Query',
+    methods: 'methods',
+    'widget-documents': 'documents',
+    variables: JSON.stringify(variables),
+  };
   process.stdout.write(printed[process.argv[2].match(/print-(.+).ts$/)[1]]);
 `;
 
@@ -58,6 +63,7 @@ function prepareHouse(): void {
     house.write(`widget/${document}`, 'document');
   house.write('widget/src/graphql-env.d.ts', 'types');
   house.write('widget/src/payouts/methods.ts', 'methods');
+  house.write('server/src/graphql/widget-documents.ts', 'documents');
   house.write('schema.graphql', 'type Query');
   house.write('server/scripts/bundle.mjs', BUNDLE);
   house.write('server/src/main.ts', '');

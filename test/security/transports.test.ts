@@ -174,6 +174,7 @@ async function startBare({
       watch: async () => () => undefined,
     } as never,
     addressOf: () => '',
+    documents: {} as never,
     onFault: (fault) => expect.fail(String(fault)),
     initTimeoutMs: 60_000,
     ...timeouts,

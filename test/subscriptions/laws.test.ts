@@ -416,30 +416,28 @@ describe('the laws of subscriptions', () => {
 
   test('random histories reach each status, each end of a cycle, and each way to end', () => {
     const seen = new Set<string>();
-    fc.assert(
-      fc.property(
-        settings,
-        fc.array(fc.oneof({ weight: 30, arbitrary: command }, { weight: 1, arbitrary: ending }), {
-          maxLength: 80,
-          size: 'max',
-        }),
-        (chosen, commands) => {
-          play(chosen, commands, true, (history) => {
-            const { status, cancelReason, cycle } = history.subscription();
-            seen.add(status).add(`because ${cancelReason}`).add(`cycle ${cycle?.status}`);
-            for (const each of history.cycles.values()) seen.add(`cycle ${each.status}`);
-            for (const { cause } of history.credits.values()) seen.add(`credit ${cause}`);
-          });
-        },
-      ),
-      // A seed of its own: what is reached must not depend on luck.
-      { numRuns: 150, seed: 7 },
+    const reached = [
+      ...['active', 'past_due', 'canceled', 'completed'],
+      ...['merchant', 'payer', 'unpaid'].map((reason) => `because ${reason}`),
+      ...['scheduled', 'retrying', 'paid', 'failed', 'canceled'].map((status) => `cycle ${status}`),
+      ...[null, 'already_paid', 'not_payable', 'amount_mismatch'].map((cause) => `credit ${cause}`),
+    ];
+    const commands = fc.array(
+      fc.oneof({ weight: 30, arbitrary: command }, { weight: 1, arbitrary: ending }),
+      {
+        maxLength: 80,
+        size: 'max',
+      },
     );
-    for (const each of ['active', 'past_due', 'canceled', 'completed']) expect(seen).toContain(each);
-    for (const each of ['merchant', 'payer', 'unpaid']) expect(seen).toContain(`because ${each}`);
-    for (const each of ['scheduled', 'retrying', 'paid', 'failed', 'canceled'])
-      expect(seen).toContain(`cycle ${each}`);
-    for (const each of [null, 'already_paid', 'not_payable', 'amount_mismatch'])
-      expect(seen).toContain(`credit ${each}`);
+    // Seeds of its own: what is reached must not depend on luck.
+    for (let seed = 7; seed < 22 && reached.some((each) => !seen.has(each)); seed += 1)
+      for (const [chosen, history] of fc.sample(fc.tuple(settings, commands), { numRuns: 10, seed }))
+        play(chosen, history, true, (played) => {
+          const { status, cancelReason, cycle } = played.subscription();
+          seen.add(status).add(`because ${cancelReason}`).add(`cycle ${cycle?.status}`);
+          for (const each of played.cycles.values()) seen.add(`cycle ${each.status}`);
+          for (const { cause } of played.credits.values()) seen.add(`credit ${cause}`);
+        });
+    expect([...seen]).toEqual(expect.arrayContaining(reached));
   });
 });

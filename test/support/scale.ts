@@ -61,7 +61,7 @@ const SIZES = {
   /** Requests, no two of them alike. */
   DISTINCT_REQUESTS: [600, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
-  DOCUMENTS: [140, 5_000, 20_000, 100_000],
+  DOCUMENTS: [100, 5_000, 20_000, 100_000],
   /** Random subscriptions, compared in the same way. */
   SUBSCRIPTION_DOCUMENTS: [20, 1_000, 5_000, 20_000],
   /** Rows of each list, whose pages are all read. */

@@ -164,6 +164,17 @@ type TopLevelCode =
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
 
+/** A refusal of a whole request, at `status`. By `spec` that is 200 with the older media type, application/json. */
+export function refusalOf(
+  code: TopLevelCode | 'PERSISTED_QUERY_NOT_FOUND',
+  message: string,
+  status: number,
+): GraphQLError {
+  const refusal = new GraphQLError(message, { extensions: { code, http: { status, spec: true } } });
+  translated.add(refusal);
+  return refusal;
+}
+
 /** The top-level code and HTTP status of each error. Exhaustive: a code without them does not compile. */
 const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   VALIDATION: { code: 'BAD_USER_INPUT', status: 400 },

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
 import { HttpError, type Route, readBody, retryHeaders, send, sendJson } from '../http/routes.ts';
-import { describeOutage, OutageError } from '../kernel/errors.ts';
+import { describeOutage, OUTAGE, OutageError } from '../kernel/errors.ts';
 import { messageOf } from './errors.ts';
 import { PUBLIC_HEADERS, RESPONSE_HEADERS } from './response-headers.ts';
 import type { GraphQLServer } from './yoga.ts';
@@ -9,12 +9,25 @@ import type { GraphQLServer } from './yoga.ts';
 /** The limit on a body. Yoga's own limit rebuilds each request through a stream, which takes two thirds of its speed. */
 const BODY_LIMIT_BYTES = 100_000;
 
+const ADDRESS = { methods: ['GET', 'POST', 'OPTIONS', 'HEAD'], path: /^\/graphql$/, writesHead: true };
+
+/** The route of `/graphql` until the server has started: a browser shows a page only responses with these headers. */
+export function startingRoute(): Route {
+  return {
+    ...ADDRESS,
+    handle({ request, response }) {
+      setHeaders(response, request.method === 'OPTIONS' ? PUBLIC_HEADERS : RESPONSE_HEADERS);
+      if (request.method === 'OPTIONS') return send(response, 204, '', preflight(request));
+      const errors = [{ message: 'Starting', extensions: { code: OUTAGE, retryAfterSeconds: 1 } }];
+      sendJson(response, 503, { errors }, { 'retry-after': '1' });
+    },
+  };
+}
+
 /** The route of `/graphql`. It refuses what Yoga would allow: a body that is too long, and forms that another site could post. */
 export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer): Route {
   return {
-    methods: ['GET', 'POST', 'OPTIONS', 'HEAD'],
-    path: /^\/graphql$/,
-    writesHead: true,
+    ...ADDRESS,
     async handle({ request, response, url }) {
       try {
         if (request.method !== 'OPTIONS') {
@@ -33,7 +46,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
         }
         setHeaders(response, request.method === 'OPTIONS' ? PUBLIC_HEADERS : RESPONSE_HEADERS);
         if (request.method === 'OPTIONS') return send(response, 204, '', preflight(request));
-        if (request.method === 'GET') assertJsonParams(url);
+        if (request.method !== 'POST') assertJsonParams(url);
       } catch (error) {
         const isRefusal =
           error instanceof HttpError || error instanceof OutageError || error instanceof GraphQLError;
@@ -41,9 +54,26 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
         setHeaders(response, RESPONSE_HEADERS);
         return sendRefusal(response, error, onFault);
       }
-      await yoga(request, response);
+      if (request.method === 'HEAD') await answerHead(request, () => yoga(request, response));
+      else await yoga(request, response);
     },
   };
+}
+
+/**
+ * Answers HEAD as GET: Yoga refuses it, and Node leaves the body out. An event stream, which has no end, is not acceptable
+ * to it.
+ */
+async function answerHead(request: IncomingMessage, asGet: () => unknown): Promise<void> {
+  request.method = 'GET';
+  const { accept } = request.headers;
+  if (accept?.includes('text/event-stream')) request.headers.accept = 'application/json';
+  try {
+    await asGet();
+  } finally {
+    request.method = 'HEAD';
+    if (accept !== undefined) request.headers.accept = accept;
+  }
 }
 
 function sendRefusal(
@@ -94,7 +124,7 @@ function setHeaders(response: ServerResponse, headers: Record<string, string>): 
 function preflight({ headers }: IncomingMessage): Record<string, string> {
   const requested = headers['access-control-request-headers'];
   return {
-    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
     'access-control-allow-headers':
       requested !== undefined && HEADER_NAMES.test(requested) ? requested : USUAL_HEADERS,
     'access-control-max-age': '86400',

@@ -31,6 +31,7 @@ import {
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
+import type { PersistedDocuments } from './persisted-documents.ts';
 import { limitUnauthenticatedBytes } from './unauthenticated-bytes.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
@@ -84,6 +85,7 @@ export function createGraphQLSockets({
   graphql: { yoga, openSubscription },
   contexts,
   addressOf,
+  documents,
   onFault,
   initTimeoutMs = 5_000,
   closeTimeoutMs = CLOSE_TIMEOUT_MS,
@@ -92,6 +94,7 @@ export function createGraphQLSockets({
   graphql: Pick<GraphQLServer, 'yoga' | 'openSubscription'>;
   contexts: ContextFactory;
   addressOf: ClientAddress;
+  documents: PersistedDocuments;
   onFault: (fault: unknown) => void;
   /** The time that a client has for `connection_init`. */
   initTimeoutMs?: number | undefined;
@@ -186,7 +189,7 @@ export function createGraphQLSockets({
   async function prepare(
     { extra, subscriptions }: Connected,
     id: string,
-    { query, variables, operationName }: SubscribePayload,
+    { variables, operationName, ...named }: SubscribePayload,
   ) {
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
       return [new GraphQLError('', { originalError: TOO_MANY })];
@@ -194,9 +197,10 @@ export function createGraphQLSockets({
     const { schema } = engine;
     let document: DocumentNode;
     try {
-      document = engine.parse(query);
+      document = engine.parse(documents.read(named, extra.caller) as string);
     } catch (error) {
       if (error instanceof GraphQLError) return [error];
+      if (error instanceof PaymentError) return [new GraphQLError('', { originalError: error })];
       throw error;
     }
     const errors = engine.validate(schema, document) as readonly GraphQLError[];

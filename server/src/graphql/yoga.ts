@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Caller } from '../access/model.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { compressResponse, encodingFor, isCompressible, MIN_COMPRESSED_BYTES } from '../http/compression.ts';
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
@@ -15,6 +16,7 @@ import { createFastPath, type FastPath } from './fast/fast-path.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
+import type { PersistedDocuments } from './persisted-documents.ts';
 import { RESPONSE_HEADERS } from './response-headers.ts';
 import { behindChanges } from './root-fields.ts';
 import { executeUpdates, openShared, type SharedSubscription } from './shared-execution.ts';
@@ -40,6 +42,7 @@ export function createGraphQLServer({
   schema,
   contexts,
   addressOf,
+  documents,
   graphiql,
   onFault,
   fastPath: isFast,
@@ -48,6 +51,7 @@ export function createGraphQLServer({
   schema: GraphQLSchema;
   contexts: ContextFactory;
   addressOf: ClientAddress;
+  documents: PersistedDocuments;
   graphiql: boolean;
   onFault: (fault: unknown) => void;
   /** Whether repeated queries and the updates of subscriptions run compiled. */
@@ -60,7 +64,7 @@ export function createGraphQLServer({
   let graphiqlPolicy = "default-src 'none'";
   const fastPath = isFast
     ? createFastPath({
-        ...{ schema, contexts, goneOf, compileAfter },
+        ...{ schema, contexts, documents, goneOf, compileAfter },
         presentedBy,
         headers: RESPONSE_HEADERS,
       })
@@ -91,7 +95,9 @@ export function createGraphQLServer({
     // Yoga's cache keeps errors, whose stacks keep whole requests.
     parserAndValidationCache: false,
     logging: false,
+    extraParamNames: ['documentId'],
     plugins: [
+      persistedDocuments(documents, async (request) => contexts.identify(presentedBy(request))),
       documentsPlugin(),
       orderedExecution,
       eventStreams(openSubscription, onFault),
@@ -172,6 +178,25 @@ export function presentedCredential(
     origin: request.headers.origin ?? null,
     address: addressOf(request),
     connection: request.socket,
+  };
+}
+
+/** Puts the document in the place of its identifier, and refuses one that the caller may not run, before it is parsed. */
+function persistedDocuments(
+  documents: PersistedDocuments,
+  identify: (request: IncomingMessage) => Promise<Caller | null>,
+): Plugin<object, HttpContext> {
+  return {
+    async onParams({ request, params, setParams, context }) {
+      // Whatever else a client may send, Yoga refuses.
+      if (typeof params !== 'object' || params === null) return;
+      // Yoga reads only the members of its own from an address.
+      const inAddress = request.method === 'GET' ? new URL(request.url).searchParams.get('documentId') : null;
+      const named = inAddress === null ? params : { ...params, documentId: inAddress };
+      if (!documents.concerns(named)) return;
+      const query = documents.read(named, await identify((context as unknown as HttpContext).req));
+      setParams({ ...params, query: query as string });
+    },
   };
 }
 

@@ -19,7 +19,7 @@ import { endSocket, headWithoutUpgrade, isWebSocket } from './upgrade.ts';
 
 export interface HttpServer {
   readonly server: Server;
-  /** Sets the routes. Until then every request is answered with 503. */
+  /** Replaces the routes of the start. */
   serve(routes: readonly Route[]): void;
   /** Resolves with the port once listening; rejects where the address is not available. */
   listen(port: number, host: string): Promise<number>;
@@ -73,15 +73,21 @@ export type OnEnd = (route: string | null) => void;
 export function createHttpServer({
   onFault,
   onRequest,
+  starting = [],
   deadlines = {},
 }: {
   onFault: (error: unknown, request: IncomingMessage) => void;
   /** Returns a function that is called when the response has closed. Must not throw. */
   onRequest?: ((request: IncomingMessage, response: ServerResponse) => OnEnd) | undefined;
+  /** The routes until `serve` is called; whatever matches none of them is answered with 503. */
+  starting?: readonly Route[] | undefined;
   /** Replaces some of the default deadlines. */
   deadlines?: Partial<Deadlines> | undefined;
 }): HttpServer {
-  let routes: readonly { route: Route; template: string }[] | null = null;
+  const withTemplates = (all: readonly Route[]) =>
+    all.map((route) => ({ route, template: templateOf(route.path) }));
+  let routes = withTemplates(starting);
+  let isStarting = true;
   const inFlight = createSlots<InFlight>();
   let closing = false;
   const { headMs, requestMs, checkMs, stalledMs } = { ...DEADLINES, ...deadlines };
@@ -188,7 +194,6 @@ export function createHttpServer({
 
   function dispatch(request: IncomingMessage, own: InFlight): Promise<void> | void {
     const { response } = own;
-    if (!routes) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     const url = requestUrl(request);
     const allowed: string[] = [];
     for (const { route, template } of routes) {
@@ -212,6 +217,7 @@ export function createHttpServer({
       }
       allowed.push(...route.methods);
     }
+    if (isStarting && allowed.length === 0) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
     if (allowed.length === 0) throw new HttpError(404, 'Not found');
     throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
@@ -226,7 +232,8 @@ export function createHttpServer({
   return {
     server,
     serve(all) {
-      routes = all.map((route) => ({ route, template: templateOf(route.path) }));
+      routes = withTemplates(all);
+      isStarting = false;
     },
     listen: (port, host) => listen(server, port, host),
     async stopListening() {

@@ -18,6 +18,7 @@ import type { Context } from '../context.ts';
 import { bytesOf } from '../documents.ts';
 import { asksForSchema } from '../introspection.ts';
 import { tooManyListItems } from '../list-items.ts';
+import type { PersistedDocuments } from '../persisted-documents.ts';
 import type { ExecuteUpdates } from '../shared-execution.ts';
 import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiledCache } from './compile.ts';
 import { createCompiledUpdates } from './updates.ts';
@@ -60,6 +61,7 @@ interface ServerContext {
 export function createFastPath({
   schema,
   contexts,
+  documents: persisted,
   presentedBy,
   goneOf,
   headers: commonHeaders,
@@ -67,6 +69,7 @@ export function createFastPath({
 }: {
   schema: GraphQLSchema;
   contexts: ContextFactory;
+  documents: PersistedDocuments;
   presentedBy: (request: IncomingMessage) => PresentedCredential;
   /** Returns a signal that aborts when the client has left. */
   goneOf: (response: ServerResponse) => AbortSignal;
@@ -90,7 +93,7 @@ export function createFastPath({
   function matchRequest(body: string): PreparedOperation | KnownRequest | null {
     const prepared = bodies.get(body);
     if (prepared) return prepared;
-    const params = parseParams(body);
+    const params = parseParams(body, persisted);
     const known = params && documents.get(params.query);
     return known && known.hits >= compileAfter ? { params, document: known.document, body } : null;
   }
@@ -112,7 +115,8 @@ export function createFastPath({
     });
     if (!coerced || tooManyListItems({ schema, document, operationName, variableValues: variables }))
       return null;
-    const operation: PreparedOperation = { run, variables: deepFreeze(coerced) };
+    const isTrusted = persisted.isTrusted(params.query);
+    const operation: PreparedOperation = { run, variables: deepFreeze(coerced), isTrusted };
     if (body.length <= MAX_BODY_LENGTH) bodies.set(body, operation);
     return operation;
   }
@@ -134,7 +138,7 @@ export function createFastPath({
       }
       // Nothing is compiled for a caller without a credential.
       const operation = caller && ('run' in matched ? matched : prepare(matched));
-      if (!caller || !operation) return false;
+      if (!caller || !operation || !persisted.allows(operation.isTrusted, caller)) return false;
       const context = contexts.create(presented, caller, { gone: () => goneOf(response) });
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
@@ -222,6 +226,7 @@ interface KnownRequest {
 interface PreparedOperation {
   run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
+  isTrusted: boolean;
 }
 
 const JSON_TYPE = /^application\/(graphql-response\+)?json; charset=utf-8$/;
@@ -237,7 +242,7 @@ interface Params {
 }
 
 /** The parameters of a request; null for a body that Yoga may refuse. */
-function parseParams(body: string): Params | null {
+function parseParams(body: string, persisted: PersistedDocuments): Params | null {
   let params: unknown;
   try {
     params = JSON.parse(body);
@@ -245,14 +250,22 @@ function parseParams(body: string): Params | null {
     return null;
   }
   if (!isObject(params) || Object.keys(params).some((name) => !PARAMS.has(name))) return null;
-  const { query, variables, operationName } = params;
+  const { variables, operationName } = params;
+  const isNamed = params.extensions !== undefined || params.documentId !== undefined;
+  const query = isNamed ? persisted.find(params) : params.query;
   if (typeof query !== 'string') return null;
   if (variables != null && !isObject(variables)) return null;
   if (operationName != null && typeof operationName !== 'string') return null;
-  return params as unknown as Params;
+  return { query, variables, operationName } as Params;
 }
 
-const PARAMS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName']);
+const PARAMS: ReadonlySet<string> = new Set([
+  'query',
+  'variables',
+  'operationName',
+  'extensions',
+  'documentId',
+]);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

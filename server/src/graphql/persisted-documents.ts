@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '../access/model.ts';
+import { PermissionError } from '../kernel/errors.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
+import { refusalOf } from './errors.ts';
+
+/** The limit on the documents that clients have registered. One that is dropped is registered again by its next client. */
+const REGISTERED_BYTES = 4_000_000;
+
+/** The callers whose operations must be trusted documents: none, all but API keys, or all. */
+export type TrustedOnly = 'off' | 'tokens' | 'all';
+
+/** The members of a request that say which document it is for. A client may send anything in them. */
+interface DocumentParams {
+  readonly query?: unknown;
+  /** The document's identifier, as the appendix of GraphQL over HTTP on persisted documents names it. */
+  readonly documentId?: unknown;
+  /** Apollo's protocol has the identifier in `persistedQuery.sha256Hash`. */
+  readonly extensions?: unknown;
+}
+
+export interface PersistedDocuments {
+  /**
+   * Returns the document of a request. One that comes with its hash is registered, if its caller is known.
+   * @throws GraphQLError: an unknown or a wrong hash
+   * @throws PermissionError: a document that the caller may not run
+   */
+  read(params: DocumentParams, caller: Caller | null): unknown;
+  /** Finds the document of a request that has an identifier in its place; null where that is unknown. Never throws. */
+  find(params: DocumentParams): string | null;
+  /** Whether `read` does more than to return the query. */
+  concerns(params: DocumentParams): boolean;
+  /** Whether the document is one of the manifest or of the widget. */
+  isTrusted(document: string): boolean;
+  /** Whether the caller may run a document. */
+  allows(isTrusted: boolean, caller: Caller | null): boolean;
+}
+
+/** @param trusted the trusted documents by their identifiers */
+export function createPersistedDocuments({
+  trusted,
+  only,
+}: {
+  trusted: ReadonlyMap<string, string>;
+  only: TrustedOnly;
+}): PersistedDocuments {
+  const trustedTexts = new Set(trusted.values());
+  const registered = createLRUCache<string>(REGISTERED_BYTES, (text) => 2 * text.length);
+
+  const documents: PersistedDocuments = {
+    read(params, caller) {
+      const id = identifierIn(params);
+      const { query } = params;
+      const isGiven = typeof query === 'string' && query !== '';
+      const text = id === null || isGiven ? query : (trusted.get(id) ?? registered.get(id));
+      if (id !== null && text === undefined) throw NOT_FOUND();
+      const isNew = id !== null && isGiven && trusted.get(id) !== query;
+      if (isNew && hashOf(query) !== id) throw WRONG_HASH();
+      if (typeof text === 'string' && !documents.allows(documents.isTrusted(text), caller))
+        throw new PermissionError('This server runs trusted documents alone, and this is none');
+      if (isNew && caller) registered.set(id, query);
+      return text;
+    },
+    find(params) {
+      if (typeof params.query === 'string' && params.query !== '') return null;
+      try {
+        const id = identifierIn(params);
+        return id === null ? null : (trusted.get(id) ?? registered.get(id) ?? null);
+      } catch {
+        return null;
+      }
+    },
+    concerns: ({ documentId, extensions }) =>
+      only !== 'off' || documentId != null || persistedQueryIn(extensions) != null,
+    isTrusted: (document) => trustedTexts.has(document),
+    allows: (isTrusted, caller) =>
+      isTrusted || only === 'off' || (only === 'tokens' && caller?.credential.kind === 'api_key'),
+  };
+  return documents;
+}
+
+/** The hash that identifies a document. */
+export function hashOf(document: string): string {
+  return createHash('sha256').update(document).digest('hex');
+}
+
+/** Returns the identifier that a request has beside its document or in its place; null for none. @throws GraphQLError */
+function identifierIn({ documentId, extensions }: DocumentParams): string | null {
+  const persisted = persistedQueryIn(extensions);
+  if (persisted != null) {
+    const { version, sha256Hash } = persisted as Record<string, unknown>;
+    if (version !== 1) throw malformed('extensions.persistedQuery.version must be 1');
+    if (typeof sha256Hash !== 'string' || sha256Hash === '')
+      throw malformed('extensions.persistedQuery.sha256Hash must be the hash of a document');
+    return sha256Hash;
+  }
+  if (documentId == null) return null;
+  if (typeof documentId !== 'string' || documentId === '')
+    throw malformed('documentId must be the identifier of a document');
+  return documentId.replace(/^sha256:/, '');
+}
+
+function persistedQueryIn(extensions: unknown): unknown {
+  return typeof extensions === 'object' && extensions !== null
+    ? (extensions as { persistedQuery?: unknown }).persistedQuery
+    : undefined;
+}
+
+const malformed = (message: string) => refusalOf('BAD_USER_INPUT', message, 400);
+const WRONG_HASH = () =>
+  malformed('The hash is not that of the query: send its SHA-256 as 64 hexadecimal digits in lower case');
+/** The message and the code by which Apollo’s clients know that they have to send the document. */
+const NOT_FOUND = () => refusalOf('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', 404);

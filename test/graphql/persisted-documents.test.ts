@@ -1,0 +1,371 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { createClient as createSocket } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { readTrustedDocuments } from '../../server/src/graphql/trusted-manifest.ts';
+import { WIDGET_DOCUMENTS } from '../../server/src/graphql/widget-documents.ts';
+import { addToken } from '../support/accounts.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const hashed = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: sha256(text) } });
+
+const TRUSTED = 'query Wallet { wallet { currency } }';
+const TRUSTED_UPDATES = 'subscription Changes { allCardPaymentUpdates { cursor } }';
+const UNTRUSTED = 'query Other { wallet { balanceCents } }';
+const NOT_FOUND = { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } };
+const REFUSED = {
+  message: 'This server runs trusted documents alone, and this is none',
+  extensions: { code: 'FORBIDDEN' },
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'psa-documents-'));
+function manifest(content: unknown): string {
+  const path = join(folder, `${sha256(JSON.stringify(content)).slice(0, 8)}.json`);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+const apps: TestApp[] = [];
+async function start(environment: Record<string, string> = {}): Promise<TestApp> {
+  const app = await startApp({ compileAfter: 1, environment: { PSA_FAST_PATH: 'on', ...environment } });
+  apps.push(app);
+  return app;
+}
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await start();
+});
+afterAll(async () => {
+  for (const each of apps) {
+    expect(each.faults).toEqual([]);
+    await each.close();
+  }
+  rmSync(folder, { recursive: true });
+});
+
+interface Sent {
+  query?: unknown;
+  extensions?: unknown;
+  documentId?: unknown;
+  variables?: unknown;
+}
+async function post(
+  sent: Sent,
+  { key = LIVE_KEY as string | null, accept = 'application/json', to = app } = {},
+) {
+  const response = await fetch(`${to.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept, ...(key && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(sent),
+  });
+  return { status: response.status, ...(await response.json()) };
+}
+async function get(sent: Sent, to = app) {
+  const params = Object.entries(sent).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const response = await fetch(`${to.url}/graphql?${new URLSearchParams(params)}`, {
+    headers: { authorization: `Bearer ${LIVE_KEY}`, accept: 'application/json' },
+  });
+  return { status: response.status, ...(await response.json()) };
+}
+/** Sends an operation by the library `graphql-ws`, and resolves with its first result or its errors. */
+async function overSocket(sent: Sent, { key = LIVE_KEY, to = app } = {}) {
+  const socket = createSocket({
+    url: `${to.url.replace(/^http/, 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams: { authorization: `Bearer ${key}` },
+  });
+  try {
+    // The protocol has no request without this member.
+    for await (const result of socket.iterate({ query: '', ...sent } as { query: string })) return result;
+    return null;
+  } catch (errors) {
+    return { errors };
+  } finally {
+    await socket.dispose();
+  }
+}
+
+describe('automatic persisted queries', () => {
+  /** A client that persists its queries, and the requests that it has sent. */
+  function apollo(options: { useGETForHashedQueries?: boolean } = {}) {
+    const requests: { method: string; query: boolean; status: number }[] = [];
+    const link = new PersistedQueryLink({ sha256, ...options }).concat(
+      new HttpLink({
+        uri: `${app.url}/graphql`,
+        headers: { authorization: `Bearer ${LIVE_KEY}` },
+        fetch: async (url, init) => {
+          const response = await fetch(url, init);
+          const method = init?.method ?? 'GET';
+          const query =
+            method === 'GET'
+              ? new URL(String(url)).searchParams.has('query')
+              : 'query' in JSON.parse(String(init?.body));
+          requests.push({ method, query, status: response.status });
+          return response;
+        },
+      }),
+    );
+    const client = new ApolloClient({ link, cache: new InMemoryCache() });
+    const read = async (text: string, variables?: Record<string, string>) => {
+      const { data } = await client.query({
+        ...{ query: gql(text), fetchPolicy: 'network-only' },
+        ...(variables && { variables }),
+      });
+      return data;
+    };
+    return { read, requests, stop: () => client.stop() };
+  }
+
+  test.each([false, true])('Apollo Client registers a query once, by GET: %s', async (byGet) => {
+    const { read, requests, stop } = apollo({ useGETForHashedQueries: byGet });
+    const text = `query Apollo${byGet}($code: String!) { cardPayment(orderCode: $code) { status } }`;
+    const method = byGet ? 'GET' : 'POST';
+    for (const code of ['a', 'b', 'c', 'c'])
+      expect(await read(text, { code })).toEqual({ cardPayment: null });
+    expect(requests).toEqual([
+      { method, query: false, status: 404 },
+      { method: 'POST', query: true, status: 200 },
+      { method, query: false, status: 200 },
+      { method, query: false, status: 200 },
+      { method, query: false, status: 200 },
+    ]);
+    stop();
+  });
+
+  test('the compiled path answers a hash with the same bytes', async () => {
+    const query = 'query Compiled { wallet { currency balanceCents } }';
+    const registered = await post({ query, extensions: hashed(query) });
+    await post({ extensions: hashed(query) });
+    const before = app.fastAnswers();
+    expect(await post({ extensions: hashed(query) })).toEqual(registered);
+    expect(await post({ documentId: `sha256:${sha256(query)}` })).toEqual(registered);
+    expect(app.fastAnswers()).toBe(before + 2);
+  });
+
+  test('a hash is known over every transport, whichever has registered it', async () => {
+    const query = 'query Everywhere { wallet { currency } }';
+    const data = { wallet: { currency: 'BRL' } };
+    expect(await overSocket({ extensions: hashed(query) })).toEqual({ errors: [NOT_FOUND] });
+    expect(await overSocket({ query, extensions: hashed(query) })).toEqual({ data });
+    expect(await overSocket({ extensions: hashed(query) })).toEqual({ data });
+    expect(await get({ extensions: hashed(query) })).toEqual({ status: 200, data });
+    expect(await post({ extensions: hashed(query) })).toEqual({ status: 200, data });
+  });
+
+  test('a subscription is opened by its hash over an event stream and a WebSocket', async () => {
+    await app.live.request('mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }');
+    const { cursor } = { cursor: (await app.live.request('{ updatesCursor }')).updatesCursor };
+    await app.live.request('mutation { createCardPayment(input: { valueCents: 200 }) { __typename } }');
+    const query =
+      'subscription Live($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { amountCents } } }';
+    const update = { allCardPaymentUpdates: { cardPayment: { amountCents: 200 } } };
+    const variables = { after: cursor };
+    expect(await overSocket({ query, variables, extensions: hashed(query) })).toEqual({ data: update });
+    expect(await overSocket({ variables, extensions: hashed(query) })).toEqual({ data: update });
+    const stream = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${LIVE_KEY}`,
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+      },
+      body: JSON.stringify({ variables, extensions: hashed(query) }),
+    });
+    let text = '';
+    for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream()) as never as string[]) {
+      text += chunk;
+      if (text.includes('data:')) break;
+    }
+    expect(text).toContain(JSON.stringify({ data: update }));
+  });
+
+  test('an unknown hash has the status of its media type', async () => {
+    const sent = { extensions: hashed('{ unknown }') };
+    expect(await post(sent)).toEqual({ status: 200, errors: [NOT_FOUND] });
+    const newer = { accept: 'application/graphql-response+json' };
+    expect(await post(sent, newer)).toEqual({ status: 404, errors: [NOT_FOUND] });
+    // The empty query of some clients stands for none.
+    expect(await post({ query: '', ...sent }, newer)).toMatchObject({ status: 404 });
+  });
+
+  test.each([
+    [
+      'a hash of another text',
+      { query: TRUSTED, extensions: hashed(UNTRUSTED) },
+      'The hash is not that of the query',
+    ],
+    [
+      'a hash in capitals',
+      {
+        query: TRUSTED,
+        extensions: { persistedQuery: { version: 1, sha256Hash: sha256(TRUSTED).toUpperCase() } },
+      },
+      'in lower case',
+    ],
+    [
+      'another version',
+      { extensions: { persistedQuery: { version: 2, sha256Hash: 'x' } } },
+      'version must be 1',
+    ],
+    ['no hash', { extensions: { persistedQuery: { version: 1 } } }, 'sha256Hash must be'],
+    [
+      'a hash that is a list',
+      { extensions: { persistedQuery: { version: 1, sha256Hash: [] } } },
+      'sha256Hash must be',
+    ],
+    ['a text for the protocol', { extensions: { persistedQuery: 'x' } }, 'version must be 1'],
+    ['an identifier that is an object', { documentId: {} }, 'documentId must be'],
+    [
+      'an identifier of another text',
+      { query: TRUSTED, documentId: 'sha256:0' },
+      'The hash is not that of the query',
+    ],
+  ])('%s is refused with what is wrong', async (_, sent, says) => {
+    const error = { message: expect.stringContaining(says), extensions: { code: 'BAD_USER_INPUT' } };
+    expect(await post(sent, { accept: 'application/graphql-response+json' })).toEqual({
+      status: 400,
+      errors: [error],
+    });
+    expect(await overSocket(sent)).toEqual({ errors: [error] });
+  });
+
+  test('a mutation is not run by GET, though its hash is known', async () => {
+    const query = 'mutation Create { createCardPayment(input: { valueCents: 100 }) { __typename } }';
+    expect(await post({ query, extensions: hashed(query) })).toMatchObject({ status: 200 });
+    expect(await get({ extensions: hashed(query) })).toMatchObject({ status: 405 });
+  });
+
+  test('a document is registered for known callers alone', async () => {
+    const query = 'query Stranger { __typename }';
+    const sent = { query, extensions: hashed(query) };
+    expect(await post(sent, { key: null })).toEqual({ status: 200, data: { __typename: 'Query' } });
+    expect(await post({ extensions: hashed(query) })).toMatchObject({ errors: [NOT_FOUND] });
+    expect(await post(sent, { key: 'ps_live_unknown0123456789' })).toMatchObject({ status: 401 });
+    expect(await post({ extensions: hashed(query) })).toMatchObject({ errors: [NOT_FOUND] });
+  });
+
+  test('registered documents are dropped before they take much memory', async () => {
+    const text = (index: number) => `query Large { __typename } # ${index} ${'x'.repeat(95_000)}`;
+    for (let index = 0; index < 30; index += 1)
+      await post({ query: text(index), extensions: hashed(text(index)) });
+    expect(await post({ extensions: hashed(text(0)) })).toMatchObject({ errors: [NOT_FOUND] });
+    expect(await post({ extensions: hashed(text(29)) })).toMatchObject({ data: { __typename: 'Query' } });
+  });
+});
+
+describe('trusted documents', () => {
+  const PSA_TRUSTED_DOCUMENTS = [
+    manifest({
+      format: 'apollo-persisted-query-manifest',
+      version: 1,
+      operations: [{ id: sha256(TRUSTED), name: 'Wallet', type: 'query', body: TRUSTED }],
+    }),
+    // Relay names a document by its MD5.
+    manifest({ '8f14e45fceea167a5a36dedd4bea2543': TRUSTED_UPDATES }),
+  ].join();
+  const data = { wallet: { currency: 'BRL' } };
+
+  test('a document of a manifest is known by its identifier at once, over each transport', async () => {
+    const to = await start({ PSA_TRUSTED_DOCUMENTS });
+    expect(await post({ extensions: hashed(TRUSTED) }, { to })).toEqual({ status: 200, data });
+    expect(await post({ documentId: `sha256:${sha256(TRUSTED)}` }, { to })).toEqual({ status: 200, data });
+    expect(await get({ documentId: sha256(TRUSTED) }, to)).toEqual({ status: 200, data });
+    expect(await overSocket({ extensions: hashed(TRUSTED) }, { to })).toEqual({ data });
+    // Anything else may run too.
+    expect(await post({ query: UNTRUSTED }, { to })).toMatchObject({ status: 200, data: {} });
+  });
+
+  test('a server for trusted documents alone refuses any other, over each transport and on both paths', async () => {
+    const to = await start({ PSA_TRUSTED_DOCUMENTS, PSA_TRUSTED_DOCUMENTS_ONLY: 'all' });
+    for (const sent of [
+      { query: UNTRUSTED },
+      { query: UNTRUSTED, extensions: hashed(UNTRUSTED) },
+      { query: '{ __schema { types { name } } }' },
+      { query: 'not GraphQL' },
+    ]) {
+      expect(await post(sent, { to })).toEqual({ status: 403, errors: [REFUSED] });
+      expect(await get(sent, to)).toEqual({ status: 403, errors: [REFUSED] });
+      expect(await overSocket(sent, { to })).toEqual({ errors: [REFUSED] });
+    }
+    expect(await post({ extensions: hashed(UNTRUSTED) }, { to })).toMatchObject({ errors: [NOT_FOUND] });
+    const before = to.fastAnswers();
+    for (let times = 0; times < 3; times += 1) {
+      // The whole text is as good as its hash.
+      expect(await post({ query: TRUSTED }, { to })).toEqual({ status: 200, data });
+      expect(await post({ extensions: hashed(TRUSTED) }, { to })).toEqual({ status: 200, data });
+    }
+    expect(to.fastAnswers()).toBeGreaterThan(before);
+    const subscription = await fetch(`${to.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${LIVE_KEY}`,
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+      },
+      body: JSON.stringify({ query: 'subscription { allCardPaymentUpdates { cursor } }' }),
+    });
+    expect(await subscription.text()).toContain(REFUSED.message);
+  });
+
+  test('tokens are bound to trusted documents where API keys are not, also to documents that are compiled', async () => {
+    const to = await start({ PSA_TRUSTED_DOCUMENTS, PSA_TRUSTED_DOCUMENTS_ONLY: 'tokens' });
+    const key = await addToken(to, { kind: 'dashboard', grant: { scopes: ['wallet'] } });
+    const sent = { query: UNTRUSTED, extensions: hashed(UNTRUSTED) };
+    for (let times = 0; times < 3; times += 1)
+      for (const each of [sent, { query: UNTRUSTED }, { extensions: hashed(UNTRUSTED) }]) {
+        expect(await post(each, { to })).toMatchObject({ status: 200, data: {} });
+        expect(await post(each, { to, key })).toEqual({ status: 403, errors: [REFUSED] });
+        expect(await post(each, { to, key: null })).toEqual({ status: 403, errors: [REFUSED] });
+      }
+    expect(to.fastAnswers()).toBeGreaterThan(0);
+    expect(await overSocket(sent, { to })).toMatchObject({ data: {} });
+    expect(await overSocket(sent, { to, key })).toEqual({ errors: [REFUSED] });
+    for (let times = 0; times < 3; times += 1)
+      expect(await post({ extensions: hashed(TRUSTED) }, { to, key })).toEqual({ status: 200, data });
+    expect(await post({ query: UNTRUSTED }, { to, key: 'ps_live_unknown0123456789' })).toMatchObject({
+      status: 401,
+    });
+    // The widget's own operations need no manifest.
+    const [payments] = WIDGET_DOCUMENTS.filter((each) => each.startsWith('query CardPayment('));
+    const variables = { orderCode: 'x' };
+    expect(await post({ query: payments, variables }, { to, key })).not.toMatchObject({ errors: [REFUSED] });
+  });
+
+  test.each([
+    ['no JSON', '{', 'is not JSON'],
+    ['a list', [], 'must be a manifest'],
+    ['an empty document', { x: '' }, 'must be a manifest'],
+    ['an unknown version', { format: 'apollo-persisted-query-manifest', version: 2 }, 'must be a manifest'],
+    [
+      'an operation without a body',
+      { format: 'apollo-persisted-query-manifest', version: 1, operations: [{ id: 'x' }] },
+      'must be a manifest',
+    ],
+    [
+      'another document for a known identifier',
+      { [sha256(WIDGET_DOCUMENTS[0]!)]: TRUSTED },
+      'another document',
+    ],
+  ])('a manifest is refused at the start: %s', (_, content, says) => {
+    const path = manifest(content);
+    expect(() => readTrustedDocuments([path])).toThrow(`PSA_TRUSTED_DOCUMENTS: ${path}`);
+    expect(() => readTrustedDocuments([path])).toThrow(says);
+  });
+
+  test('a manifest that does not exist is refused with its path', () => {
+    expect(() => readTrustedDocuments([join(folder, 'none.json')])).toThrow(
+      'none.json cannot be read (ENOENT)',
+    );
+  });
+});
