@@ -175,6 +175,8 @@ export const ARCHITECTURE = [
     own: [...RULES, '*store.ts'],
     others: ['kernel/**', '*/**/*wire.ts', 'db/**', 'work/**', 'events/event.ts'],
   },
+  // So does the description of the events.
+  { files: ['webhooks/wire.ts'], own: RULES, others: ['kernel/**', '*/**/*wire.ts'] },
   {
     files: ['webhooks/delivery.ts'],
     own: [...RULES, '*{store,collections}.ts'],

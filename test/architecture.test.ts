@@ -53,6 +53,7 @@ const FILES = [
   'webhooks/collections.ts',
   'webhooks/receive.ts',
   'webhooks/outbox.ts',
+  'webhooks/wire.ts',
   'webhooks/delivery.ts',
   'card-payments/model.ts',
   'card-payments/store.ts',

@@ -9,7 +9,9 @@
  * @typedef {{ name: string, in: string, required?: boolean, schema: Schema }} Parameter
  * @typedef {{ parameters?: Parameter[], requestBody?: { required?: boolean, content: Record<string, Media> },
  *   responses: Record<string, Answer> }} Operation
+ * @typedef {{ post: { requestBody: { content: Record<string, Media> } } }} Webhook
  * @typedef {{ security?: unknown, paths: Record<string, Record<string, Operation>>,
+ *   webhooks?: Record<string, Webhook>,
  *   components: { schemas: Record<string, Schema>, responses?: Record<string, Answer> } }} Description
  *
  * @typedef {object} Change a change that breaks a client
@@ -52,6 +54,18 @@ export function findBreakingRestChanges(before, after) {
       if (operation) compareOperations(name, old, operation);
       else report(name, 'The operation was removed');
     }
+  // A webhook is a request of the server: its body is read as an answer is.
+  for (const [event, { post }] of Object.entries(before.webhooks ?? {})) {
+    const webhook = after.webhooks?.[event];
+    if (webhook)
+      compareContents(
+        `webhooks/${event}`,
+        'answer',
+        post.requestBody.content,
+        webhook.post.requestBody.content,
+      );
+    else report(`webhooks/${event}`, 'The event is not sent any more');
+  }
   return [...found.values()];
 
   /** @param {string} name @param {Operation} old @param {Operation} operation */

@@ -137,6 +137,7 @@ export async function openWorld({
           url: 'https://hooks.example.com/0',
           secret: `whsec_${'A'.repeat(32)}`,
           secretShown: true,
+          previousSecrets: [],
           optionalEvents: OPTIONAL_WEBHOOK_EVENTS,
         }),
       );

@@ -52,6 +52,7 @@ import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/
 import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { createPostgresDatabase } from './database.ts';
+import { runsAll } from './scale.ts';
 import { wireSlices } from './slices.ts';
 import { silent } from './templates.ts';
 
@@ -170,7 +171,7 @@ export async function startCore({
     bank: wrapBank(bank),
     wrapPix,
     wrapLitecoin,
-    send: wrapSend(createSender({ clock, privateAddresses: true })),
+    send: wrapSend(compared(createSender({ clock, privateAddresses: true }), onError)),
     privateAddresses: true,
     onFault: onError,
   });
@@ -256,4 +257,14 @@ export function revocationOf(resourceId: string) {
     previousStatus: null,
     snapshot: {},
   } as const;
+}
+
+/** In `test:all`, compares every webhook with the description of its event. */
+function compared(send: Send, onError: (error: Error) => void): Send {
+  if (!runsAll()) return send;
+  return async (message) => {
+    const { deliveryProblems } = await import('./webhook-schemas.ts');
+    for (const problem of deliveryProblems(message.body)) onError(new Error(problem));
+    return send(message);
+  };
 }

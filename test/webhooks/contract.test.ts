@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -520,7 +521,7 @@ describeOnDatabase('webhooks', (open) => {
   });
 
   describe('configured', () => {
-    test('A new secret signs every webhook from then on, also those that wait', async () => {
+    test('A new secret signs every webhook from then on, also those that wait, and the one before signs beside it for a day', async () => {
       const { core, receiver, secret } = await configured((response) => response.writeHead(500).end());
       await paid(core);
       await core.work.settled();
@@ -536,7 +537,21 @@ describeOnDatabase('webhooks', (open) => {
         );
       verify(secret!, 0);
       verify(rotated.secret!, 1);
-      expect(() => verify(secret!, 1)).toThrow('No matching signature');
+      verify(secret!, 1);
+      expect(rotated.previousSecretValidUntil).toEqual(plusMs(core.clock.now(), 24 * HOUR - 5 * SECOND));
+      const { headers, body } = receiver.received[1]!;
+      expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);
+      const hmac = createHmac('sha256', rotated.secret!).update(body).digest('hex');
+      expect(headers['x-webhook-signature']).toBe(hmac);
+
+      await core.pass(24 * HOUR);
+      const [delivery] = await listed(core);
+      const before = receiver.received.length;
+      await core.webhooks.redeliver(core.tenant, delivery!.webhookId);
+      await core.work.settled();
+      vi.setSystemTime(core.clock.now());
+      verify(rotated.secret!, before);
+      expect(() => verify(secret!, before)).toThrow('No matching signature');
     });
 
     test('A new URL receives new webhooks, and those under way keep the old URL', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plusMs } from '../../server/src/kernel/clock.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -9,8 +10,8 @@ import { startReceiver } from '../support/receiver.ts';
 import { recordStatements } from '../support/statements.ts';
 
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
-  __typename ... on ConfigureWebhookSuccess { url secret optionalEvents } ... on UserError { code message }
-  ... on ValidationError { fields { path } } } }`;
+  __typename ... on ConfigureWebhookSuccess { url secret optionalEvents previousSecretValidUntil }
+  ... on UserError { code message } ... on ValidationError { fields { path } } } }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { made: createCardPayment(input: $input) {
   __typename ... on CardPaymentSuccess { cardPayment { orderCode } } ... on ValidationError { fields { path message } } } }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { made: createCheckoutToken(input: $input) {
@@ -71,12 +72,18 @@ describe('configureWebhook', () => {
       url: input.url,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),
       optionalEvents: [],
+      previousSecretValidUntil: null,
     });
     expect((await configured()).secret).toBeNull();
     expect((await configured({ rotateSecret: false })).secret).toBeNull();
     const rotated = await configured({ rotateSecret: true });
     expect(rotated.secret).toMatch(/^whsec_/);
     expect(rotated.secret).not.toBe(first.secret);
+    expect(rotated.previousSecretValidUntil).toBe(plusMs(app.clock.now(), 24 * 3_600_000).toISOString());
+    const leaked = await configured({ rotateSecret: true, previousSecretHours: 0 });
+    expect(leaked.previousSecretValidUntil).toBeNull();
+    const refused = await configured({ previousSecretHours: 169 });
+    expect(refused.fields).toEqual([{ path: 'input.previousSecretHours' }]);
   });
 
   test.each([

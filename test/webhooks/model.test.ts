@@ -16,6 +16,8 @@ import {
   newWebhookId,
   OPTIONAL_WEBHOOK_EVENTS,
   parseOptionalEvents,
+  parsePreviousSecretHours,
+  signingSecrets,
   type WebhookDelivery,
   type WebhookEndpoint,
 } from '../../server/src/webhooks/model.ts';
@@ -138,29 +140,88 @@ test('the id of a delivery is a line of plain text, ours or another service’s'
 describe('the secret', () => {
   const url = 'https://padaria.example/hook';
   const configured = (endpoint: Parameters<typeof decideConfigure>[0], rotateSecret = false) =>
-    decideConfigure(endpoint, { url, rotateSecret, freshSecret: 'whsec_new', optionalEvents: null });
+    decideConfigure(endpoint, {
+      ...{ url, rotateSecret, freshSecret: 'whsec_new', optionalEvents: null, now: NOW },
+    });
 
   test('The secret is shown once', () => {
     const first = configured(null);
-    const endpoint = { url, secret: 'whsec_new', secretShown: true, optionalEvents: [] };
+    const endpoint = { url, secret: 'whsec_new', secretShown: true, previousSecrets: [], optionalEvents: [] };
     expect(first).toEqual({ endpoint, secret: 'whsec_new' });
     expect(configured(first.endpoint)).toEqual({ endpoint: first.endpoint, secret: null });
   });
 
   test('A secret that has signed before it was shown stays the same and is shown', () => {
-    const signed = { url: null, secret: 'whsec_old', secretShown: false, optionalEvents: [] };
+    const signed = {
+      ...{ url: null, secret: 'whsec_old', secretShown: false, previousSecrets: [], optionalEvents: [] },
+    };
     expect(configured(signed)).toMatchObject({ secret: 'whsec_old', endpoint: { secret: 'whsec_old', url } });
   });
 
   test('A new secret is created and shown on request', () => {
-    const known = { url, secret: 'whsec_old', secretShown: true, optionalEvents: [] };
+    const known = { url, secret: 'whsec_old', secretShown: true, previousSecrets: [], optionalEvents: [] };
     expect(configured(known, true)).toMatchObject({ secret: 'whsec_new', endpoint: { secret: 'whsec_new' } });
+  });
+});
+
+describe('the secrets of before', () => {
+  const url = 'https://padaria.example/hook';
+  const hours = (count: number) => plusMs(NOW, count * 3_600 * SECOND);
+  const endpoint = (...previousSecrets: WebhookEndpoint['previousSecrets']): WebhookEndpoint => ({
+    ...{ url, secret: 'whsec_b', secretShown: true, previousSecrets, optionalEvents: [] },
+  });
+  const changed = (
+    before: WebhookEndpoint,
+    rotateSecret: boolean,
+    previousSecretHours: number | null = null,
+  ) =>
+    decideConfigure(before, {
+      ...{ url, rotateSecret, previousSecretHours, freshSecret: 'whsec_c', optionalEvents: null, now: NOW },
+    }).endpoint;
+  const a = { secret: 'whsec_a', until: hours(20) };
+
+  test.each<[hours: number | null, ends: Record<string, number>]>([
+    [null, { whsec_b: 24, whsec_a: 20 }],
+    [168, { whsec_b: 168, whsec_a: 20 }],
+    [6, { whsec_b: 6, whsec_a: 6 }],
+    [0, {}],
+  ])('After a rotation with %s hours, those of before sign until their end', (given, ends) => {
+    expect(changed(endpoint(a), true, given).previousSecrets).toEqual(
+      Object.entries(ends).map(([secret, count]) => ({ secret, until: hours(count) })),
+    );
+  });
+
+  test('Without a rotation the time of a secret of before is as it was, or shorter, and never longer', () => {
+    expect(changed(endpoint(a), false).previousSecrets).toEqual([a]);
+    expect(changed(endpoint(a), false, 100).previousSecrets).toEqual([a]);
+    expect(changed(endpoint(a), false, 1).previousSecrets).toEqual([{ ...a, until: hours(1) }]);
+    expect(changed(endpoint(a), false, 0).previousSecrets).toEqual([]);
+  });
+
+  test('A secret that nobody was shown is replaced without a time of its own', () => {
+    expect(changed({ ...endpoint(), secretShown: false }, true).previousSecrets).toEqual([]);
+  });
+
+  test('One whose time is over signs no more, and is forgotten with the next change', () => {
+    const over = { ...a, until: NOW };
+    expect(signingSecrets(endpoint(over), NOW)).toEqual(['whsec_b']);
+    expect(signingSecrets(endpoint(a), NOW)).toEqual(['whsec_b', 'whsec_a']);
+    expect(changed(endpoint(over), false).previousSecrets).toEqual([]);
+  });
+
+  test('At most three secrets of before sign', () => {
+    const four = changed(endpoint(a, a, a), true).previousSecrets;
+    expect(four.map(({ secret }) => secret)).toEqual(['whsec_b', 'whsec_a', 'whsec_a']);
+  });
+
+  test.each([-1, 169, 0.5, Number.NaN])('The number of hours %d is refused', (count) => {
+    expect(() => parsePreviousSecretHours(count)).toThrow(ValidationError);
   });
 });
 
 describe('the optional events', () => {
   const endpoint: WebhookEndpoint = {
-    ...{ url: 'https://padaria.example/hook', secret: 'whsec_old', secretShown: true },
+    ...{ url: 'https://padaria.example/hook', secret: 'whsec_old', secretShown: true, previousSecrets: [] },
     optionalEvents: ['withdrawal.processing', 'dispute.opened'],
   };
 
@@ -206,7 +267,7 @@ describe('the optional events', () => {
   ] as const)('The choice %j leads to %j', (optionalEvents, expected) => {
     const { url } = endpoint;
     const decided = decideConfigure(endpoint, {
-      ...{ url: url!, rotateSecret: false, freshSecret: 'whsec_new', optionalEvents },
+      ...{ url: url!, rotateSecret: false, freshSecret: 'whsec_new', optionalEvents, now: NOW },
     });
     expect(decided.endpoint.optionalEvents).toEqual(expected);
   });

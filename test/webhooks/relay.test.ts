@@ -58,7 +58,7 @@ describeOnDatabase('a card event', (open) => {
     const headers = {
       'content-type': 'application/json; charset=UTF-8; profile="A"',
       ...signedHeaders({
-        ...{ webhookId: named('evt 7/~'), body, secret: SECRET, at },
+        ...{ webhookId: named('evt 7/~'), body, secrets: [SECRET], at },
         ...{ resourceVersion: 3, occurredAt: at },
       }),
     };

@@ -8,7 +8,7 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const BODY = '{"event":"card_payment.paid","metadata":"{\\"pão\\": 1}"}';
 
 function signed(): Record<string, string> {
-  return signedHeaders({ webhookId: 'whd_1', body: BODY, secret: SECRET, at: AT });
+  return signedHeaders({ webhookId: 'whd_1', body: BODY, secrets: [SECRET], at: AT });
 }
 
 describe('a signature', () => {
@@ -38,7 +38,7 @@ describe('a signature', () => {
 
   test('A standard verifier accepts a signature with every secret that the server makes', () => {
     for (const secret of [SECRET, newWebhookSecret(), newWebhookSecret()]) {
-      const headers = signedHeaders({ webhookId: 'whd_1', body: BODY, secret, at: AT });
+      const headers = signedHeaders({ webhookId: 'whd_1', body: BODY, secrets: [secret], at: AT });
       expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY));
     }
   });

@@ -9,9 +9,10 @@ import {
   readRecord,
   readRecords,
 } from '../kernel/lenient-json.ts';
-import { type Cents, cents, centsAsReais, reaisFromCents } from '../kernel/money.ts';
+import { type Cents, cents, centsAsReais, reais, reaisFromCents } from '../kernel/money.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { refundableCents } from '../receiving/model.ts';
 import { findEventRecord, readPayment, readPaymentEvent } from '../receiving/wire.ts';
 import { type CardPayment, isAnyOrderCode, type StoredCardPayment } from './model.ts';
@@ -92,6 +93,44 @@ export function cardPaymentToWire(
 }
 
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
+
+/** The events, with the members of each. */
+export const cardPaymentWebhooks = {
+  'card_payment.paid': cardPaymentBody('paid', 'A card payment was paid, late too', { paidAt: instant }),
+  'card_payment.expired': cardPaymentBody('expired', 'Its session has ended, or it was canceled', {
+    expiredAt: instant,
+    canceledAt: instant.optional().meta({ description: 'Where it was canceled' }),
+  }),
+  'card_payment.failed': cardPaymentBody('failed', 'It cannot be paid any more', {
+    failureReason: z.string().nullable(),
+  }),
+  'card_payment.refunded': cardPaymentBody(
+    'refunded',
+    'The whole amount was given back, or a payment is returned',
+    {
+      paidAt: instant.optional(),
+      canceledAt: instant.optional().meta({ description: 'Where it was canceled' }),
+      refundedAt: instant.nullable(),
+    },
+  ),
+};
+
+function cardPaymentBody(status: CardPayment['status'], summary: string, own: z.ZodRawShape): WebhookBody {
+  const { orderCode, metadata } = cardPaymentWire.shape;
+  return webhookBody(
+    `card_payment.${status}`,
+    summary,
+    {
+      orderCode,
+      amount: reais,
+      status: z.literal(status),
+      ...own,
+      customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
+      metadata,
+    },
+    { named: 'alike' },
+  );
+}
 
 /**
  * Encodes the event of a payment's status: `card_payment.paid`, the one of the document, and the optional ones, which have

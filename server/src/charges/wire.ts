@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { type JsonRecord, readCents, readRecord, readRecords, readText } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { pixToWire, pixWebhook, pixWireShape, readPixMembers, type ShownRefund } from '../pix/wire.ts';
+import {
+  pixToWire,
+  pixWebhook,
+  pixWebhooks,
+  pixWireShape,
+  readPixMembers,
+  type ShownRefund,
+} from '../pix/wire.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
 import {
   type Charge,
@@ -75,6 +82,16 @@ function splitToWire({ subaccountId, amountCents, percent, refundedCents }: Char
 }
 
 // ── The webhook (section 6.3) ───────────────────────────────────────────────────────────────────
+
+/** The events, with the members of each. */
+export const chargeWebhooks = pixWebhooks('charge', {
+  names: { chargeId: chargeWire.shape.chargeId },
+  details: {
+    splits: z.array(splitWire).optional().meta({ description: 'Of a split charge alone' }),
+    metadata: chargeWire.shape.metadata,
+    externalId: z.string().optional().meta({ description: 'Your own number for it, where one was given' }),
+  },
+});
 
 /**
  * Encodes the event of a charge's new status: `charge.paid`, and the optional ones. A split charge has its splits where

@@ -163,6 +163,7 @@ interface WebhookEndpointTable extends TenantTable {
   secret: string;
   secret_shown: boolean;
   optional_events: string[];
+  previous_secrets: Json<{ secret: string; until: string }[]>;
 }
 
 interface WebhookDeliveryTable extends TenantTable {

@@ -41,7 +41,8 @@ export const MAX_STOCK = 10_000;
 export const MAX_CODES = 1_000;
 
 /** The payment that was given content, by the method that paid it. */
-export type PaidType = 'card_payment' | 'payment';
+export const PAID_TYPES = ['card_payment', 'payment'] as const;
+export type PaidType = (typeof PAID_TYPES)[number];
 
 /** The details of an event. The content is in none: it stays between the merchant and the payer. */
 export interface DeliverySnapshot {

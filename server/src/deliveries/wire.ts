@@ -11,8 +11,9 @@ import {
 } from '../kernel/lenient-json.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { CONTENT_KINDS } from '../receiving/model.ts';
-import type { Delivery, DeliverySnapshot } from './model.ts';
+import { type Delivery, type DeliverySnapshot, PAID_TYPES } from './model.ts';
 
 /** A delivery in the REST interface (the document's 2.5). */
 export const deliveryWire = z
@@ -26,6 +27,23 @@ export const deliveryWire = z
     createdAt: instant,
   })
   .meta({ id: 'Delivery' });
+
+/** The events, with the members of each. */
+export const deliveryWebhooks = {
+  'delivery.delivered': deliveryBody('delivered', 'A payment was given content of its product'),
+  'delivery.out_of_stock': deliveryBody('out_of_stock', 'A paid payment waits for a code'),
+};
+
+function deliveryBody(name: string, summary: string): WebhookBody {
+  const { deliveryId, productId } = deliveryWire.shape;
+  return webhookBody(`delivery.${name}`, summary, {
+    deliveryId,
+    productId,
+    resource: z
+      .object({ type: answeredWord(PAID_TYPES), id: z.string() })
+      .meta({ description: 'The payment; the content is not in the event' }),
+  });
+}
 
 /** Encodes the event of content that a payment was given, or waits for. The content is not in it. */
 export function deliveryWebhook(

@@ -12,6 +12,7 @@ import {
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import {
   blockedCents,
   DISPUTE_REASONS,
@@ -83,6 +84,31 @@ export function disputeToWire(dispute: Dispute): z.output<typeof disputeWire> {
     })),
     ...(resource && { [REFERENCES[resource.type]]: resource.id }),
   };
+}
+
+/** The events, with the members of each. */
+export const disputeWebhooks = {
+  'dispute.opened': disputeBody('opened', 'A dispute blocks an amount'),
+  'dispute.updated': disputeBody('updated', 'Evidence was submitted, or the time for it is over'),
+  'dispute.closed': disputeBody('closed', 'It is won or lost, or a lost one is forgiven'),
+};
+
+function disputeBody(name: string, summary: string): WebhookBody {
+  const { disputeId, status, reason, evidenceDueAt, createdAt, closedAt } = disputeWire.shape;
+  return webhookBody(
+    `dispute.${name}`,
+    summary,
+    {
+      disputeId,
+      resource: z
+        .object({ type: z.string().meta({ enum: Object.keys(REFERENCES) }), id: z.string() })
+        .nullable()
+        .meta({ description: 'The disputed payment; null where it is not known' }),
+      amountCents: cents,
+      ...{ status, reason, evidenceDueAt, createdAt, closedAt },
+    },
+    { named: 'alike' },
+  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { METHODS } from 'node:http';
 import { assetPath, packagePath } from '../kernel/assets.ts';
-import { describeOperations } from './openapi.ts';
+import { type DescribedWebhook, describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
 import { HttpError, type RequestContext, type Route, send } from './routes.ts';
 
@@ -21,9 +21,11 @@ const CSP = [
 /** The routes of the OpenAPI description and of its interactive page. Neither needs a key. */
 export function createDocsRoutes({
   operations,
+  webhooks,
   publicUrl,
 }: {
   operations: readonly RestOperation[];
+  webhooks: readonly DescribedWebhook[];
   publicUrl: string;
 }): Route[] {
   const ownFile = (name: string) => readFile(assetPath(`http/docs/${name}`));
@@ -31,7 +33,7 @@ export function createDocsRoutes({
     fileRoute(new RegExp(`^/v1/${name.replaceAll('.', '\\.')}$`), `${type}; charset=utf-8`, load);
   return [
     file('openapi.json', 'application/json', async () =>
-      Buffer.from(JSON.stringify(describeOperations(operations, publicUrl))),
+      Buffer.from(JSON.stringify(describeOperations(operations, publicUrl, webhooks))),
     ),
     file('docs', 'text/html', () => ownFile('page.html')),
     file('docs/page.css', 'text/css', () => ownFile('page.css')),

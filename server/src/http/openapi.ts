@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { permissionsFor } from '../access/model.ts';
+import type { WebhookBody } from '../kernel/webhook-body.ts';
 import { originOf } from './origins.ts';
 import { type RestOperation, takesKey } from './rest.ts';
 
@@ -23,8 +24,22 @@ environment; what belongs to the other one is not found.
   is this server's; \`extension\`, this server has it besides.
 `.trim();
 
-/** Makes the OpenAPI 3.1 description of these operations from the schemas that validate and encode them. */
-export function describeOperations(operations: readonly RestOperation[], publicUrl: string): Json {
+/** An event that the server sends. */
+export interface DescribedWebhook extends WebhookBody {
+  event: string;
+  /** Whether an account has to opt into it. */
+  isOptional: boolean;
+}
+
+/**
+ * Makes the OpenAPI 3.1 description of these operations and events from the schemas that validate and encode the former,
+ * and with which the tests compare every delivery of the latter.
+ */
+export function describeOperations(
+  operations: readonly RestOperation[],
+  publicUrl: string,
+  webhooks: readonly DescribedWebhook[] = [],
+): Json {
   const named: Json = {};
   const paths: Record<string, Json> = {};
   for (const operation of operations)
@@ -37,8 +52,15 @@ export function describeOperations(operations: readonly RestOperation[], publicU
     info: { title: 'PSA payments', version: INTERFACE_VERSION, description: INTRODUCTION },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [
+      ...new Set([...operations.map(({ tag }) => tag), ...(webhooks.length > 0 ? [WEBHOOKS_TAG] : [])]),
+    ].map((name) => ({ name })),
     paths,
+    ...(webhooks.length > 0 && {
+      webhooks: Object.fromEntries(
+        webhooks.map((webhook) => [webhook.event, describeWebhook(webhook, named)]),
+      ),
+    }),
     components: {
       schemas: { Error: ERROR, ...named },
       responses: Object.fromEntries(
@@ -84,6 +106,52 @@ function describe(operation: RestOperation, named: Json): Json {
     responses: { ...answersOf(operation, named), ...refusalsOf(operation) },
   };
 }
+
+const WEBHOOKS_TAG = 'Webhooks';
+
+function describeWebhook({ event, isOptional, summary, body }: DescribedWebhook, named: Json): Json {
+  // card_payment.paid: CardPaymentPaidEvent
+  const name = `${event.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
+  named[name] = toJsonSchema(body, named);
+  return {
+    post: {
+      summary,
+      description: isOptional
+        ? 'Sent to accounts that have opted into it, with `optionalEvents` of `configureWebhook`.'
+        : 'Sent to every account with a URL for events.',
+      tags: [WEBHOOKS_TAG],
+      security: [],
+      parameters: WEBHOOK_HEADERS.map(([header, required, description]) => ({
+        ...{ name: header, in: 'header', required, description, schema: { type: 'string' } },
+      })),
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+      },
+      responses: {
+        '2XX': { description: 'Delivered. Any other answer, or none within 5 seconds, is another attempt' },
+      },
+    },
+  };
+}
+
+const WEBHOOK_HEADERS: readonly [name: string, required: boolean, description: string][] = [
+  ['X-Webhook-Id', true, 'Names the delivery: the same on each attempt. Deduplicate by it'],
+  [
+    'X-Webhook-Signature',
+    true,
+    'Hex of HMAC-SHA256 over the body, keyed with the newest secret as it stands',
+  ],
+  ['X-Webhook-Resource-Version', false, 'Grows with each change of the resource: apply no older state'],
+  ['X-Webhook-Occurred-At', false, 'When the change happened'],
+  ['webhook-id', true, 'The same as X-Webhook-Id, for the libraries of Standard Webhooks'],
+  ['webhook-timestamp', true, 'The second of this attempt'],
+  [
+    'webhook-signature',
+    true,
+    'One `v1,…` for each secret that is valid, separated by spaces: the newest first, and the one before while it is rotated',
+  ],
+];
 
 const KEY_HEADER = {
   name: 'Idempotency-Key',

@@ -74,6 +74,7 @@ import { createWalletControls, createWalletService } from '../wallet/service.ts'
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
+import { DESCRIBED_WEBHOOKS } from '../webhooks/wire.ts';
 import {
   DISPUTE_SOURCES,
   notifyOfCredit,
@@ -311,7 +312,7 @@ export async function createEmbeddedRuntime({
           testCards: TEST_CARDS,
           limits: strangers,
         }),
-        ...createDocsRoutes({ operations, publicUrl }),
+        ...createDocsRoutes({ operations, webhooks: DESCRIBED_WEBHOOKS, publicUrl }),
         ...createRestRoutes({
           operations,
           access: callers,

@@ -5,7 +5,14 @@ import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { ltcToWire, ltcWireShape, readLtcMembers } from '../ltc/wire.ts';
-import { pixToWire, pixWebhook, pixWireShape, readPixMembers, type ShownRefund } from '../pix/wire.ts';
+import {
+  pixToWire,
+  pixWebhook,
+  pixWebhooks,
+  pixWireShape,
+  readPixMembers,
+  type ShownRefund,
+} from '../pix/wire.ts';
 import { CONTENT_KINDS, DELIVERED_STATUSES, type DeliveredContent } from '../receiving/model.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
 import {
@@ -77,6 +84,15 @@ export function paymentToWire(
 }
 
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
+
+/** The events, with the members of each. */
+export const paymentWebhooks = pixWebhooks('payment', {
+  names: { paymentId: paymentWire.shape.paymentId },
+  details: {
+    customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
+    metadata: paymentWire.shape.metadata,
+  },
+});
 
 /**
  * Encodes the event of a payment's new status: `payment.paid`, which differs from a card's in the two members that the

@@ -13,9 +13,10 @@ import {
   readText,
   readWord,
 } from '../kernel/lenient-json.ts';
-import { centsAsReais, reaisFromCents } from '../kernel/money.ts';
+import { centsAsReais, reais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord, externalIdText, idempotencyKeyText } from '../kernel/text.ts';
+import { sandboxName, type WebhookBody } from '../kernel/webhook-body.ts';
 import {
   DESTINATION_KINDS,
   DESTINATIONS_IN_WORDS,
@@ -124,6 +125,32 @@ const EVENT = {
   completed: 'completed',
   denied: 'denied',
 } as const;
+
+/** The events, with the members of each. */
+export const payoutWebhooks = {
+  'withdrawal.requested': payoutBody('pending', 'A payout of the main account was requested'),
+  'withdrawal.processing': payoutBody('processing', 'It was sent: the money may have left'),
+  'withdrawal.completed': payoutBody('completed', 'The money has arrived'),
+  'withdrawal.denied': payoutBody('denied', 'It was refused, and the amount is back in the balance'),
+};
+
+function payoutBody(status: keyof typeof EVENT, summary: string): WebhookBody {
+  const { withdrawalId, code, method, externalId } = payoutWire.shape;
+  const name = `withdrawal.${EVENT[status]}`;
+  return {
+    summary,
+    body: z.object({
+      event: z.enum([name, sandboxName(name)]).meta({ description: 'The second with a test key' }),
+      ...{ withdrawalId, code, amount: reais, method },
+      walletAddress: z.string().meta({ description: 'The destination, whole' }),
+      status: z.literal(STATUS_ON_THE_WIRE[status]),
+      ...(status === 'completed' || status === 'denied'
+        ? { processedAt: instant }
+        : { requestedAt: instant, sandbox: z.boolean() }),
+      externalId,
+    }),
+  };
+}
 
 /**
  * The webhook of a payout in its present state. `withdrawal.processing` is an optional event, with the members of

@@ -12,6 +12,7 @@ import {
 import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents } from '../receiving/model.ts';
 import { isPayable, type PixResource, type ReturnedCredit, type StoredPixResource, txidOf } from './model.ts';
 
@@ -87,6 +88,28 @@ export function pixToWire<R extends StoredPixResource>(
 }
 
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
+
+/** Describes the events of a family: `names` has the identifier, `details` the family's own members. */
+export function pixWebhooks<const Family extends 'payment' | 'charge'>(
+  family: Family,
+  { names, details }: { names: z.ZodRawShape; details: z.ZodRawShape },
+) {
+  const body = (status: string, summary: string, own: z.ZodRawShape) =>
+    webhookBody(`${family}.${status}`, summary, {
+      ...{ ...names, amountCents: cents, status: z.literal(status), ...own, ...details },
+    });
+  return {
+    [`${family}.paid`]: body('paid', 'It was paid, late too', { paidAt: instant }),
+    [`${family}.expired`]: body('expired', 'Nobody has paid it in time', { expiredAt: instant }),
+    [`${family}.failed`]: body('failed', 'It cannot be paid any more', {
+      failureReason: z.string().nullable(),
+    }),
+    [`${family}.refunded`]: body('refunded', 'The whole amount was given back', {
+      paidAt: instant.optional(),
+      refundedAt: instant.nullable(),
+    }),
+  } as Record<`${Family}.${'paid' | 'expired' | 'failed' | 'refunded'}`, WebhookBody>;
+}
 
 /**
  * Encodes the event of a new status. `names` has the identifier, `details` the family's own members. Null for a status

@@ -12,6 +12,7 @@ import {
 import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import {
   isRefundId,
   REFUND_STATUSES,
@@ -66,6 +67,26 @@ const REFERENCES = {
   payment: 'paymentId',
   charge: 'chargeId',
 } as const satisfies Record<RefundedType, string>;
+
+/** The events, with the members of each. */
+export const refundWebhooks = {
+  'refund.completed': refundBody('completed', 'The amount of a refund has left'),
+  'refund.failed': refundBody('failed', 'A refund has failed: the amount is back where it was taken'),
+};
+
+function refundBody(status: RefundSnapshot['status'], summary: string): WebhookBody {
+  const { refundId, reason, failureReason } = refundWire.shape;
+  return webhookBody(`refund.${status}`, summary, {
+    refundId,
+    resource: z.object({ type: answeredWord(REFUNDED_TYPES), id: z.string() }),
+    amountCents: cents,
+    status: z.literal(status),
+    reason,
+    failureReason,
+    completedAt: instant.nullable(),
+    metadata: z.string().nullable().meta({ description: 'That of the payment, byte for byte' }),
+  });
+}
 
 /**
  * Encodes `refund.completed` and `refund.failed`; null for a refund that has not ended. It has neither `orderCode`

@@ -13,6 +13,7 @@ import {
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { webhookBody } from '../kernel/webhook-body.ts';
 import type {
   RequestedPayout,
   StatementEntry,
@@ -120,6 +121,16 @@ export function requestedPayoutToWire({
 // ── The webhook (section 6.3) ───────────────────────────────────────────────────────────────────
 
 const EVENT = 'subaccount.payout';
+
+/** The event, with its members. */
+export const subaccountPayoutWebhooks = {
+  [EVENT]: webhookBody(
+    EVENT,
+    'The payout of a subaccount has a new status, or was reversed',
+    subaccountPayoutWire.shape,
+    { named: 'alike' },
+  ),
+};
 
 /**
  * The webhook `subaccount.payout`, at each change of status and at the reversal, with the object of 2.2. Null for a

@@ -4,6 +4,7 @@ import { cents } from '../kernel/money.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { txidOf } from '../pix/model.ts';
 import { RETURN_CAUSES } from '../receiving/model.ts';
 import { INTERVALS } from './calendar.ts';
@@ -119,6 +120,38 @@ function cycleToWire({
 }
 
 // ── The webhook ─────────────────────────────────────────────────────────────────────────────────
+
+/** The events, with the members of each. */
+export const subscriptionWebhooks: Record<`subscription.${SubscriptionNews}`, WebhookBody> = {
+  'subscription.activated': subscriptionBody(
+    'activated',
+    'The payer has authorised it, and paid its first cycle',
+  ),
+  'subscription.paid': subscriptionBody('paid', 'A cycle was paid: no payment.paid is sent for its payment'),
+  'subscription.payment_failed': subscriptionBody(
+    'payment_failed',
+    'An attempt to debit a cycle has failed, or a cycle has ended without one',
+  ),
+  'subscription.past_due': subscriptionBody('past_due', 'It is past due from then on'),
+  'subscription.canceled': subscriptionBody('canceled', 'It was canceled'),
+  'subscription.completed': subscriptionBody('completed', 'Its last cycle has ended'),
+  'subscription.expired': subscriptionBody(
+    'expired',
+    'Nobody has authorised it in time, or the bank gave no code',
+  ),
+};
+
+function subscriptionBody(name: SubscriptionNews, summary: string): WebhookBody {
+  const { subscriptionId, status, amountCents, cancelReason, metadata } = subscriptionWire.shape;
+  return webhookBody(`subscription.${name}`, summary, {
+    ...{ subscriptionId, status, amountCents },
+    cycle: cycleWire
+      .pick({ number: true, dueAt: true, status: true, attempts: true, nextAttemptAt: true, paymentId: true })
+      .nullable()
+      .meta({ description: 'The cycle that has changed; null where none has' }),
+    ...{ cancelReason, metadata },
+  });
+}
 
 /** Encodes the event of a change; null for one that no webhook announces. */
 export function subscriptionWebhook(

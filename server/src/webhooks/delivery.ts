@@ -5,7 +5,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { withSpan } from '../kernel/traces.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
-import { decideAttempt, heldBackUntil, isHeldBack, type WebhookAttempt } from './model.ts';
+import { decideAttempt, heldBackUntil, isHeldBack, signingSecrets, type WebhookAttempt } from './model.ts';
 import type { Send } from './sender.ts';
 import { signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';
@@ -114,7 +114,7 @@ export function createWebhookDelivery({
             occurredAt: found.occurredAt,
             body,
             // The outbox saves the secret together with the tenant's first delivery.
-            secret: found.secret!,
+            secrets: signingSecrets(found.secrets!, at),
             at: realClock.now(),
           });
         // The span has no URL: it is the merchant's, and may hold a secret.

@@ -34,6 +34,20 @@ export interface WebhookAttempt {
   durationMs: number;
 }
 
+/** The events that every account is sent, by their names on the wire. */
+export const WEBHOOK_EVENTS = [
+  'card_payment.paid',
+  'payment.paid',
+  'charge.paid',
+  'refund.completed',
+  'refund.failed',
+  'withdrawal.requested',
+  'withdrawal.completed',
+  'withdrawal.denied',
+  'subaccount.payout',
+  'checkout_token.paused',
+] as const;
+
 /** The events that the document does not name, by their names on the wire. Each is sent where it was opted into. */
 export const OPTIONAL_WEBHOOK_EVENTS = [
   'card_payment.expired',
@@ -62,6 +76,14 @@ export const OPTIONAL_WEBHOOK_EVENTS = [
 
 export type OptionalWebhookEvent = (typeof OPTIONAL_WEBHOOK_EVENTS)[number];
 
+/** A secret that was replaced: until an instant it signs beside the new one. */
+interface PreviousSecret {
+  secret: string;
+  until: Date;
+}
+
+export type SigningSecrets = Pick<WebhookEndpoint, 'secret' | 'previousSecrets'>;
+
 /** The URL of a tenant's events, the secret that signs them, and the choice of events. */
 export interface WebhookEndpoint {
   /** The URL; null until the merchant configures one. */
@@ -70,6 +92,8 @@ export interface WebhookEndpoint {
   secret: string;
   /** Whether the secret was ever shown to the merchant. */
   secretShown: boolean;
+  /** The secrets that were replaced, newest first; one whose time is over may be among them. */
+  previousSecrets: readonly PreviousSecret[];
   /**
    * The optional events that are sent, also to a payment's own callbackUrl. Empty until the merchant configures some. A
    * newer server may have stored one that this one does not know.
@@ -93,6 +117,8 @@ const URL_MAX = 500;
 export interface ConfigureWebhookInput {
   url: string;
   rotateSecret?: boolean | null | undefined;
+  /** How long the secrets of before sign beside the new one, from now on. */
+  previousSecretHours?: number | null | undefined;
   /** Left out or null: as it was. */
   optionalEvents?: readonly (OptionalWebhookEvent | 'unknown')[] | null | undefined;
 }
@@ -127,6 +153,19 @@ export function parseOptionalEvents(
   return OPTIONAL_WEBHOOK_EVENTS.filter((event) => events.includes(event));
 }
 
+/** Reads how long the secrets of before still sign; null where nothing is said of it. @throws ValidationError */
+export function parsePreviousSecretHours(hours: number | null | undefined): number | null {
+  if (hours == null) return null;
+  if (!Number.isInteger(hours) || hours < 0 || hours > MAX_PREVIOUS_HOURS)
+    throw new ValidationError([
+      {
+        path: 'input.previousSecretHours',
+        message: `must be an integer number of hours from 0 to ${MAX_PREVIOUS_HOURS}`,
+      },
+    ]);
+  return hours;
+}
+
 /** Applies the same rule to a payment's own URL, where it has one. @throws ValidationError */
 export function assertCallbackUrl(url: string | null | undefined, privateAddresses: boolean): void {
   if (url != null && !mayBeCalled(url, privateAddresses))
@@ -145,6 +184,8 @@ export interface WebhookDeliveryPage {
 export interface ConfiguredWebhook {
   url: string;
   secret: string | null;
+  /** The instant until which a secret of before signs too; null where none does. */
+  previousSecretValidUntil: Date | null;
   optionalEvents: readonly OptionalWebhookEvent[];
 }
 
@@ -155,7 +196,7 @@ interface Filter {
 export interface WebhookService {
   /**
    * Sets the account's URL and its optional events, for events from now on. Returns the secret where it is new, or was
-   * never shown before. A new one signs at once, attempts of older deliveries included.
+   * never shown before. A new one signs at once, attempts of older deliveries included, and beside it the one before.
    * @throws ValidationError
    */
   configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<ConfiguredWebhook>;
@@ -180,6 +221,12 @@ export interface WebhookService {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+
+/** The hours for which a replaced secret signs beside the new one, where nothing is said of them, and at most. */
+const PREVIOUS_HOURS = 24;
+const MAX_PREVIOUS_HOURS = 7 * 24;
+/** Replaced secrets that sign: a rotation whose answer was lost is repeated, and the receivers still have the first. */
+const MAX_PREVIOUS_SECRETS = 3;
 
 /** The waits between attempts. The first attempt is made at once, so there are seven in all. */
 const BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
@@ -238,20 +285,50 @@ export function isSent(name: string, endpoint: WebhookEndpoint | null): boolean 
   return !OPTIONAL_WEBHOOK_EVENTS.includes(event) || endpoint?.optionalEvents.includes(event) === true;
 }
 
+/** The secrets that sign an attempt: the newest first, then those of before whose time is not over. */
+export function signingSecrets({ secret, previousSecrets }: SigningSecrets, now: Date): string[] {
+  return [secret, ...previousSecrets.filter(({ until }) => until > now).map((previous) => previous.secret)];
+}
+
+/**
+ * Decides the secrets of before: a rotation adds the one that it replaces, if anybody has seen it. None signs for longer
+ * than `hours` from now; null leaves each its time, and gives a replaced one the usual.
+ */
+function previousSecretsAfter(
+  endpoint: WebhookEndpoint | null,
+  { rotates, hours, now }: { rotates: boolean; hours: number | null; now: Date },
+): PreviousSecret[] {
+  if (!endpoint) return [];
+  const replaced =
+    rotates && endpoint.secretShown
+      ? [{ secret: endpoint.secret, until: plusMs(now, (hours ?? PREVIOUS_HOURS) * HOUR) }]
+      : [];
+  const limit = hours === null ? null : plusMs(now, hours * HOUR);
+  return [...replaced, ...endpoint.previousSecrets]
+    .map(({ secret, until }) => ({ secret, until: limit && limit < until ? limit : until }))
+    .filter(({ until }) => until > now)
+    .slice(0, MAX_PREVIOUS_SECRETS);
+}
+
 /** @returns the new endpoint, and its secret where the merchant is shown it now */
 export function decideConfigure(
   endpoint: WebhookEndpoint | null,
   {
     url,
     rotateSecret,
+    previousSecretHours = null,
     freshSecret,
     optionalEvents,
+    now,
   }: {
     url: string;
     rotateSecret: boolean;
+    /** Null: as it was, and the usual for a secret that is replaced. */
+    previousSecretHours?: number | null;
     freshSecret: string;
     /** Null: as they were. */
     optionalEvents: readonly OptionalWebhookEvent[] | null;
+    now: Date;
   },
 ): { endpoint: WebhookEndpoint; secret: string | null } {
   const secret = endpoint && !rotateSecret ? endpoint.secret : freshSecret;
@@ -261,6 +338,9 @@ export function decideConfigure(
       url,
       secret,
       secretShown: true,
+      previousSecrets: previousSecretsAfter(endpoint, {
+        ...{ rotates: rotateSecret, hours: previousSecretHours, now },
+      }),
       optionalEvents: optionalEvents ?? endpoint?.optionalEvents ?? [],
     },
     secret: isKnown ? null : secret,

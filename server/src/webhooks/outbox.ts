@@ -65,6 +65,7 @@ export async function webhookOutbox(
       url: null,
       secret: newWebhookSecret(),
       secretShown: false,
+      previousSecrets: [],
       optionalEvents: [],
     });
   await insertDeliveries(sql, tenant, deliveries);

@@ -199,7 +199,12 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
     }),
     rotateSecret: t.boolean({
       defaultValue: false,
-      description: 'A new secret signs from now on, retries of older deliveries included.',
+      description:
+        'A new secret signs from now on, retries of older deliveries included. The one before signs beside it for previousSecretHours.',
+    }),
+    previousSecretHours: t.int({
+      description:
+        '0 to 168, 24 where left out: for how many hours from now webhook-signature has a signature by the secret before as well. 0 ends that at once, also without rotateSecret. X-Webhook-Signature is by the new secret alone.',
     }),
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],
@@ -217,6 +222,11 @@ const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
       nullable: true,
       description:
         'Shown once: with the first URL and with each rotateSecret. Null otherwise; it stays as it was.',
+    }),
+    previousSecretValidUntil: t.expose('previousSecretValidUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until then a secret of before signs beside the new one; null where none does.',
     }),
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],

@@ -9,6 +9,7 @@ import {
   decideConfigure,
   decideRedeliver,
   parseOptionalEvents,
+  parsePreviousSecretHours,
   type WebhookService,
 } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -29,9 +30,10 @@ export function createWebhookService({
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listDeliveries>>>();
 
   return {
-    async configure(tenant, { url, rotateSecret, optionalEvents: events }) {
+    async configure(tenant, { url, rotateSecret, previousSecretHours: hours, optionalEvents: events }) {
       assertEndpointUrl(url, privateAddresses);
       const optionalEvents = parseOptionalEvents(events);
+      const previousSecretHours = parsePreviousSecretHours(hours);
       const freshSecret = newWebhookSecret();
       return committer.change({
         tenant,
@@ -40,11 +42,17 @@ export function createWebhookService({
           const { endpoint, secret } = decideConfigure(state.get(endpoints, ENDPOINT), {
             url,
             rotateSecret: rotateSecret === true,
+            previousSecretHours,
             freshSecret,
             optionalEvents,
+            now: state.now,
           });
           return {
-            outcome: { url, secret, optionalEvents: endpoint.optionalEvents },
+            outcome: {
+              ...{ url, secret, optionalEvents: endpoint.optionalEvents },
+              // The newest lasts longest.
+              previousSecretValidUntil: endpoint.previousSecrets[0]?.until ?? null,
+            },
             writes: { records: [put(endpoints, endpoint)] },
           };
         },

@@ -9,35 +9,38 @@ export function newWebhookSecret(): string {
 
 /**
  * Builds the headers by which a receiver verifies the sender and identifies the delivery (the document's section 6). The
- * document's own signature is an HMAC-SHA256 of the body in hex, keyed with the secret's bytes as they stand; that of
- * Standard Webhooks is keyed with the secret's decoded base64, so that stock libraries verify it. `at`: the instant of
- * this attempt. Deliveries may arrive out of order: a receiver orders them by the version and the instant of the state.
+ * document's own signature is an HMAC-SHA256 of the body in hex, keyed with the newest secret's bytes as they stand;
+ * those of Standard Webhooks, one for each secret, are keyed with its decoded base64, so that stock libraries verify them.
+ * `secrets`: newest first. `at`: the instant of this attempt. Deliveries may arrive out of order: a receiver orders them by the version and the instant of the state.
  */
 export function signedHeaders({
   webhookId,
   resourceVersion = null,
   occurredAt = null,
   body,
-  secret,
+  secrets,
   at,
 }: {
   webhookId: string;
   resourceVersion?: number | null;
   occurredAt?: Date | null;
   body: string;
-  secret: string;
+  secrets: readonly string[];
   at: Date;
 }): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1_000);
-  const standardKey = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  const standard = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${webhookId}.${timestamp}.${body}`).digest('base64')}`;
+  });
   return {
     'x-webhook-id': webhookId,
-    'x-webhook-signature': createHmac('sha256', secret).update(body).digest('hex'),
+    'x-webhook-signature': createHmac('sha256', secrets[0]!).update(body).digest('hex'),
     ...(resourceVersion !== null && { 'x-webhook-resource-version': String(resourceVersion) }),
     ...(occurredAt && { 'x-webhook-occurred-at': occurredAt.toISOString() }),
     'webhook-id': webhookId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': `v1,${createHmac('sha256', standardKey).update(`${webhookId}.${timestamp}.${body}`).digest('base64')}`,
+    'webhook-signature': standard.join(' '),
   };
 }
 

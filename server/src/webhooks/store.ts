@@ -8,6 +8,7 @@ import {
   isWebhookId,
   type OptionalWebhookEvent,
   SHOWN_ATTEMPTS,
+  type SigningSecrets,
   type WebhookAttempt,
   type WebhookDelivery,
   type WebhookDeliveryStatus,
@@ -26,7 +27,7 @@ export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookE
   if (!row) return null;
   return {
     url: row.url,
-    secret: row.secret,
+    ...secretsOf(row.secret, row.previous_secrets),
     secretShown: row.secret_shown,
     // A newer version may have words of its own, which are left as they are.
     optionalEvents: row.optional_events as OptionalWebhookEvent[],
@@ -42,6 +43,7 @@ export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEn
       url: endpoint.url,
       secret: endpoint.secret,
       secret_shown: endpoint.secretShown,
+      previous_secrets: JSON.stringify(endpoint.previousSecrets),
       optional_events: [...endpoint.optionalEvents],
     })
     .onConflict((conflict) =>
@@ -49,10 +51,15 @@ export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEn
         url: row.ref('excluded.url'),
         secret: row.ref('excluded.secret'),
         secret_shown: row.ref('excluded.secret_shown'),
+        previous_secrets: row.ref('excluded.previous_secrets'),
         optional_events: row.ref('excluded.optional_events'),
       })),
     )
     .execute();
+}
+
+function secretsOf(secret: string, previous: readonly { secret: string; until: string }[]): SigningSecrets {
+  return { secret, previousSecrets: previous.map((each) => ({ ...each, until: new Date(each.until) })) };
 }
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
@@ -147,8 +154,8 @@ export async function selectForAttempt(
   /** The version of the state; null for a relayed webhook, and for a delivery of an older release. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /** The endpoint's secret; null where nothing was ever signed for this tenant. */
-  secret: string | null;
+  /** Null where nothing was ever signed for this tenant. */
+  secrets: SigningSecrets | null;
   isBehindAnother: boolean;
 } | null> {
   const row = await ofTenant(sql, tenant)
@@ -157,7 +164,8 @@ export async function selectForAttempt(
         .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
         .onRef('webhook_endpoint.environment', '=', 'webhook_delivery.environment'),
     )
-    .select([...COLUMNS, 'body', 'headers', 'resource_version', 'occurred_at', 'webhook_endpoint.secret'])
+    .select([...COLUMNS, 'body', 'headers', 'resource_version', 'occurred_at'])
+    .select(['webhook_endpoint.secret', 'webhook_endpoint.previous_secrets'])
     .select((row) =>
       row
         .exists(
@@ -183,7 +191,7 @@ export async function selectForAttempt(
     headers: row.headers,
     resourceVersion: row.resource_version,
     occurredAt: row.occurred_at,
-    secret: row.secret,
+    secrets: row.secret === null ? null : secretsOf(row.secret, row.previous_secrets ?? []),
     isBehindAnother: Boolean(row.is_behind_another),
   };
 }
@@ -359,14 +367,8 @@ export async function insertReceived(
 
 /** The columns of a list, which shows no body. */
 const COLUMNS = [
-  'webhook_delivery.webhook_id',
-  'event',
-  'webhook_delivery.url',
-  'status',
-  'attempts',
-  'failures',
-  'next_attempt_at',
-  'created_at',
+  ...(['webhook_delivery.webhook_id', 'event', 'webhook_delivery.url', 'status'] as const),
+  ...(['attempts', 'failures', 'next_attempt_at', 'created_at'] as const),
 ] as const;
 
 function ofTenant(sql: Sql, tenant: Tenant) {

@@ -1,4 +1,22 @@
+import { z } from 'zod';
+import { instant } from '../../kernel/instant.ts';
+import { webhookBody } from '../../kernel/webhook-body.ts';
 import type { TokenSnapshot } from './model.ts';
+
+/** The events, with the members of each. */
+export const tokenWebhooks = {
+  'checkout_token.paused': webhookBody(
+    'checkout_token.paused',
+    'A checkout token takes no cards for a while: too many of them were declined',
+    {
+      tokenId: z.string(),
+      reason: z.literal('declines'),
+      pausedAt: instant,
+      pausedUntil: instant.nullable().meta({ description: 'Null: until you resume it' }),
+    },
+    { named: 'alike' },
+  ),
+};
 
 /**
  * The webhook of a checkout token that was paused for its declined cards; null for what the merchant does. The token

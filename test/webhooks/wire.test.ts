@@ -1,0 +1,154 @@
+import { beforeAll, expect, test } from 'vitest';
+import { tokens } from '../../server/src/access/collections.ts';
+import { createTokenPauses } from '../../server/src/card-payments/tokens/service.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { DAY_MS } from '../../server/src/kernel/clock.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
+import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/wire.ts';
+import { approved, card } from '../support/cards.ts';
+import { type Core, startCore } from '../support/core.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { fund } from '../support/funds.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { openSubaccount } from '../support/subaccounts.ts';
+import { deliveryProblems } from '../support/webhook-schemas.ts';
+import { HAPPENINGS, SALE, withRefusals } from './happenings.ts';
+
+describeOnDatabase('The description of webhooks', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('Every event is described, and each delivery is as its description says, without a member more', async () => {
+    const core = await startCore({ database, follows: false, pix: withRefusals });
+    const receiver = await startReceiver();
+    const optionalEvents = [...OPTIONAL_WEBHOOK_EVENTS];
+    await core.webhooks.configure(core.tenant, { url: receiver.url, optionalEvents });
+    for (const happen of Object.values(HAPPENINGS)) await happen(core);
+    await refuseRefund(core);
+    await payOut(core);
+    await pauseToken(core);
+    await subscribeInEveryWay(core);
+    await sellSplit(core);
+    await core.work.settled();
+
+    const bodies = receiver.received.map(({ body }) => body);
+    expect(bodies.flatMap(deliveryProblems)).toEqual([]);
+    const sent = new Set(bodies.map((body) => JSON.parse(body).event as string));
+    expect([...sent].sort()).toEqual(DESCRIBED_WEBHOOKS.map(({ event }) => event).sort());
+    expect(core.faults).toEqual([]);
+  });
+
+  test('In sandbox the events are as their descriptions say too', async () => {
+    const core = await startCore({ database, follows: false });
+    const sandbox: Core = { ...core, tenant: { ...core.tenant, environment: 'sandbox' } };
+    const receiver = await startReceiver();
+    const optionalEvents = [...OPTIONAL_WEBHOOK_EVENTS];
+    await core.webhooks.configure(sandbox.tenant, { url: receiver.url, optionalEvents });
+    for (const event of [
+      ...(['payment.expired', 'payment.refunded', 'charge.expired', 'charge.refunded'] as const),
+      ...(['withdrawal.processing', 'delivery.delivered', 'delivery.out_of_stock'] as const),
+    ])
+      await HAPPENINGS[event](sandbox);
+    await authorise(sandbox, await subscribe(sandbox, 'contente@psa.example'));
+    const bodies = receiver.received.map(({ body }) => body);
+    expect(bodies.flatMap(deliveryProblems)).toEqual([]);
+    const sent = new Set(bodies.map((body) => JSON.parse(body).event as string));
+    expect([...sent].sort()).toEqual([
+      ...['charge.test.expired', 'charge.test.paid', 'charge.test.refunded'],
+      ...['delivery.test.delivered', 'delivery.test.out_of_stock'],
+      ...['payment.test.expired', 'payment.test.paid', 'payment.test.refunded', 'refund.test.completed'],
+      ...['subscription.test.activated', 'subscription.test.paid'],
+      ...['withdrawal.test.completed', 'withdrawal.test.processing', 'withdrawal.test.requested'],
+    ]);
+  });
+});
+
+test.each([
+  ['a member too many', { more: 1 }, 'additional properties'],
+  ['no amount', { amountCents: undefined }, 'required property'],
+  ['an amount in reais', { amountCents: 49.9 }, 'must be integer'],
+  ['an instant without milliseconds', { paidAt: '2026-03-02T12:00:00Z' }, 'must match format'],
+  ['another event', { event: 'payment.lost' }, 'is not described'],
+])('A delivery with %s is none that the description shows', (_, change, problem) => {
+  const body = {
+    ...{ event: 'payment.paid', paymentId: 'psa_0', amountCents: 4990, status: 'paid' },
+    ...{ paidAt: '2026-03-02T12:00:00.000Z', metadata: null },
+  };
+  expect(deliveryProblems(JSON.stringify(body))).toEqual([]);
+  expect(deliveryProblems(JSON.stringify({ ...body, ...change }))).toEqual([
+    expect.stringContaining(problem),
+  ]);
+});
+
+/** Has the acquirer refuse a refund. */
+async function refuseRefund(core: Core): Promise<void> {
+  const { payment } = await core.cardPayments.create(core.tenant, SALE);
+  await core.cardPayments.pay(payment.orderCode, card('4000000000005126'));
+  await core.refunds.request(core.tenant, { type: 'card_payment', id: payment.orderCode }, {});
+  await core.work.settled();
+}
+
+/** Has the bank refuse a payout of the main account, and complete one of a subaccount. */
+async function payOut(core: Core): Promise<void> {
+  await fund(core, { cents: 10_000 });
+  const input = {
+    method: 'pix' as const,
+    amountCents: 1_000,
+    destination: 'negado@psa.example',
+    externalId: 'P-1',
+  };
+  await core.payouts.request(core.tenant, input);
+  const subaccountId = await openSubaccount(core, 5_000);
+  await core.subaccounts.requestPayout(core.tenant, {
+    ...{ subaccountId, amountCents: 1_000, pixKey: 'ana@example.com' },
+  });
+  await core.pass(60_000);
+}
+
+async function pauseToken(core: Core): Promise<void> {
+  const { token } = await core.checkoutTokens.create(core.tenant, null, {
+    ...{ amount: { fixedCents: 500 }, reusable: true },
+  });
+  const { tokenId } = await core.checkoutTokens.pause(core.tenant, token, 1);
+  core.clock.advance(2_000);
+  await createTokenPauses({ ...core, credentials: tokens }).pauseForDeclines(core.tenant, tokenId);
+}
+
+/** Brings a split charge and a canceled card payment about, whose events have members that others do not have. */
+async function sellSplit(core: Core): Promise<void> {
+  const splits = [{ subaccountId: await openSubaccount(core), amountCents: 9 }];
+  const { charge } = await core.charges.create(core.tenant, {
+    ...{ valueCents: 819, splits, externalId: 'C-1' },
+  });
+  await core.pix.pay({ txid: txidOf(charge.chargeId) });
+  await core.charges.receive(core.tenant, charge.chargeId);
+  const { payment } = await core.cardPayments.create(core.tenant, SALE);
+  await core.cardPayments.cancel(core.tenant, payment.orderCode);
+  await core.cardPayments.pay(payment.orderCode, approved()).catch(() => undefined);
+}
+
+async function subscribe(core: Core, email: string, more: object = {}): Promise<string> {
+  const { subscription } = await core.subscriptions.create(core.tenant, {
+    ...{ valueCents: 4990, interval: 'weekly', customer: { email }, ...more },
+  });
+  return subscription.subscriptionId;
+}
+
+async function authorise(core: Core, subscriptionId: string): Promise<void> {
+  await core.pix.pay({ txid: txidOf(subscriptionId) });
+  await core.subscriptions.receive(core.tenant, subscriptionId);
+  await core.work.settled();
+}
+
+async function subscribeInEveryWay(core: Core): Promise<void> {
+  await subscribe(core, 'esquece@psa.example');
+  await authorise(core, await subscribe(core, 'uma@psa.example', { endsAfterCycles: 1 }));
+  const canceled = await subscribe(core, 'desiste@psa.example');
+  await authorise(core, canceled);
+  await core.subscriptions.cancel(core.tenant, canceled);
+  await authorise(core, await subscribe(core, 'nega@psa.example'));
+  await core.pass(8 * DAY_MS);
+}
