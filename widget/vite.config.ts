@@ -25,6 +25,8 @@ export default defineConfig(({ mode, command }): UserConfig => {
             define: here('src/define.ts'),
             'psa-payouts': here('src/payouts/psa-payouts.ts'),
             'define-payouts': here('src/payouts/define.ts'),
+            live: here('src/live/live.ts'),
+            resume: here('src/live/resume.ts'),
           },
           formats: ['es'],
         },

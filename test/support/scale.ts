@@ -70,6 +70,8 @@ const SIZES = {
   HALF_OPEN: [10, 60, 200, 1_000],
   /** Requests of a well-behaved client beside the half-open ones. */
   BESIDE: [10, 20, 200, 3_000],
+  /** Payments that stock clients follow through cuts: three of four come with a cut of every connection. */
+  RESUMED: [12, 100, 400, 3_000],
   /** SIGTERM under load, on each database. */
   STOPS: [1, 1, 5, 50],
   /** Milliseconds for which a database is silent. */

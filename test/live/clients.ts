@@ -1,0 +1,159 @@
+import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
+import { createClient as createSseClient } from 'graphql-sse';
+import { createClient as createWsClient } from 'graphql-ws';
+import { Network } from 'relay-runtime';
+import WebSocket from 'ws';
+import { createLiveClient, live } from '../../widget/src/live/live.ts';
+import {
+  type GetToken,
+  type ResumeOptions,
+  relaySubscribe,
+  resumable,
+  socketOptions,
+  streamOptions,
+  tokens,
+  urqlForward,
+} from '../../widget/src/live/resume.ts';
+
+export interface Following extends Omit<ResumeOptions, 'tokens'> {
+  /** The address of /graphql. */
+  endpoint: string;
+  getToken: GetToken;
+  query: string;
+  variables: Record<string, unknown>;
+  onData(data: Record<string, unknown>): void;
+  onError(error: unknown): void;
+  onComplete(): void;
+}
+
+/** Follows by a client as an application uses it; the result leaves. */
+type Follower = (following: Following) => () => unknown;
+
+/** Each client, unmodified, with the wrapper of @psa/checkout/resume; the last two are ours. */
+export const CLIENTS: Record<string, Follower> = {
+  'graphql-ws': (following) => {
+    const { query, variables } = following;
+    const client = socket(following);
+    const leave = client.subscribe({ query, variables }, sinkOf(following));
+    return () => {
+      leave();
+      return client.dispose();
+    };
+  },
+  'graphql-sse': (following) => {
+    const { endpoint, getToken, query, variables, ...options } = following;
+    const token = tokens(getToken);
+    const client = resumable(createSseClient({ url: endpoint, ...streamOptions(token) }), {
+      ...options,
+      tokens: token,
+    });
+    const leave = client.subscribe({ query, variables }, sinkOf(following));
+    return () => {
+      leave();
+      client.dispose();
+    };
+  },
+  'Apollo Client': (following) => {
+    const { query, variables, onError, onComplete } = following;
+    // The link compares errors with it. Node has one from version 22 on.
+    globalThis.WebSocket ??= WebSocket as never;
+    const client = socket(following);
+    const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
+    const sink = sinkOf(following);
+    const subscription = apollo
+      .subscribe<Record<string, unknown>>({ query: gql(query), variables, fetchPolicy: 'no-cache' })
+      .subscribe({
+        next: ({ data, error }) => (error ? onError(error) : sink.next({ data: data ?? null })),
+        error: onError,
+        complete: onComplete,
+      });
+    return () => {
+      subscription.unsubscribe();
+      apollo.stop();
+      return client.dispose();
+    };
+  },
+  urql: (following) => {
+    const { endpoint, query, variables, onError } = following;
+    const client = socket(following);
+    const urql = new UrqlClient({
+      url: endpoint,
+      preferGetMethod: false,
+      exchanges: [subscriptionExchange({ forwardSubscription: urqlForward(client) })],
+    });
+    const sink = sinkOf(following);
+    const { unsubscribe } = urql
+      .subscription<Record<string, unknown>>(query, variables)
+      .subscribe(({ data, error }) => (error ? onError(error) : sink.next({ data: data ?? null })));
+    return () => {
+      unsubscribe();
+      return client.dispose();
+    };
+  },
+  Relay: (following) => {
+    const { query, variables, onError, onComplete } = following;
+    const client = socket(following);
+    const network = Network.create(() => undefined, relaySubscribe(client));
+    const sink = sinkOf(following);
+    const operation = { text: query, name: 'Updates', operationKind: 'subscription' };
+    const { unsubscribe } = network.execute(operation, variables, {}).subscribe({
+      next: (result) => sink.next(result as Parameters<typeof sink.next>[0]),
+      error: onError,
+      complete: onComplete,
+    });
+    return () => {
+      unsubscribe();
+      return client.dispose();
+    };
+  },
+  'no library': (following) => {
+    const { query, variables } = following;
+    return createLiveClient(following).subscribe<Record<string, unknown>>(
+      { query, variables },
+      sinkOf(following),
+    );
+  },
+  'for await': (following) => {
+    const { variables, onData, onError, onComplete } = following;
+    const left = new AbortController();
+    const read = async () => {
+      for await (const update of live({ ...following, variables, signal: left.signal }))
+        onData({ update: update });
+    };
+    const ended = read().then(onComplete, onError);
+    return () => {
+      left.abort();
+      return ended;
+    };
+  },
+};
+
+function socket({ endpoint, getToken, ...options }: Following) {
+  const token = tokens(getToken);
+  return resumable(
+    createWsClient({
+      url: endpoint.replace(/^http/, 'ws'),
+      webSocketImpl: WebSocket,
+      ...socketOptions(token),
+    }),
+    { ...options, tokens: token },
+  );
+}
+
+interface Result {
+  data?: Record<string, unknown> | null | undefined;
+  errors?: readonly unknown[] | undefined;
+}
+
+function sinkOf({ onData, onError, onComplete }: Following) {
+  return {
+    next({ data, errors }: Result): void {
+      if (data) onData(data as Record<string, unknown>);
+      else onError(errors);
+    },
+    error: onError,
+    complete: onComplete,
+  };
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+
+/** A relay of bytes in front of a server, which cuts what passes through it. */
+export interface Cutter {
+  /** The address of /graphql behind it. */
+  readonly endpoint: string;
+  /** The connections that it has cut. */
+  readonly cuts: number;
+  /** Cuts every connection: `reset` in the middle of a frame, `end` with an orderly close. */
+  cut(how: 'reset' | 'end'): void;
+  /** Accepts no connection until `up`. */
+  down(): void;
+  up(): void;
+  /** Resolves while it accepts connections. */
+  isUp(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startCutter(target: string): Promise<Cutter> {
+  const { protocol, hostname, port, pathname } = new URL(target);
+  const isSecure = protocol === 'https:';
+  const upstreamPort = Number(port) || (isSecure ? 443 : 80);
+  const open = new Set<Socket>();
+  let isDown = false;
+  let waiting: (() => void)[] = [];
+  let cuts = 0;
+
+  const server = createServer((client) => {
+    client.on('error', () => undefined);
+    if (isDown) return client.resetAndDestroy();
+    const upstream = isSecure
+      ? connectSecurely({ host: hostname, port: upstreamPort, servername: hostname })
+      : connect(upstreamPort, hostname);
+    open.add(client);
+    upstream.on('error', () => client.destroy());
+    client.on('close', () => {
+      open.delete(client);
+      upstream.destroy();
+    });
+    upstream.on('close', () => client.destroy());
+    client.pipe(upstream).pipe(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const up = () => {
+    isDown = false;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`,
+    get cuts() {
+      return cuts;
+    },
+    cut(how) {
+      for (const client of open) {
+        cuts += 1;
+        if (how === 'reset') client.resetAndDestroy();
+        else client.end();
+      }
+    },
+    down() {
+      isDown = true;
+    },
+    up,
+    isUp: () => (isDown ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+    async close() {
+      up();
+      for (const client of open) client.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

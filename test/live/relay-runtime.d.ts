@@ -1,0 +1,14 @@
+// The package has no types of its own that TypeScript reads. These are of the parts that the tests use.
+declare module 'relay-runtime' {
+  interface Source {
+    subscribe(sink: { next?(value: unknown): void; error?(error: unknown): void; complete?(): void }): {
+      unsubscribe(): void;
+    };
+  }
+  export const Network: {
+    create(
+      fetch: () => unknown,
+      subscribe: (operation: { text: string; name: string }, variables: Record<string, unknown>) => unknown,
+    ): { execute(operation: object, variables: object, cacheConfig: object): Source };
+  };
+}

@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest';
+import {
+  type LiveRequest,
+  type LiveSink,
+  type ResumeOptions,
+  resumable,
+  tokens,
+} from '../../widget/src/live/resume.ts';
+
+const QUERY = 'subscription ($after: String) { payoutUpdates(id: "1", after: $after) { cursor } }';
+const ALL = 'subscription ($after: String) { allPayoutUpdates(after: $after) { cursor } }';
+
+/** A client whose operations a test ends and answers itself, wrapped. */
+function scripted(options: ResumeOptions = {}) {
+  const operations: { request: LiveRequest; sink: LiveSink; left: boolean }[] = [];
+  const waits: number[] = [];
+  const client = {
+    subscribe(request: LiveRequest, sink: LiveSink): () => void {
+      const operation = { request: structuredClone(request), sink, left: false };
+      operations.push(operation);
+      return () => {
+        operation.left = true;
+      };
+    },
+  };
+  const wrapped = resumable(client, {
+    wait: async (ms) => {
+      waits.push(ms);
+    },
+    ...options,
+  });
+  const outcome: unknown[] = [];
+  const leave = (query = QUERY, variables?: Record<string, unknown>) =>
+    wrapped.subscribe(
+      { query, ...(variables && { variables }) },
+      {
+        next: ({ data, errors }) => outcome.push(data ?? errors),
+        error: (error) => outcome.push(error),
+        complete: () => outcome.push('complete'),
+      },
+    );
+  return { operations, waits, outcome, subscribe: leave };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const update = (cursor: string) => ({ data: { payoutUpdates: { cursor } } });
+const refused = (code: string, more = {}) => [{ message: code, extensions: { code, ...more } }];
+
+test('a subscription that has lost its connection is sent again with the last cursor, and drops what it has had', async () => {
+  const { operations, outcome, subscribe } = scripted();
+  subscribe();
+  operations[0]!.sink.next(update('a'));
+  operations[0]!.sink.error({ code: 1006, reason: '' });
+  // An operation that is over is heard no more.
+  operations[0]!.sink.next(update('b'));
+  await settled();
+  expect(operations.map(({ request }) => request.variables)).toEqual([{}, { after: 'a' }]);
+  operations[1]!.sink.next(update('a'));
+  operations[1]!.sink.next(update('b'));
+  operations[1]!.sink.complete();
+  expect(outcome).toEqual([update('a').data, update('b').data, 'complete']);
+});
+
+test('a subscription to all begins at a cursor that it asks for, unless it is given one', async () => {
+  const asking = scripted();
+  asking.subscribe(ALL);
+  expect(asking.operations[0]!.request.query).toBe('{updatesCursor}');
+  asking.operations[0]!.sink.next({ data: { updatesCursor: 'now' } });
+  asking.operations[0]!.sink.complete();
+  expect(asking.operations[1]!.request).toEqual({ query: ALL, variables: { after: 'now' } });
+
+  const given = scripted();
+  given.subscribe(ALL, { after: 'a' });
+  expect(given.operations[0]!.request).toEqual({ query: ALL, variables: { after: 'a' } });
+});
+
+test.each([
+  ['without `cursor`', QUERY, { data: { payoutUpdates: { id: '1' } } }, /select `cursor`/],
+  ['without `$after`', 'subscription { allPayoutUpdates { cursor } }', null, /declare `\$after: String`/],
+])('a subscription %s is refused with what to change', async (_, query, result, message) => {
+  const { operations, outcome, subscribe } = scripted();
+  subscribe(query);
+  if (result) operations[0]!.sink.next(result);
+  await settled();
+  expect(outcome).toEqual([expect.objectContaining({ message: expect.stringMatching(message) })]);
+  expect(operations.filter(({ left }) => !left)).toEqual([]);
+});
+
+test.each([
+  ['an error of the document', refused('BAD_USER_INPUT')],
+  ['a missing permission', refused('FORBIDDEN')],
+  ['an expired cursor without onGap', refused('CURSOR_EXPIRED')],
+  ['a malformed message', { code: 4400, reason: '' }],
+  ['a request that the server cannot read', Object.assign(new Error('400'), { response: { status: 400 } })],
+])('%s ends a subscription', async (_, cause) => {
+  const { operations, outcome, subscribe } = scripted();
+  subscribe();
+  operations[0]!.sink.error(cause);
+  await settled();
+  expect(operations).toHaveLength(1);
+  expect(outcome).toEqual([cause]);
+});
+
+test.each([
+  ['a server that stops', { code: 1001, reason: '' }],
+  ['a client that was too slow', refused('SLOW_CONSUMER')],
+  ['a failure of the network', new TypeError('fetch failed')],
+  ['an answer of a proxy', Object.assign(new Error('502'), { response: { status: 502 } })],
+])('%s is come back from', async (_, cause) => {
+  const { operations, outcome, subscribe } = scripted();
+  subscribe();
+  operations[0]!.sink.error(cause);
+  await settled();
+  expect(operations).toHaveLength(2);
+  expect(outcome).toEqual([]);
+});
+
+test('the waits grow until a result comes, and are never shorter than the server asks for', async () => {
+  const { operations, waits, subscribe } = scripted();
+  subscribe();
+  for (let index = 0; index < 12; index += 1) {
+    operations[index]!.sink.error({ code: 1006, reason: '' });
+    await settled();
+  }
+  operations[12]!.sink.next(update('a'));
+  operations[12]!.sink.error(refused('RATE_LIMITED', { retryAfterSeconds: 40 }));
+  await settled();
+  expect(waits[0]).toBeLessThanOrEqual(125);
+  expect(Math.max(...waits.slice(0, 12))).toBeGreaterThan(11_000);
+  expect(Math.max(...waits.slice(0, 12))).toBeLessThanOrEqual(18_750);
+  expect(waits[12]).toBeGreaterThanOrEqual(30_000);
+});
+
+test('a refused credential is dropped; the third in a row is final', async () => {
+  let asked = 0;
+  const token = tokens(() => {
+    asked += 1;
+    return String(asked);
+  });
+  const { operations, outcome, subscribe } = scripted({ tokens: token });
+  subscribe();
+  const values: string[] = [];
+  for (let index = 0; index < 3; index += 1) {
+    values.push(await token.authorization());
+    operations[index]!.sink.error({ code: 4403, reason: 'expired' });
+    await settled();
+  }
+  expect(values).toEqual(['Bearer 1', 'Bearer 2', 'Bearer 3']);
+  expect(operations).toHaveLength(3);
+  expect(outcome).toEqual([{ code: 4403, reason: 'expired' }]);
+});
+
+test('an expired cursor is reported, and the subscription goes on from the cursor that onGap gives', async () => {
+  const { operations, outcome, subscribe } = scripted({ onGap: async () => 'new' });
+  subscribe(ALL, { after: 'old' });
+  operations[0]!.sink.next({ errors: refused('CURSOR_EXPIRED') });
+  await settled();
+  expect(operations[1]!.request.variables).toEqual({ after: 'new' });
+  expect(outcome).toEqual([]);
+});
+
+test('who leaves while it waits is not connected again', async () => {
+  const { operations, outcome, subscribe } = scripted();
+  const leave = subscribe();
+  operations[0]!.sink.error({ code: 1006, reason: '' });
+  leave();
+  await settled();
+  expect(operations).toHaveLength(1);
+  expect(outcome).toEqual(['complete']);
+});
+
+test('a query passes through', () => {
+  const { operations, subscribe } = scripted();
+  subscribe('{ wallet { balanceCents } }');
+  expect(operations[0]!.request).toEqual({ query: '{ wallet { balanceCents } }' });
+});
+
+test('several connections share one request for a token, and a failed one is repeated', async () => {
+  let asked = 0;
+  const token = tokens(async () => {
+    asked += 1;
+    if (asked === 1) throw new Error('offline');
+    return { token: String(asked), expiresAt: new Date(Date.now() + 3_600_000) };
+  });
+  await expect(Promise.all([token.authorization(), token.authorization()])).rejects.toThrow('offline');
+  expect(await Promise.all([token.authorization(), token.authorization()])).toEqual(['Bearer 2', 'Bearer 2']);
+  expect(asked).toBe(2);
+});

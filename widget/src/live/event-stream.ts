@@ -1,0 +1,81 @@
+import { judgeErrors, type LiveError, type LiveRequest, type LiveResult, type LiveSink } from './protocol.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface EventStreamOptions {
+  /** The address of `/graphql`. */
+  endpoint: string | URL;
+  tokens: Tokens;
+  fetch?: typeof fetch | undefined;
+}
+
+/** The time for the first byte, and the time without one after which a stream counts as lost. */
+const OPEN_MS = 15_000;
+const SILENCE_MS = 45_000;
+
+/**
+ * A client of GraphQL over SSE in distinct connections mode, of one operation a connection. Where `next` returns a promise
+ * the stream is not read until it is resolved. Every end without `complete` is an error.
+ */
+export function eventStreamClient(options: EventStreamOptions) {
+  return {
+    subscribe(request: LiveRequest, sink: LiveSink): () => void {
+      const left = new AbortController();
+      read(options, request, sink, left).then(
+        () => sink.complete(),
+        (error: unknown) => left.signal.aborted || sink.error(error),
+      );
+      return () => left.abort();
+    },
+  };
+}
+
+async function read(
+  { endpoint, tokens, fetch: send = fetch }: EventStreamOptions,
+  request: LiveRequest,
+  sink: LiveSink,
+  left: AbortController,
+): Promise<void> {
+  const lost = new AbortController();
+  const lose = () => lost.abort(new Error('The connection is silent'));
+  let watchdog = setTimeout(lose, OPEN_MS);
+  try {
+    const response = await send(endpoint, {
+      method: 'POST',
+      headers: {
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        authorization: await tokens.authorization(),
+      },
+      body: JSON.stringify(request),
+      signal: AbortSignal.any([left.signal, lost.signal]),
+    });
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body)
+      throw await refusal(response);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error('The stream of events has ended');
+      clearTimeout(watchdog);
+      const blocks = (text + value).split(/\r?\n\r?\n/);
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        if (/^event: ?complete$/m.test(block)) return;
+        const json = /^data: ?(.+)/m.exec(block)?.[1];
+        if (json) await sink.next(JSON.parse(json) as LiveResult);
+        if (left.signal.aborted) return;
+      }
+      watchdog = setTimeout(lose, SILENCE_MS);
+    }
+  } finally {
+    clearTimeout(watchdog);
+    lost.abort();
+  }
+}
+
+/** The error of a response that is no stream: the server's errors where they say more than the status. */
+async function refusal(response: Response): Promise<unknown> {
+  const { errors } = (await response.json().catch(() => ({}))) as { errors?: LiveError[] };
+  if (errors?.length && (judgeErrors(errors).verdict !== 'final' || response.status < 500)) return errors;
+  return Object.assign(new Error(`The server has answered with ${response.status}`), { response });
+}

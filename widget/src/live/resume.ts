@@ -1,0 +1,255 @@
+import { iterate } from './iterate.ts';
+import {
+  assertResumable,
+  type End,
+  hasNoFirstState,
+  isSubscription,
+  judge,
+  judgeErrors,
+  type LiveClient,
+  type LiveRequest,
+  type LiveResult,
+  type LiveSink,
+  type Subscribe,
+  UnfollowableError,
+  updateIn,
+  waitBefore,
+} from './protocol.ts';
+import type { Tokens } from './tokens.ts';
+
+export type {
+  GetToken,
+  LiveClient,
+  LiveError,
+  LiveRequest,
+  LiveResult,
+  LiveSink,
+  LiveToken,
+} from './protocol.ts';
+// biome-ignore lint/performance/noBarrelFile: the entry @psa/checkout/resume
+export { UnfollowableError } from './protocol.ts';
+export { socketOptions, streamOptions, type Tokens, tokens } from './tokens.ts';
+
+export interface ResumeOptions {
+  /** Those of the client's options: a token that the server refuses is forgotten. */
+  tokens?: Tokens | undefined;
+  /**
+   * Called at `CURSOR_EXPIRED`: changes may have been missed. Read your lists again, and return the `updatesCursor` of that
+   * query: the subscription goes on from there; from null it begins again. Without this function the subscription ends with
+   * the error.
+   */
+  onGap?: ((request: LiveRequest) => string | null | Promise<string | null>) | undefined;
+  /** Called before each further attempt, with what has ended the last one. */
+  onRetry?: ((cause: unknown) => void) | undefined;
+  /** Waits between attempts, in place of a timer; the wait is left when the signal aborts. */
+  wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/**
+ * Returns the client with subscriptions that come back where they were after whatever ends a connection: no update is
+ * missed, and none comes twice. Queries and mutations pass through.
+ *
+ * Each subscription declares `$after: String`, passes it on as `after`, and selects `cursor`.
+ */
+export function resumable<Client extends LiveClient>(client: Client, options: ResumeOptions = {}): Client {
+  const open = client.subscribe.bind(client) as Subscribe;
+  noticeSilence(client);
+  const subscribe: Subscribe = (request, sink) =>
+    isSubscription(request) ? follow(open, request, sink, options) : open(request, sink);
+  return { ...client, subscribe, iterate: (request: LiveRequest) => iterate(subscribe, request) };
+}
+
+const PONG_MS = 5_000;
+
+/** Ends a socket of graphql-ws that does not answer a ping: the library sends pings, and waits for ever. */
+function noticeSilence(client: LiveClient): void {
+  const { on, terminate } = client as Partial<{
+    on(event: string, listener: (received: unknown) => void): unknown;
+    terminate(): void;
+  }>;
+  if (!on || !terminate) return;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  on('ping', (isReceived) => {
+    if (!isReceived) silence = setTimeout(terminate, PONG_MS);
+  });
+  for (const event of ['pong', 'closed']) on(event, () => clearTimeout(silence));
+}
+
+/** The third refusal of the credential in a row is final. */
+const MAX_REFUSALS = 3;
+/** An operation that has lasted this long was accepted, though it may have had no result. */
+const ACCEPTED_MS = 10_000;
+const CURSOR: LiveRequest = { query: '{updatesCursor}' };
+
+/** Follows one subscription over as many operations of the client as it takes. */
+function follow(
+  open: Subscribe,
+  request: LiveRequest,
+  sink: LiveSink,
+  { tokens, onGap, onRetry, wait = pause }: ResumeOptions,
+): () => void {
+  // Clients that reconnect by themselves send this object again, with the cursor of then.
+  const resent = { ...request, variables: { ...request.variables } };
+  const { variables } = resent;
+  const left = new AbortController();
+  let dispose: () => void = () => undefined;
+  let attempts = 0;
+  let refusals = 0;
+
+  function finish(end: () => void): void {
+    if (left.signal.aborted) return;
+    left.abort();
+    dispose();
+    end();
+  }
+  const fail = (error: unknown) => finish(() => sink.error(error));
+
+  /** Begins an operation whose results count until one of them, or its end, is `over`. */
+  function begin(operation: LiveRequest, onResult: (result: LiveResult) => unknown, onComplete: () => void) {
+    let isOver = false;
+    let stop: (() => void) | null = null;
+    const begunAt = Date.now();
+    const isLive = () => !isOver && !left.signal.aborted;
+    const end = (next: () => void) => {
+      if (!isLive()) return;
+      isOver = true;
+      stop?.();
+      next();
+    };
+    const over = (cause: unknown, judged: End) =>
+      end(() => {
+        if (Date.now() - begunAt > ACCEPTED_MS) attempts = refusals = 0;
+        void recover(cause, judged);
+      });
+    stop = open(operation, {
+      next(result) {
+        if (!isLive()) return;
+        const { data, errors } = result;
+        // An error beside data is of one field, and one that is no end of the subscription is for the caller.
+        const judged = !data && errors?.length ? judgeErrors(errors) : null;
+        if (judged && judged.verdict !== 'final') return over(errors, judged);
+        try {
+          return onResult(result);
+        } catch (error) {
+          if (!(error instanceof UnfollowableError)) throw error;
+          end(() => fail(error));
+        }
+      },
+      error: (cause) => over(cause, judge(cause)),
+      complete: () => end(onComplete),
+    });
+    if (isOver) stop();
+    else dispose = stop;
+  }
+
+  function start(): void {
+    if (left.signal.aborted) return;
+    if (variables.after != null || !hasNoFirstState(request)) {
+      begin(resent, receive, () => finish(() => sink.complete()));
+      return;
+    }
+    // Otherwise what happens between the first attempt and the second would be missed.
+    let cursor: unknown;
+    begin(
+      CURSOR,
+      ({ data, errors }) => {
+        if (!data) fail(errors);
+        cursor = data?.updatesCursor;
+      },
+      () => {
+        variables.after = cursor;
+        if (typeof cursor === 'string') start();
+        else fail(new UnfollowableError('The server has given no cursor to begin with'));
+      },
+    );
+  }
+
+  function receive(result: LiveResult): unknown {
+    const update = updateIn(result);
+    if (!update) return sink.next(result);
+    attempts = 0;
+    refusals = 0;
+    if (update.cursor === variables.after) return;
+    variables.after = update.cursor;
+    return sink.next(result);
+  }
+
+  async function recover(cause: unknown, { verdict, retryAfterMs }: End): Promise<void> {
+    if (verdict === 'refused') {
+      refusals += 1;
+      tokens?.drop();
+    }
+    if (verdict === 'final' || refusals >= MAX_REFUSALS || (verdict === 'gap' && !onGap)) return fail(cause);
+    try {
+      if (verdict === 'gap') variables.after = await onGap?.(request);
+      else onRetry?.(cause);
+    } catch (error) {
+      return fail(error);
+    }
+    const ms = waitBefore(attempts, retryAfterMs);
+    attempts += 1;
+    // After a gap the first attempt is made at once.
+    if (verdict !== 'gap' || attempts > 1) await wait(ms, left.signal);
+    start();
+  }
+
+  try {
+    assertResumable(request);
+    start();
+  } catch (error) {
+    // Like any other end, it comes after `subscribe` has returned.
+    void Promise.resolve().then(() => fail(error));
+  }
+  return () => finish(() => sink.complete());
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}
+
+/** A source of results for Relay and urql, in the shape of an Observable. */
+export interface LiveSource<Result> {
+  subscribe(sink: { next(result: Result): void; error(error: never): void; complete(): void }): {
+    unsubscribe(): void;
+  };
+}
+
+/**
+ * For Relay: `Network.create(fetchQuery, relaySubscribe(client))`.
+ */
+export function relaySubscribe(client: LiveClient) {
+  return (
+    operation: { text?: string | null; name: string; id?: string | null },
+    variables: Record<string, unknown>,
+  ): LiveSource<never> =>
+    source(client, {
+      query: operation.text ?? '',
+      operationName: operation.name,
+      variables,
+      ...(operation.text == null && operation.id ? { extensions: { documentId: operation.id } } : {}),
+    });
+}
+
+/** For urql: `subscriptionExchange({ forwardSubscription: urqlForward(client) })`. */
+export function urqlForward(client: LiveClient) {
+  return (request: {
+    query?: string | undefined;
+    variables?: unknown;
+    extensions?: unknown;
+  }): LiveSource<never> => source(client, { ...request, query: request.query ?? '' } as LiveRequest);
+}
+
+function source(client: LiveClient, request: LiveRequest): LiveSource<never> {
+  const subscribe = client.subscribe.bind(client) as Subscribe;
+  return {
+    subscribe: (sink) => ({ unsubscribe: subscribe(request, sink as unknown as LiveSink) }),
+  };
+}

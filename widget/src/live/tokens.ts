@@ -1,0 +1,96 @@
+import type { GetToken, LiveToken } from './protocol.ts';
+
+/** A token is renewed when this share of its life is over. */
+const RENEW_AT = 0.8;
+
+/** The one token that all connections of a page or a process share. */
+export interface Tokens {
+  /** The value of `Authorization`. Asks for a token where there is none, or the last one is about to expire. */
+  authorization(): Promise<string>;
+  /** Forgets the token, which the server has refused: the next connection gets another. */
+  drop(): void;
+}
+
+/** Keeps the token of `getToken`, and renews it. However many connections wait for a token, one request asks for it. */
+export function tokens(getToken: GetToken): Tokens {
+  let asked: Promise<string> | null = null;
+  let renewAt = Number.POSITIVE_INFINITY;
+
+  async function ask(): Promise<string> {
+    const given = await getToken();
+    const { token, expiresAt }: LiveToken = typeof given === 'string' ? { token: given } : given;
+    const now = Date.now();
+    renewAt = expiresAt ? now + (new Date(expiresAt).getTime() - now) * RENEW_AT : Number.POSITIVE_INFINITY;
+    return `Bearer ${token}`;
+  }
+
+  return {
+    authorization() {
+      if (Date.now() >= renewAt) asked = null;
+      if (asked) return asked;
+      const asking = ask().catch((error: unknown) => {
+        // The next connection asks again.
+        if (asked === asking) asked = null;
+        throw error;
+      });
+      renewAt = Number.POSITIVE_INFINITY;
+      asked = asking;
+      return asking;
+    },
+    drop() {
+      asked = null;
+    },
+  };
+}
+
+/** Options for graphql-ws: `createClient({ url, ...socketOptions(token) })`. `resumable` connects again in the library's place. */
+export function socketOptions(token: Tokens) {
+  return {
+    connectionParams: async () => ({ authorization: await token.authorization() }),
+    // `resumable` ends a connection that does not answer a ping.
+    keepAlive: 12_000,
+    retryAttempts: 0,
+  };
+}
+
+/** Options for graphql-sse: `createClient({ url, ...streamOptions(token) })`. `resumable` connects again in the library's place. */
+export function streamOptions(token: Tokens) {
+  return {
+    headers: async () => ({ authorization: await token.authorization() }),
+    fetchFn: fetchWhole,
+    retryAttempts: 0,
+  };
+}
+
+/** The time without a byte after which a stream counts as lost: the server writes a comment every 12 s. */
+const SILENCE_MS = 45_000;
+
+/**
+ * Fetches, with a body that fails where it ends: a stream of events ends with `complete`, and a server that stops ends it
+ * without. The library waits for ever for a stream that has ended so while it was busy, or that is lost in silence.
+ */
+async function fetchWhole(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, init);
+  const reader = response.ok && response.body?.getReader();
+  if (!reader) return response;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const silence = setTimeout(() => reader.cancel(), SILENCE_MS);
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.error(new Error('The stream of events has ended'));
+          else controller.enqueue(value);
+        } catch (error) {
+          controller.error(error);
+        } finally {
+          clearTimeout(silence);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    // A chunk is read when it is asked for: none waits here, to be lost by the failure at the end.
+    { highWaterMark: 0 },
+  );
+  return new Response(body, response);
+}
