@@ -199,6 +199,60 @@ describe('mistakes of the caller', () => {
     expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
   });
 
+  test.each([
+    ['{ cardPayments(first: "x") { totalCount } }', 'Argument "first" got invalid value; Int cannot', 23],
+    [
+      '{ payouts(filter: { status: [PENDING, NO] }) { totalCount } }',
+      'Argument "filter" got invalid value at "filter.status[1]"; Value does not exist',
+      39,
+    ],
+    [
+      '{ payouts(filter: { no: 1 }) { totalCount } }',
+      'Argument "filter" got invalid value at "filter.no"; Field "no" is not defined',
+      21,
+    ],
+    [
+      'mutation { createCardPayment(input: { valueCents: 1.5 }) { __typename } }',
+      'Argument "input" got invalid value at "input.valueCents"; Cents must be',
+      51,
+    ],
+    [
+      'mutation { createCardPayment(input: { valueCents: 1, customer: { name: 5 } }) { __typename } }',
+      'Argument "input" got invalid value at "input.customer.name"; String cannot',
+      72,
+    ],
+    [
+      'mutation { createCardPayment(input: {}) { __typename } }',
+      'Argument "input" got invalid value; Field "CreateCardPaymentInput.valueCents" of required',
+      37,
+    ],
+    [
+      'mutation { createCardPayment(input: null) { __typename } }',
+      'Argument "input" got invalid value; Expected value of type',
+      37,
+    ],
+    [
+      'query ($n: Int = "x") { cardPayments(first: $n) { totalCount } }',
+      'Variable "$n" got invalid default value; Int cannot',
+      18,
+    ],
+    [
+      '{ cardPayments @include(if: 3) { totalCount } }',
+      'Argument "if" got invalid value; Boolean cannot',
+      29,
+    ],
+  ])('the refusal of a literal names its argument and its place: %s', async (query, says, column) => {
+    const { body } = await app.live.send(query);
+    expect(body.errors[0]).toMatchObject({
+      message: expect.stringContaining(says),
+      locations: [{ line: 1, column }],
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+    const stream = app.live.ws(query);
+    await expect(stream.data()).rejects.toMatchObject([{ message: body.errors[0].message }]);
+    await stream.close();
+  });
+
   const KEY = 'maria.silva@exemplo.com.br';
   const PAY_OUT = 'mutation ($input: RequestPayoutInput!) { requestPayout(input: $input) { __typename } }';
   const inDocument = (value: string) =>

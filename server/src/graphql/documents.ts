@@ -1,7 +1,8 @@
-import type { DocumentNode, ParseOptions, Source } from 'graphql';
+import type { DocumentNode, GraphQLError, ParseOptions, Source } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import { parseDocument, refuseTooLarge } from './limits.ts';
+import { findPlaces } from './literals.ts';
 
 /** The limit on all cached documents together. */
 const CACHE_BYTES = 8_000_000;
@@ -43,8 +44,8 @@ export function documentsPlugin(): Plugin {
       // Before the rules of GraphQL: some of them compare each field with each other.
       const refused = refuseTooLarge(document);
       if (refused.length > 0) return setResult(refused);
-      return ({ valid: isValid }) => {
-        if (!isValid) return;
+      return ({ valid: isValid, result }) => {
+        if (!isValid) return findPlaces(document, result as GraphQLError[]);
         valid.add(document);
         if (document.loc) allowed.set(document.loc.source.body, document);
       };

@@ -18,6 +18,7 @@ import {
 } from '../kernel/errors.ts';
 import { ltcText } from '../wallet/model.ts';
 import { builder } from './builder.ts';
+import { placeOf } from './literals.ts';
 
 // ── As members of result unions ─────────────────────────────────────────────────────────────────
 
@@ -253,7 +254,7 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
     return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
   if (error instanceof GraphQLError && cause instanceof GraphQLError && !isSerializationFault(error, cause)) {
     error.extensions.code = 'BAD_USER_INPUT';
-    error.message = withoutValue(error.message, cause.message);
+    error.message = placeOf(error) + withoutValue(error.message, cause.message);
     // A message may repeat the whole input.
     if (error.message.length > MAX_MESSAGE_LENGTH)
       error.message = `${error.message.slice(0, MAX_MESSAGE_LENGTH)}…`;

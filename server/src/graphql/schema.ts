@@ -24,9 +24,11 @@ import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import { isEnumType } from 'graphql';
 import { builder } from './builder.ts';
+import { locateLiterals } from './literals.ts';
 
 /** The whole schema: the imports above add the types of every slice. */
 export const schema = builder.toSchema();
+locateLiterals(schema);
 
 // An enum value of a newer version, which may use the same database during an upgrade, is shown as UNKNOWN.
 for (const type of Object.values(schema.getTypeMap())) {
