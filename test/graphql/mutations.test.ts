@@ -16,7 +16,7 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { ${PAYMENT} } } ${ERRORS} }
 }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) {
-  createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token expiresAt } ${ERRORS} }
+  createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token expiresAt expiresInSeconds } ${ERRORS} }
 }`;
 const START = `mutation ($input: StartCheckoutInput!) {
   startCheckout(input: $input) { ... on StartCheckoutSuccess { paymentToken cardPayment { ${PAYMENT} } } ${ERRORS} }
@@ -180,9 +180,16 @@ describe('createCheckoutToken', () => {
 
   test('createCheckoutToken mints reusable tokens without an expiry, and either kind with a given expiry', async () => {
     const amount = { fixedCents: 4990 };
-    expect((await mint({ amount, reusable: true })).expiresAt).toBeNull();
+    expect(await mint({ amount, reusable: true })).toMatchObject({ expiresAt: null, expiresInSeconds: null });
     expect((await mint({ amount, reusable: true, expiresInSeconds: 7200 })).expiresAt).toBe(inHours(2));
-    expect((await mint({ amount, expiresInSeconds: 60 })).expiresAt).toBe(inHours(1 / 60));
+    expect(await mint({ amount, expiresInSeconds: 60 })).toMatchObject({
+      expiresAt: inHours(1 / 60),
+      expiresInSeconds: 60,
+    });
+    const { createDashboardToken } = await app.live.request(
+      'mutation { createDashboardToken(input: { scopes: [WALLET], expiresInSeconds: 90 }) { ... on DashboardTokenSuccess { expiresInSeconds } } }',
+    );
+    expect(createDashboardToken.expiresInSeconds).toBe(90);
   });
 
   test('createCheckoutToken gives NotFoundError for an unknown product', async () => {

@@ -1,6 +1,7 @@
 import { builder } from '../graphql/builder.ts';
 import { callerOf, type RateLimitState } from '../graphql/context.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
+import { secondsLeft } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import {
@@ -112,6 +113,10 @@ const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
   (t) => ({
     token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+    expiresInSeconds: t.int({
+      description: 'Seconds until expiresAt by the server’s clock: a device’s clock may be wrong.',
+      resolve: ({ expiresAt }, _, { clock }) => secondsLeft(expiresAt, clock),
+    }),
   }),
 );
 

@@ -9,6 +9,7 @@ import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import { connectionOf, knownValue, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import { secondsLeft } from '../kernel/clock.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -102,8 +103,7 @@ builder.node(CardPaymentRef, {
     expiresInSeconds: t.int({
       description:
         'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
-      resolve: ({ expiresAt }, _, { clock }) =>
-        Math.max(0, Math.ceil((expiresAt.getTime() - clock.ms()) / 1_000)),
+      resolve: ({ expiresAt }, _, { clock }) => secondsLeft(expiresAt, clock),
     }),
     description: t.exposeString('description', { nullable: true }),
     customer: t.field({

@@ -98,6 +98,11 @@ export function secondsUntil(instant: Date, clock: Pick<Clock, 'ms'>): number {
   return Math.max(1, Math.ceil((instant.getTime() - clock.ms()) / 1_000));
 }
 
+/** Whole seconds until an instant, 0 when it is past: for countdowns. */
+export function secondsLeft(instant: Date, clock: Pick<Clock, 'ms'>): number {
+  return Math.max(0, Math.ceil((instant.getTime() - clock.ms()) / 1_000));
+}
+
 /** `instant` moved by a number of milliseconds. */
 export function plusMs(instant: Date, ms: number): Date {
   return new Date(instant.getTime() + ms);

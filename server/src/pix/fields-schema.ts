@@ -4,6 +4,7 @@ import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
+import { secondsLeft } from '../kernel/clock.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -153,8 +154,7 @@ export function pixFields<R extends PixResource>(
     expiresInSeconds: t.int({
       description:
         'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
-      resolve: (resource, _, { clock }) =>
-        Math.max(0, Math.ceil((resource.expiresAt.getTime() - clock.ms()) / 1_000)),
+      resolve: (resource, _, { clock }) => secondsLeft(resource.expiresAt, clock),
     }),
     description: t.exposeString('description', { nullable: true }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),

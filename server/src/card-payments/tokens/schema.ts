@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../events/event.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { authorized, successType } from '../../graphql/mutations.ts';
+import { secondsLeft } from '../../kernel/clock.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -85,6 +86,12 @@ const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null
   (t) => ({
     token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    expiresInSeconds: t.int({
+      nullable: true,
+      description:
+        'Seconds until expiresAt by the server’s clock, 0 when past: a device’s clock may be wrong.',
+      resolve: ({ expiresAt }, _, { clock }) => expiresAt && secondsLeft(expiresAt, clock),
+    }),
   }),
 );
 
