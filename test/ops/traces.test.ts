@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { isTracing } from '../../server/src/kernel/traces.ts';
 import { createLog } from '../../server/src/ops/log.ts';
@@ -52,7 +53,13 @@ test('One trace spans a query and its SQL as part of the caller’s trace, and n
   await app.client(LIVE_KEY, UNWANTED).request('{ wallet { balanceCents } }');
   await app.close();
 
-  expect(bodies.join()).toContain('"service.name"');
+  const { attributes } = JSON.parse(bodies[0]!).resourceSpans[0].resource;
+  const { version } = JSON.parse(readFileSync(new URL('../../server/package.json', import.meta.url), 'utf8'));
+  expect(attributes).toEqual([
+    { key: 'service.name', value: { stringValue: 'shop' } },
+    { key: 'service.version', value: { stringValue: version } },
+    { key: 'service.instance.id', value: { stringValue: expect.stringMatching(/^[0-9a-f]{24}$/) } },
+  ]);
   const logged = lines.map((line) => JSON.parse(line)).filter(({ traceId }) => traceId === THEIRS.trace);
   expect(logged).toEqual([
     expect.objectContaining({ operation: 'query wallet', outcome: 'ok' }),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -9,6 +10,11 @@ const BASE = new URL(isSource ? '../' : './', import.meta.url);
 /** The path of a file or folder that lies among the sources, such as `db/migrations`. */
 export function assetPath(name: string): string {
   return fileURLToPath(new URL(name, BASE));
+}
+
+/** The version of this program, from the package.json above the sources or the bundle. */
+export function programVersion(): string {
+  return (JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string }).version;
 }
 
 /** The path of a file that only a build creates; it may be missing. */

@@ -2,8 +2,10 @@ import type { Context, Span as OtelSpan } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { TracesConfig } from '../config.ts';
 import type { Log } from '../db/log.ts';
+import { programVersion } from '../kernel/assets.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
+import { objectId } from '../kernel/ids.ts';
 import { type Attributes, type Span, setTracer, type Tracer } from '../kernel/traces.ts';
 
 /** The limit on the last export, so that a collector that does not answer does not delay a stop. */
@@ -46,7 +48,12 @@ export async function startTraces({
   );
   const provider = new TracerProvider({
     // No attributes of the process and the machine: arguments and paths may be confidential.
-    resource: resourceFromAttributes({ 'service.name': serviceName }),
+    resource: resourceFromAttributes({
+      'service.name': serviceName,
+      'service.version': programVersion(),
+      // Not a UUID: a random PIX key is one, and no log may have any.
+      'service.instance.id': objectId(),
+    }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_MS })],
   });
