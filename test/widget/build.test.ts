@@ -34,7 +34,7 @@ describe('the minification of templates', () => {
   it('styles are minified', async () => {
     const styles = 'a {\n  --_tone: var(--psa-color, red);\n  color: var(--_tone);\n  margin: 0.50px;\n}\n';
     expect(await squeeze(`const t = css\`${styles}\`;`)).toBe(
-      'const t = css`a{--_tone:var(--psa-color,red);color:var(--_tone);margin:.5px}`;',
+      'const t = `a{--_tone:var(--psa-color,red);color:var(--_tone);margin:.5px}`;',
     );
   });
 

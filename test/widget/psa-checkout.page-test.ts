@@ -10,6 +10,10 @@ const SHOP =
 
 const fixture = openPageFixture({
   '/shop': { body: SHOP, headers: { 'content-security-policy': STRICT } },
+  '/strict': {
+    body: SHOP,
+    headers: { 'content-security-policy': STRICT.replace("connect-src 'self' ws:", "connect-src 'none'") },
+  },
   '/thank-you': { body: SHOP },
 });
 const { scenario, readScenario, until, connected, act } = fixture;
@@ -76,6 +80,31 @@ describe('on a merchant’s page with a popup blocker', () => {
     await act({ values: { status: 'PAID' } });
     await until('paid');
     expect(fixture.problems).toEqual([]);
+  });
+
+  it('a policy that refuses the endpoint is explained once in the console, and not to the payer', async () => {
+    const { page, server } = fixture;
+    const { token } = await scenario();
+    const lines: string[] = [];
+    page.on('console', (message) => lines.push(message.text()));
+    await page.goto(`${server.url}/strict`);
+    await page.evaluate((token) => {
+      const element = document.createElement('psa-checkout');
+      Object.assign(element, { endpoint: '/graphql', token, mode: 'redirect' });
+      document.body.append(element);
+    }, token);
+    const explained = page.waitForEvent('console', (message) => message.text().startsWith('<psa-checkout>'));
+    await page.click('psa-checkout');
+    expect((await explained).text()).toContain(
+      `Add ${server.url} and ${server.url.replace('http', 'ws')} to its connect-src`,
+    );
+    await until('error');
+    expect(await page.locator('psa-checkout [part=hint]').textContent()).toContain(
+      'Não conseguimos falar com o servidor',
+    );
+    await page.click('psa-checkout [part=retry-button]');
+    await until('error');
+    expect(lines.filter((line) => line.startsWith('<psa-checkout>'))).toHaveLength(1);
   });
 
   it('a link replaces a popup that the browser blocks', async () => {

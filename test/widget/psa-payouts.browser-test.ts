@@ -416,6 +416,26 @@ describe('the connection', () => {
 });
 
 describe('a token', () => {
+  it('the table starts with renewToken alone, which is called once', async () => {
+    const { token } = await post<PayoutsWorld>('/world', { count: 3 });
+    const renewToken = vi.fn(async () => token);
+    const { element } = await table({}, { token: undefined, renewToken });
+    expect(renewToken).toHaveBeenCalledOnce();
+    expect([element.token, element.payouts.length]).toEqual([token, 3]);
+  });
+
+  it('a first token that the page cannot get is asked for again', async () => {
+    const { token } = await post<PayoutsWorld>('/world', { count: 1 });
+    const renewToken = vi
+      .fn(async () => token)
+      .mockRejectedValueOnce(new Error('the server of the page is down'));
+    const { element } = await table({}, { token: undefined, renewToken }, 'error');
+    expect(element.error).toMatchObject({ code: 'network', retryable: true });
+    element.retry();
+    await shows(() => element.phase, 'ready', 5_000);
+    expect(renewToken).toHaveBeenCalledTimes(2);
+  });
+
   it('an expired token is renewed by renewToken, and the stream resumes', async () => {
     const { element, world } = await table({ count: 3 });
     const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });

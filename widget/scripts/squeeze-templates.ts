@@ -1,7 +1,7 @@
 import { transform as squeezeStyles } from 'lightningcss';
 import { type Plugin, parseSync, Visitor } from 'vite';
 
-/** Removes the indentation from html`` and css`` templates, which minifiers of JavaScript leave as they are. */
+/** Minifies html`` and css`` templates, which minifiers of JavaScript leave as they are. */
 export function squeezeTemplates(): Plugin {
   return {
     name: 'squeeze-templates',
@@ -13,6 +13,9 @@ export function squeezeTemplates(): Plugin {
           if (tag.type !== 'Identifier' || !/^(html|css)$/.test(tag.name)) return;
           const texts = quasis.map(({ value }) => value.raw);
           const squeezed = tag.name === 'html' ? squeezeMarkup(texts).map(unquote) : texts.map(squeezeCss);
+          // Without a backslash a raw text is the text itself.
+          if (tag.name === 'css' && texts.length === 1 && !texts[0]?.includes('\\'))
+            edits.push({ start: tag.start, end: tag.end, text: '' });
           quasis.forEach(({ start, end, value }, at) => {
             // Parsers differ in whether the positions include the backtick and `${`.
             const from = code.indexOf(value.raw, start);

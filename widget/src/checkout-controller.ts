@@ -16,7 +16,7 @@ import type {
   StartCheckoutInput,
 } from './operations.ts';
 import { createPaymentPage } from './payment-page.ts';
-import { attemptId, keyOf, methodOf, newVisit, type PaymentAccess } from './storage.ts';
+import { attemptId, keyOf, methodOf, newVisit, type PaymentAccess, type Visit } from './storage.ts';
 
 /** Phases in which a payment exists or is being created, so that a click creates none. */
 const STARTED: readonly CheckoutPhase[] = ['creating', 'pending', 'paid', 'refunded'];
@@ -26,7 +26,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   readonly chunks = new Chunks(this);
   readonly page = createPaymentPage(this, () => void this.refresh());
   readonly #visits = new CurrentVisit();
-  readonly #countdown = createCountdown(
+  readonly countdown = createCountdown(
     () => this.state.phase === 'pending' && this.host.isConnected,
     () => this.host.requestUpdate(),
     () => void this.refresh(),
@@ -62,11 +62,6 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     // A request that creates a payment is not aborted: the server may have created it already, and the answer is stored.
   }
 
-  /** Whole seconds until the payment expires, by the server's clock; undefined before its first answer. */
-  get remainingSeconds(): number | undefined {
-    return this.#countdown.seconds();
-  }
-
   /** The content that the shown payment has delivered. */
   get content(): DeliveredContent[] {
     const { payment } = this.state;
@@ -99,7 +94,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const { visit, cancelled } = this.#visits;
     this.#stopFollowing();
     this.#lastEventStatus = undefined;
-    this.#countdown.set();
+    this.countdown.set();
     this.method = visit?.orderCode ? methodOf(visit.orderCode) : undefined;
     this.apply({ type: 'reset' });
     if (!visit?.orderCode || !visit.paymentToken) {
@@ -174,12 +169,12 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (this.#creating) {
       this.#creating.abort();
       this.#creating = this.#starting = undefined;
-      this.report(failure('aborted', 'reset while the payment was being created'));
+      this.report(failure('aborted', 'reset during the start'));
     }
     this.#stopFollowing();
     this.page.close();
     this.#visits.forget(payment);
-    this.#countdown.set();
+    this.countdown.set();
     this.#lastEventStatus = this.method = undefined;
     this.resuming = false;
     this.apply({ type: 'reset' });
@@ -197,7 +192,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (!endpoint || !token || !method) {
       // The chunk contains the text of the error.
       await this.load().catch(() => undefined);
-      this.fail(failure('not_configured', 'endpoint, token or method is missing'));
+      this.fail(failure('not_configured', 'endpoint or token is missing'));
       return;
     }
     let visit = this.#visits.next(method, valueCents);
@@ -206,7 +201,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.#visits.save(visit);
     this.#stopFollowing();
     const opened = method === 'pix' ? undefined : this.page.open();
-    this.#countdown.set();
+    this.countdown.set();
     this.#lastEventStatus = undefined;
     this.#setMethod(method);
     this.apply({ type: 'started' });
@@ -270,14 +265,15 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** Follows the payment of the visit and those before it, until the next call. */
   async #follow(): Promise<void> {
     this.#stopFollowing();
-    const { orderCode, paymentToken, earlier = [] } = this.#visits.visit ?? {};
+    const { visit = {} as Visit } = this.#visits;
+    const { orderCode, paymentToken, earlier = [] } = visit;
     const others = earlier.filter((access) => access.orderCode !== orderCode);
     const endpoint = this.#endpoint();
     if (!(paymentToken || others[0]) || !endpoint || !this.host.isConnected) return;
     this.#following = new AbortController();
     const { signal } = this.#following;
     if (paymentToken) {
-      this.#countdown.tick();
+      this.countdown.tick();
       this.connect('connecting');
     }
     try {
@@ -287,11 +283,12 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
         void followAccess(chunk, access, options, (payment) => this.#adopt(payment, access)).then(
           () => signal.aborted || this.#forgetEarlier(access),
         );
-      if (!orderCode || !paymentToken) return;
-      const onConnection: CheckoutController['connect'] = (...connection) => this.connect(...connection);
-      const access = { orderCode, paymentToken };
-      const error = await followAccess(chunk, access, { ...options, onConnection }, (payment) =>
-        this.#applyAnswer(payment),
+      if (!paymentToken) return;
+      const error = await followAccess(
+        chunk,
+        visit as PaymentAccess,
+        { ...options, onConnection: this.connect },
+        (payment) => this.#applyAnswer(payment),
       );
       if (error && !signal.aborted) this.#failFollowing(error);
     } catch {
@@ -305,7 +302,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #stopFollowing(): void {
     this.#following?.abort();
     this.#following = this.#refreshing = undefined;
-    this.#countdown.stop();
+    this.countdown.stop();
     this.connect('idle');
   }
 
@@ -342,7 +339,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const { payment, phase } = this.state;
     if (payment !== answer) return;
     this.#visits.save({ ...(this.#visits.visit ?? newVisit()), payment });
-    this.#countdown.set(payment.expiresInSeconds);
+    this.countdown.set(payment.expiresInSeconds);
     this.host.requestUpdate();
     const previous = this.#lastEventStatus;
     if (previous !== payment.status) {
@@ -392,7 +389,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       if (type === 'online' || !['live', 'connecting'].includes(connection)) this.#resume();
       // A connection that opens brings the state itself.
       if (connection !== 'connecting') void this.refresh();
-      this.#countdown.tick();
+      this.countdown.tick();
     }
   };
 }

@@ -8,6 +8,7 @@ import {
 } from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import type { CheckoutMethod } from './methods.ts';
+import { explain } from './mistakes.ts';
 
 /** The state of a checkout; each change of it renders the element and is dispatched as an event. */
 export class CheckoutModel {
@@ -31,18 +32,20 @@ export class CheckoutModel {
     if (phase !== previous) this.emit('psa-phase-change', { phase, previous });
   }
 
-  connect(connection: CheckoutConnection, transport?: Transport): void {
+  connect = (connection: CheckoutConnection, transport?: Transport): void => {
     if (this.connection === connection) return;
     this.connection = connection;
     this.host.requestUpdate();
     this.emit('psa-connection-change', { connection, transport });
-  }
+  };
 
   fail(error: CheckoutError): void {
     this.resuming = false;
     const before = this.state;
     this.apply({ type: 'refused', error });
-    if (this.state !== before) this.report(error);
+    if (this.state === before) return;
+    if (/^(no|ne|un|pr)/.test(error.code)) explain(this.host, error);
+    this.report(error);
   }
 
   report({ code, message, retryable }: CheckoutError): void {

@@ -16,7 +16,7 @@ import {
 export class CurrentVisit {
   visit: Visit | undefined;
   /** Whether the payer came back by the cancel link of this visit's payment. */
-  cancelled = false;
+  cancelled: boolean | undefined;
   #key = '';
 
   /** Finds the visit by the attributes, the page's address or this tab's storage; returns whether it is another one. */

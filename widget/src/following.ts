@@ -27,10 +27,8 @@ export async function followAccess(
     method: methodOf(orderCode),
     orderCode,
     onUpdate(payment) {
-      if (signal.aborted) return;
       if (!isFollowable(payment)) over.abort();
       onUpdate(payment);
     },
-    onConnection: (...connection) => signal.aborted || options.onConnection(...connection),
   });
 }

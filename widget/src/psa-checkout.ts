@@ -10,6 +10,7 @@ import { first } from './locales/pt-BR.first.ts';
 import type { Labels } from './locales/texts.ts';
 import { icon, methodButtons } from './method-buttons.ts';
 import type { CheckoutMethod } from './methods.ts';
+import { explain, hasSecret } from './mistakes.ts';
 import type { CardPaymentStatus, CheckoutPayment, CustomerInput } from './operations.ts';
 import { type CheckoutMode, resolveMode } from './payment-window.ts';
 import { styles } from './psa-checkout.styles.ts';
@@ -211,6 +212,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   /** Starts a new attempt after an expiry or a failure, and repeats the same one after an error. */
   retry(): Promise<void> {
+    this.performUpdate();
     return this.#checkout.retry();
   }
 
@@ -246,6 +248,10 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     const keys = ['endpoint', 'token', 'methods', 'orderCode', 'paymentToken', 'resumeKey'] as const;
+    if (hasSecret(this)) {
+      this.token = this.paymentToken = undefined;
+      explain(this, 'secret');
+    }
     if (!this.hasUpdated || keys.some((name) => changed.has(name))) {
       this.#checkout.restore();
       void this.#checkout.readMethods();
@@ -311,7 +317,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #renderPanel(): TemplateResult {
-    const { chunks, content, state, connection, remainingSeconds } = this.#checkout;
+    const { chunks, content, state, connection, countdown } = this.#checkout;
     const { page, method, methods } = this.#checkout;
     const { payment: chunk, pix, delivered } = chunks;
     const onRetry = () => this.retry();
@@ -330,7 +336,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       connection,
       locale: this.#language?.locale,
       text: (name) => this.#text(name),
-      seconds: remainingSeconds,
+      seconds: countdown.seconds(),
       url: page.safe(),
       pix: method === 'pix' ? pix : undefined,
       delivered: content[0] && delivered?.render(html, content, (name) => this.#text(name)),

@@ -29,7 +29,6 @@ export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
   renewToken?: (() => Promise<string> | string) | undefined;
   /** Whether the shown rows must keep their order. */
   readonly freezeOrder: boolean;
-  /** Called for each payout that is new or has changed. */
   onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void;
 }
 
@@ -102,8 +101,8 @@ export class PayoutsController implements ReactiveController {
   /** Resumes the stream at its cursor, with the current token. */
   resume(): void {
     this.#running?.abort();
-    const { isConnected, token } = this.#host;
-    if (!this.#endpoint || !token) {
+    const { isConnected, token, renewToken } = this.#host;
+    if (!this.#endpoint || !(token || renewToken)) {
       // The rows must not stay visible after the token was removed.
       this.#loading?.abort();
       this.#cursor = undefined;
@@ -176,10 +175,12 @@ export class PayoutsController implements ReactiveController {
 
   // ── The loop of first page and stream ─────────────────────────────────────────────────────────
 
+  /** Loads and follows until `signal` is aborted; a new token starts a new run. */
   async #run(signal: AbortSignal): Promise<void> {
     for (let misses = 0; !signal.aborted; misses++) {
       let error: CheckoutError | undefined;
       try {
+        if (!this.#host.token && (await this.#tokens.obtain())) return;
         if (!this.#cursor) await this.#loadFirstPage(signal);
         this.#setPhase('ready');
         misses = 0;
@@ -192,7 +193,6 @@ export class PayoutsController implements ReactiveController {
       if (signal.aborted) return;
       if (error.code === 'unauthorized') {
         try {
-          // A new token starts a new run.
           if (await this.#tokens.renew(this.#host.token)) return;
         } catch (thrown) {
           error = { code: 'network', message: String(thrown), retryable: true };

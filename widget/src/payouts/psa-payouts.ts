@@ -221,7 +221,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       if (this.hasUpdated) this.#data.setView(this.view);
     }
     if (!this.hasUpdated || changed.has('endpoint')) this.#data.reload();
-    else if (changed.has('token') || changed.has('transport')) this.#data.resume();
+    else if (changed.has('token') || changed.has('transport') || (changed.has('renewToken') && !this.token))
+      this.#data.resume();
     this.#texts.use(resolveLocale(this, this.locale), this.labels, () => this.requestUpdate());
     this.#announcer.setConnection(this.#data.connection);
     this.#rows = this.#data.list.shown;

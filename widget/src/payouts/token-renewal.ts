@@ -1,3 +1,5 @@
+import type { CheckoutError } from '../checkout-state.ts';
+
 interface TokenHost {
   token?: string | undefined;
   renewToken?: (() => Promise<string> | string) | undefined;
@@ -19,6 +21,17 @@ export class TokenRenewal {
   /** The server has accepted the present token, or a user wants it to be tried again. */
   reset(): void {
     this.#untested = undefined;
+  }
+
+  /** Asks the page for the first token; returns whether the element has one now. Throws a CheckoutError. */
+  async obtain(): Promise<boolean> {
+    const host = this.#host;
+    try {
+      host.token ||= await host.renewToken?.();
+    } catch (thrown) {
+      throw { code: 'network', message: String(thrown), retryable: true } satisfies CheckoutError;
+    }
+    return Boolean(host.token);
   }
 
   /** Renews a refused token; returns whether the element has another one now. Throws the errors of `renewToken`. */

@@ -1,0 +1,122 @@
+import { expect, it, vi } from 'vitest';
+import '../../widget/src/define.ts';
+import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import { checkout, eachOnAFreshPage, failure, part, place, url } from './component.ts';
+import { waitFor } from './patience.ts';
+
+eachOnAFreshPage();
+
+/** Collects what the console shows from now on. */
+function listen() {
+  const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  return {
+    /** Waits for an explanation, and returns how many there are of it. */
+    async times(text: string): Promise<number> {
+      const count = () => error.mock.calls.filter(([line]) => String(line).includes(text)).length;
+      await waitFor(() => expect(count()).toBeGreaterThan(0));
+      return count();
+    },
+    all: () => error.mock.calls,
+  };
+}
+
+/** Clicks, waits for the error, and expects the payer to read the usual text. */
+async function refused(element: PsaCheckout, code: string): Promise<void> {
+  await element.start();
+  await element.updateComplete;
+  expect(element.error?.code).toBe(code);
+  expect(part(element, 'hint')?.textContent).toMatch(/Fale com a loja|Algo falhou|Não conseguimos/);
+}
+
+it.each(['ps_live_', 'ps_test_'])(
+  'a secret key that begins with %s is sent nowhere and explained',
+  async (prefix) => {
+    const console = listen();
+    const requests = vi.spyOn(window, 'fetch');
+    const element = await place(`${prefix}0123456789abcdef`, { methods: 'pix card' });
+    expect(element.token).toBeUndefined();
+    await refused(element, 'not_configured');
+    element.token = `${prefix}0123456789abcdef`;
+    await element.retry();
+    expect(element.token).toBeUndefined();
+    await element.updateComplete;
+    expect(JSON.stringify(requests.mock.calls)).not.toContain(prefix);
+    expect(JSON.stringify(sessionStorage)).not.toContain('456789abcdef');
+    if (prefix === 'ps_live_') expect(await console.times('secret API key')).toBe(1);
+    // Both prefixes are one mistake of this page, and the missing token is no second one.
+    expect(console.all().filter(([text]) => String(text).includes('no token'))).toEqual([]);
+  },
+);
+
+it('a secret key in place of a payment’s token is sent nowhere', async () => {
+  listen();
+  const requests = vi.spyOn(window, 'fetch');
+  const element = await place('', {
+    token: undefined,
+    orderCode: 'PSC-1',
+    paymentToken: 'ps_live_0123456789abcdef',
+  });
+  expect([element.paymentToken, element.connection]).toEqual([undefined, 'idle']);
+  expect(requests).not.toHaveBeenCalled();
+});
+
+it.each([
+  ['no token', { token: undefined }, 'it has no token'],
+  ['no endpoint', { endpoint: undefined }, 'it has no endpoint'],
+  ['an endpoint that is no address', { endpoint: 'http://' }, 'is not an address'],
+])('%s is explained once', async (_, attributes, text) => {
+  const console = listen();
+  for (const element of [await place('ps_checkout_1', attributes), await place('ps_checkout_1', attributes)])
+    await refused(element, 'not_configured');
+  expect(await console.times(text)).toBe(1);
+});
+
+it('an address that is no GraphQL endpoint is explained once', async () => {
+  const console = listen();
+  vi.spyOn(window, 'fetch').mockImplementation(async () => new Response('<!doctype html>', { status: 404 }));
+  const element = await place('ps_checkout_1', { endpoint: `${url}/page` });
+  for (let click = 0; click < 2; click += 1) {
+    await refused(element, 'protocol');
+    element.reset();
+  }
+  expect(await console.times('is not a GraphQL endpoint: it answered with HTTP 404')).toBe(1);
+});
+
+it('a server that does not let the page read its answers is explained once', async () => {
+  const console = listen();
+  // As a browser does: a request without CORS reaches the server, and its answer cannot be read.
+  vi.spyOn(window, 'fetch').mockImplementation(async (_, init) => {
+    if (init?.mode === 'no-cors') return Response.error();
+    throw new TypeError('Failed to fetch');
+  });
+  const element = await place('ps_checkout_1', { endpoint: 'https://shop.example/' });
+  await refused(element, 'network');
+  expect(await console.times('(CORS)')).toBe(1);
+});
+
+it('a token of another origin is explained once', async () => {
+  const console = listen();
+  const message = 'This token may not be used on this page';
+  const { element } = await checkout({ start: { errors: [{ ...failure('FORBIDDEN'), message }] } });
+  await refused(element, 'unauthorized');
+  expect(await console.times('allowedOrigins')).toBe(1);
+});
+
+it('an error that the page has not made is not explained', async () => {
+  const console = listen();
+  const loaded = await import('../../widget/src/explain.ts');
+  const element = await place('ps_checkout_1');
+  const errors = [
+    { code: 'unauthorized', message: 'Invalid API key', retryable: false },
+    { code: 'protocol', message: 'HTTP 429', retryable: true },
+    { code: 'not_configured', message: 'the account takes no cards', retryable: false },
+  ] as const;
+  for (const error of errors) await loaded.explain(element, error);
+  vi.spyOn(window, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
+  vi.useFakeTimers();
+  const explained = loaded.explain(element, { code: 'network', message: 'Failed to fetch', retryable: true });
+  await vi.runAllTimersAsync();
+  await explained;
+  vi.useRealTimers();
+  expect(console.all()).toEqual([]);
+});

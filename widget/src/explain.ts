@@ -1,0 +1,135 @@
+// The chunk that explains a mistake in the page that embeds an element. It is loaded when there seems to be one, and imports
+// nothing that the page has loaded. The payer never sees it: it writes to the console.
+import type { CheckoutError } from './checkout-state.ts';
+
+/** The element, as far as its page can be wrong about it. */
+interface Embedded extends Element {
+  endpoint?: string | undefined;
+  token?: string | undefined;
+}
+
+/** A secret key in the page, or an error of the element. */
+export type Problem = 'secret' | CheckoutError;
+
+/** The time in which a browser reports what a page's policy has refused. */
+const REPORT_MS = 1_000;
+
+interface Mistake {
+  cause: string;
+  fix: string;
+}
+
+const explained = new Set<string>();
+const withSecret = new WeakSet<Element>();
+
+/** Explains the mistake behind a problem once for each page, or nothing where the page has made none. */
+export async function explain(element: Embedded, problem: Problem): Promise<void> {
+  const mistake = await findMistake(element, problem);
+  if (!mistake) return;
+  const { cause, fix } = mistake;
+  const name = element.localName;
+  const text = `<${name}>: ${cause}\n${fix}\nMore: docs/${name}.md#mistakes in the package @psa/checkout`;
+  if (explained.has(text)) return;
+  explained.add(text);
+  console.error(text, element);
+}
+
+function findMistake(
+  element: Embedded,
+  problem: Problem,
+): Mistake | undefined | Promise<Mistake | undefined> {
+  if (problem === 'secret') {
+    withSecret.add(element);
+    return {
+      cause:
+        'its token is a secret API key (ps_live_… or ps_test_…). It was sent nowhere, but everybody who loads this page can read it.',
+      fix: 'Revoke the key now. Create a token with it on your server, and give the page that token alone.',
+    };
+  }
+  const endpoint = element.endpoint ?? '';
+  const { code, message } = problem;
+  if (code === 'not_configured') return withSecret.has(element) ? undefined : missing(element);
+  if (code === 'unauthorized' && message.includes('may not be used on this page'))
+    return {
+      cause: `the allowedOrigins of its token do not have the origin of this page, ${location.origin}.`,
+      fix: 'Create the token with this origin, or without allowedOrigins.',
+    };
+  if (code === 'protocol' && /^HTTP (2..|404|405)$/.test(message))
+    return {
+      cause: `${endpoint} is not a GraphQL endpoint: it answered with ${message} and no GraphQL response.`,
+      fix: 'Set the attribute endpoint to the address of /graphql of your server.',
+    };
+  return code === 'network' ? findBlocked(endpoint) : undefined;
+}
+
+/** Names what the element needs for a click and does not have. */
+function missing({ endpoint, token }: Embedded): Mistake | undefined {
+  if (!endpoint)
+    return {
+      cause: 'it has no endpoint.',
+      fix: 'Set the attribute endpoint to the address of /graphql of your server.',
+    };
+  if (!URL.canParse(endpoint, document.baseURI))
+    return {
+      cause: `its endpoint “${endpoint}” is not an address.`,
+      fix: 'Set it to one, such as /graphql.',
+    };
+  if (!token)
+    return {
+      cause: 'it has no token.',
+      fix: 'Create a token on your server, and set the attribute token to it.',
+    };
+  return;
+}
+
+/**
+ * Tells a server or a policy that refuses this page from a server that cannot be reached. The first request carries no token,
+ * and its answer cannot be read; where the second one, which can, fails all the same, the browser has refused it.
+ */
+async function findBlocked(endpoint: string): Promise<Mistake | undefined> {
+  const url = new URL(endpoint || '/', document.baseURI);
+  if (location.protocol === 'https:' && url.protocol === 'http:')
+    return {
+      cause: `this page is https and its endpoint ${url} is http, which browsers block.`,
+      fix: 'Serve the endpoint by https.',
+    };
+  const credentials = 'omit';
+  const refusal = policyRefusal(url.href);
+  try {
+    await fetch(url, { mode: 'no-cors', credentials });
+  } catch {
+    if (await refusal)
+      return {
+        cause: `the Content-Security-Policy of this page does not allow requests to ${url}.`,
+        fix: `Add ${connectSources(url)} to its connect-src.`,
+      };
+    return;
+  }
+  if (url.origin === location.origin) return;
+  const headers = { 'content-type': 'application/json' };
+  return fetch(url, { method: 'POST', headers, body: '{"query":"{__typename}"}', credentials }).then(
+    () => undefined,
+    () => ({
+      cause: `${url} does not let pages of ${location.origin} read its answers (CORS).`,
+      fix: 'Set endpoint to the address of /graphql. A proxy in front of it must pass OPTIONS requests and the headers access-control-* on.',
+    }),
+  );
+}
+
+/** Tells whether the page's policy refuses the next request to an address. */
+function policyRefusal(href: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (refused: boolean) => {
+      clearTimeout(timer);
+      removeEventListener('securitypolicyviolation', listener);
+      resolve(refused);
+    };
+    const listener = ({ blockedURI }: SecurityPolicyViolationEvent) => blockedURI === href && done(true);
+    const timer = setTimeout(done, REPORT_MS, false);
+    addEventListener('securitypolicyviolation', listener);
+  });
+}
+
+function connectSources({ origin }: URL): string {
+  return `${origin} and ${origin.replace(/^http/, 'ws')}`;
+}

@@ -1,0 +1,18 @@
+import type { Problem } from './explain.ts';
+
+/** Explains in the console what a mistake in the page may have caused; see explain.ts. */
+export function explain(element: Element, problem: Problem): void {
+  // Where the chunk does not load, the element does what it can without the explanation.
+  import('./explain.ts').then((chunk) => chunk.explain(element, problem)).catch(() => undefined);
+}
+
+/** Tells whether a token is an API key, which no page may have. */
+export function hasSecret({
+  token,
+  paymentToken,
+}: {
+  token?: string | undefined;
+  paymentToken?: string | undefined;
+}): boolean {
+  return /(^| )ps_(live|test)_/.test(`${token} ${paymentToken}`);
+}
