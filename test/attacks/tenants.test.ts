@@ -110,6 +110,11 @@ const withOwn =
 const PLACES: Record<string, Attack> = {
   'Query.cardPayment(orderCode)': each('orderCode', 'orderCode'),
   'Query.cardPayments(after)': each('cardPayments', 'after'),
+  'Query.cardPayments(before)': withOwn('cardPayments', 'before', () => ({ last: 2 })),
+  'Query.cardPayments(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.cardPayments(filter.reference)': (other) =>
+    other.orderCode.map((id) => ({ filter: { reference: id } })),
   'Query.charge(chargeId)': each('chargeId', 'chargeId'),
   'Query.charges(after)': each('charges', 'after'),
   'Query.charges(before)': withOwn('charges', 'before', () => ({ last: 2 })),

@@ -565,7 +565,7 @@ describeOnDatabase('card payments', (open) => {
       });
 
       const log = await events(core);
-      const { items } = await core.cardPayments.list(core.tenant, { first: 100 });
+      const { items } = await core.cardPayments.list(core.tenant, { end: 'first', limit: 100 });
       let held = 0;
       for (const { payment } of items) {
         const own = log.filter(({ resourceId }) => resourceId === payment.orderCode);

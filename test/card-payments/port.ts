@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CardDetails } from '../../server/src/card-payments/hosted-checkout.ts';
-import type { CardPayment, CheckoutGrant } from '../../server/src/card-payments/model.ts';
+import type { CardPayment, CardPaymentFilter, CheckoutGrant } from '../../server/src/card-payments/model.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -141,11 +142,18 @@ export function describePort(start: StartPortFixture): void {
       const { cardPayments, tenant } = merchant;
       const codes: string[] = [];
       for (let count = 0; count < 5; count += 1) codes.unshift(await create(merchant));
-      const first = await cardPayments.list(tenant, { first: 2 });
+      const first = await cardPayments.list(tenant, { end: 'first', limit: 2 });
       await create(merchant);
-      const second = await cardPayments.list(tenant, { first: 3, after: first.items.at(-1)!.place });
+      const second = await cardPayments.list(tenant, {
+        end: 'first',
+        limit: 3,
+        after: first.items.at(-1)!.place,
+      });
       expect([...first.items, ...second.items].map(({ payment }) => payment.orderCode)).toEqual(codes);
-      expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
+      expect([first.more, second.more]).toEqual([true, false]);
+      const last = await cardPayments.list(tenant, { end: 'last', limit: 2, before: first.items[1]!.place });
+      expect(last.items.map(({ payment }) => payment.orderCode).at(-1)).toBe(codes[0]);
+      expect([last.items.length, last.more]).toEqual([2, false]);
     });
 
     test('Card payments are listed by offset too, with the total', async () => {
@@ -173,11 +181,26 @@ export function describePort(start: StartPortFixture): void {
       await pay(merchant, failed, declinedForGood());
       await later(merchant, failed);
       const codes = async (status: readonly ('pending' | 'paid' | 'failed' | 'refunded')[]) => {
-        const { items } = await cardPayments.list(tenant, { first: 10, status });
+        const { items } = await cardPayments.list(tenant, { end: 'first', limit: 10, status });
         expect(await cardPayments.count(tenant, { status })).toBe(items.length);
         return items.map(({ payment }) => payment.orderCode);
       };
       expect(await codes(['paid'])).toEqual([paid]);
+      const filtered = async (filter: CardPaymentFilter) => {
+        const { items } = await cardPayments.list(tenant, { end: 'first', limit: 10, ...filter });
+        const backwards = await cardPayments.list(tenant, { end: 'last', limit: 10, ...filter });
+        expect(backwards.items).toEqual(items);
+        expect(await cardPayments.count(tenant, filter)).toBe(items.length);
+        return items.map(({ payment }) => payment.orderCode);
+      };
+      const { paidAt, createdAt } = (await cardPayments.find(tenant, paid))!;
+      expect(await filtered({ paidAfter: paidAt!, paidBefore: plusMs(paidAt!, 1) })).toEqual([paid]);
+      expect(await filtered({ paidBefore: paidAt! })).toEqual([]);
+      expect(await filtered({ refundedAfter: createdAt! })).toEqual([]);
+      expect(await filtered({ createdAfter: createdAt!, reference: pending })).toEqual([pending]);
+      expect(await filtered({ createdBefore: createdAt! })).not.toContain(paid);
+      expect(await filtered({ amountCents: 1 })).toEqual([]);
+      expect(await filtered({ externalId: 'none', customer: { email: 'ana@example.com' } })).toEqual([]);
       expect(await codes(['pending', 'failed'])).toEqual([failed, pending]);
       expect(await codes(['refunded'])).toEqual([]);
       expect(await codes([])).toEqual([]);

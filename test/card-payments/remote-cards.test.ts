@@ -121,9 +121,9 @@ describe('a card payment, created at the service', () => {
     expect(replayed).toBe(false);
     expect(await events()).toEqual([['card_payment.pending', null, payment.orderCode]]);
     expect(facade.polledResources).toContain('card_payment');
-    expect((await person.list(tenant, { first: 10 })).items.map(({ payment: each }) => each)).toEqual([
-      payment,
-    ]);
+    expect(
+      (await person.list(tenant, { end: 'first', limit: 10 })).items.map(({ payment: each }) => each),
+    ).toEqual([payment]);
     expect(await person.count(tenant, { status: ['paid'] })).toBe(0);
   });
 
@@ -326,7 +326,9 @@ describe('a creation whose answer was lost', () => {
       clock.advance(MINUTE);
       await facade.work.settled();
     }
-    const found = (await person.list(tenant, { first: 10 })).items.map(({ payment }) => payment);
+    const found = (await person.list(tenant, { end: 'first', limit: 10 })).items.map(
+      ({ payment }) => payment,
+    );
     expect(found.map(({ externalId }) => externalId).sort()).toEqual(orders);
     expect(found.map(({ orderCode }) => orderCode).sort()).toEqual(
       made.map(({ orderCode }) => orderCode).sort(),
@@ -629,7 +631,7 @@ describe('a webhook of a card payment', () => {
     await webhook(paid);
     await webhook({ orderCode: 'P1', status: 'pending', amount: 8.2 });
     expect(await events()).toEqual([['card_payment.paid', null, 'P1']]);
-    expect((await person.list(tenant, { first: 1 })).items[0]!.payment).toMatchObject({
+    expect((await person.list(tenant, { end: 'first', limit: 1 })).items[0]!.payment).toMatchObject({
       ...{ amountCents: 820, status: 'paid', checkoutUrl: null },
     });
   });

@@ -616,11 +616,26 @@ describeOnDatabase('A page', (open) => {
         [`of charges ${name}, its total`, (db, of) => chargeTable.count(db, of, filter)],
       ]),
     ),
-    'of card payments': (db, of) => listCardPayments(db, of, page),
+    'of card payments': (db, of) => listCardPayments(db, of, { end: 'first', limit: 51 }),
     'of card payments of rare statuses': (db, of) =>
-      listCardPayments(db, of, { ...page, status: ['failed', 'expired'] }),
+      listCardPayments(db, of, { end: 'first', limit: 51, status: ['failed', 'expired'] }),
     'of card payments of a rare status and a common one, from the middle': (db, of) =>
-      listCardPayments(db, of, { before: middle, limit: 51, status: ['failed', 'paid'] }),
+      listCardPayments(db, of, { end: 'first', after: middle, limit: 51, status: ['failed', 'paid'] }),
+    ...Object.fromEntries(
+      Object.entries({ ...detailed, ...ofCustomers, 'created long ago': created }).flatMap(
+        ([name, filter]): [string, Ask][] => [
+          [
+            `of card payments ${name}`,
+            (db, of) => listCardPayments(db, of, { end: 'first', limit: 51, ...filter }),
+          ],
+          [`of card payments ${name}, its total`, (db, of) => countCardPayments(db, of, filter)],
+        ],
+      ),
+    ),
+    'of what was observed of card payments created long ago': (db, of) =>
+      listMirroredRange(db, of, 'card_payment', {
+        ...{ end: 'first', limit: 51, period: {}, details: created, allOf: null },
+      }),
     'of card payments, its total': (db, of) => countCardPayments(db, of, {}),
     'of card payments of a common status, its total': (db, of) =>
       countCardPayments(db, of, { status: ['paid'] }),
@@ -685,7 +700,7 @@ describeOnDatabase('A page', (open) => {
     const window = { limit: 50, offset };
     const all: Record<string, Ask> = {
       payouts: (db, of) => listPayouts(db, of, { end: 'first', ...window }),
-      'card payments': (db, of) => listCardPayments(db, of, { before: null, ...window }),
+      'card payments': (db, of) => listCardPayments(db, of, { end: 'first', ...window }),
       payments: (db, of) => paymentTable.list(db, of, { end: 'first', ...window }),
       products: (db, of) => listProducts(db, of, { before: null, ...window }),
       subaccounts: (db, of) => listSubaccounts(db, of, window),
@@ -858,7 +873,7 @@ describeOnDatabase('A page', (open) => {
 
   test('A page of statuses that are named twice shows each row once', async () => {
     const status = ['failed', 'failed'] as const;
-    const found = await listCardPayments(database.sql, tenant, { before: null, limit: 100, status });
+    const found = await listCardPayments(database.sql, tenant, { end: 'first', limit: 100, status });
     expect(new Set(found.map(({ place }) => place)).size).toBe(found.length);
     const [ofOne] = await listPayoutsOfEach(
       database.sql,

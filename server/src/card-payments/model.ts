@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
+import type { DetailFilter } from '../kernel/list-filter.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import { taxIdText } from '../kernel/tax-id.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -252,9 +253,24 @@ export const MAX_DECLINED_CHARGES = 5;
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface CardPaymentPage<P extends CardPayment = CardPayment> {
-  /** Payments, newest first, each with its position in the list, which `after` takes. */
+  /** Payments, newest first, each with its position in the list, which `after` and `before` take. */
   items: { place: number; payment: P }[];
-  hasNextPage: boolean;
+  /** Whether there are others in the direction of reading. */
+  more: boolean;
+}
+
+export interface CardPaymentFilter extends DetailFilter {
+  status?: readonly CardPaymentStatus[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+export interface CardPaymentRange extends CardPaymentFilter {
+  end: 'first' | 'last';
+  limit: number;
+  after?: number | undefined;
+  before?: number | undefined;
 }
 
 /** The port of card payments. The embedded service knows every payment completely. */
@@ -291,13 +307,10 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
   findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(P | null)[]>;
   /** Finds a payment with the version of the tenant's log at which its state holds. */
   findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: P } | null>;
-  list(
-    tenant: Tenant,
-    page: { first: number; after?: number | undefined; status?: readonly CardPaymentStatus[] | undefined },
-  ): Promise<CardPaymentPage<P>>;
+  list(tenant: Tenant, range: CardPaymentRange): Promise<CardPaymentPage<P>>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
-  count(tenant: Tenant, filter: { status?: readonly CardPaymentStatus[] | undefined }): Promise<number>;
+  count(tenant: Tenant, filter: CardPaymentFilter): Promise<number>;
 }
 
 /** An attempt to charge a card. */

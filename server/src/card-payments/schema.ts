@@ -8,7 +8,7 @@ import {
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import {
   IdempotencyError,
@@ -23,6 +23,7 @@ import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import { refundableCents } from '../receiving/model.ts';
 import { methodsOf, orderTokenOf } from './checkout/model.ts';
+import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
@@ -195,16 +196,6 @@ const CardPaymentConnection = builder.connectionObject(
 
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The filter of lists by the payer, as the payment names it. */
-export const CustomerFilter = builder.inputType('CustomerFilter', {
-  description: 'A customer as the payment names it, by exactly one of the two.',
-  isOneOf: true,
-  fields: (t) => ({
-    email: t.string({ description: 'The whole e-mail address, as it was given.' }),
-    externalId: t.string({ description: 'Your own name for the customer, as it was given.' }),
-  }),
-});
-
 builder.queryFields((t) => ({
   cardPayment: t.field({
     type: CardPaymentRef,
@@ -215,29 +206,29 @@ builder.queryFields((t) => ({
   }),
   cardPayments: t.field({
     type: CardPaymentConnection,
-    description: 'Newest first.',
+    description:
+      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where left out.' }),
+      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
       after: t.arg.string(),
+      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
+      before: t.arg.string(),
       status: t.arg({ type: [CardPaymentStatusEnum] }),
+      filter: t.arg({ type: CardPaymentFilterInput }),
     },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'card_payments.read');
       const status = args.status?.map((each) => knownValue<CardPaymentStatus>(each, 'status'));
-      const first = pageSize(args.first);
+      const filter = { ...filterOf(args.filter), status };
       const cursors = context.listCursors('cardPayments');
-      const after = placeArgument(cursors, args.after);
-      const { items, hasNextPage } = await context.services.cardPayments.list(caller.tenant, {
-        first,
-        after,
-        status,
-      });
+      const range = rangeOf(cursors, args);
+      const { cardPayments } = context.services;
+      const { items, more } = await cardPayments.list(caller.tenant, { ...filter, ...range });
       const nodes = items.map(({ place, payment }) => ({ place, node: payment }));
       return connectionOf(cursors, nodes, {
-        hasNextPage,
-        hasPreviousPage: after !== undefined,
-        total: () => context.services.cardPayments.count(caller.tenant, { status }),
+        ...pagesBeside(range, more),
+        total: () => cardPayments.count(caller.tenant, filter),
       });
     },
   }),

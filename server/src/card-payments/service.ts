@@ -189,16 +189,19 @@ export function createCardPaymentService({
     findMany,
     findWithVersion: (tenant, orderCode) => selectWithHead(database.sql, tenant, orderCode),
 
-    async list(tenant, { first, after, status }) {
-      const page = { before: after ?? null, limit: first + 1, status };
+    async list(tenant, range) {
+      const { end, limit } = range;
+      const page = { ...range, limit: limit + 1 };
       const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
         listCardPayments(database.sql, tenant, page),
       );
-      return { items: items.slice(0, first), hasNextPage: items.length > first };
+      const more = items.length > limit;
+      // One row more than the page was read, at its far end.
+      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
     },
     async listPage(tenant, { limit, offset }) {
       const [rows, total] = await Promise.all([
-        listCardPayments(database.sql, tenant, { before: null, limit, offset }),
+        listCardPayments(database.sql, tenant, { end: 'first', limit, offset }),
         countCardPayments(database.sql, tenant, {}),
       ]);
       return { items: rows.map(({ payment }) => payment), total };

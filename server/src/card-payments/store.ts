@@ -1,9 +1,15 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList, selectPage } from '../db/lists.ts';
+import { countFiltered, isOfCustomer, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { type CardPaymentStatus, isOrderCode, type StoredCardPayment } from './model.ts';
+import { PAYMENT_STATUSES } from '../receiving/model.ts';
+import {
+  type CardPaymentFilter,
+  type CardPaymentRange,
+  isOrderCode,
+  type StoredCardPayment,
+} from './model.ts';
 
 // A text that is no order code is not queried: it is in no row, and Postgres rejects one with U+0000.
 
@@ -114,39 +120,50 @@ export async function selectPaidOfOrder(
   return found.flatMap((rows) => (rows ? rows.map(toCardPayment) : []));
 }
 
-/** Lists payments, newest first: `limit` of those older than the number `before`, without the first `offset`. */
+/** Lists the first or the last `limit` of the range, newest first. */
 export async function listCardPayments(
   sql: Sql,
   tenant: Tenant,
-  {
-    before,
-    limit,
-    offset = 0,
-    status,
-  }: {
-    before: number | null;
-    limit: number;
-    offset?: number;
-    status?: readonly CardPaymentStatus[] | undefined;
-  },
+  { end, limit, offset, after, before, ...filter }: CardPaymentRange & { offset?: number },
 ): Promise<{ place: number; payment: StoredCardPayment }[]> {
-  const rows = await selectPage<Selectable<Tables['card_payment']>>(sql, tenant, {
-    table: 'card_payment',
-    where: before === null ? [] : [raw<boolean>`number < ${before}`],
-    oneOf: { status },
-    order: ['number'],
-    limit,
-    offset,
-  });
+  const rows = await selectFiltered<Selectable<Tables['card_payment']>>(
+    sql,
+    tenant,
+    'card_payment',
+    conditionsOf(filter),
+    { end, limit, offset, after, before },
+  );
   return rows.map((row) => ({ place: row.number, payment: toCardPayment(row) }));
 }
 
-export function countCardPayments(
-  sql: Sql,
-  tenant: Tenant,
-  { status }: { status?: readonly CardPaymentStatus[] | undefined },
-): Promise<number> {
-  return countList(sql, tenant, { list: 'card_payment', status });
+export function countCardPayments(sql: Sql, tenant: Tenant, filter: CardPaymentFilter): Promise<number> {
+  const { status } = filter;
+  // The counters of card payments know no instants.
+  return countFiltered(sql, tenant, 'card_payment', conditionsOf(filter), { status });
+}
+
+function conditionsOf({
+  status,
+  externalId,
+  reference,
+  amountCents,
+  customer,
+  ...filter
+}: CardPaymentFilter): ListConditions {
+  return {
+    oneOf: { status: { asked: status, all: PAYMENT_STATUSES } },
+    periods: [
+      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
+      ['paid_at', { from: filter.paidAfter, before: filter.paidBefore }],
+      ['refunded_at', { from: filter.refundedAfter, before: filter.refundedBefore }],
+    ],
+    where: [
+      ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
+      ...(reference === undefined ? [] : [raw<boolean>`order_code = ${reference}`]),
+      ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
+      ...(customer === undefined ? [] : [isOfCustomer(customer)]),
+    ],
+  };
 }
 
 export async function saveCardPayments(

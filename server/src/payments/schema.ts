@@ -6,13 +6,8 @@ import {
   seesCustomer,
 } from '../access/model.ts';
 import { methodsOf, orderTokenOf } from '../card-payments/checkout/model.ts';
-import {
-  CustomerFilter,
-  CustomerInput,
-  CustomerRef,
-  EXTERNAL_ID,
-  StartCheckoutInput,
-} from '../card-payments/schema.ts';
+import { CustomerFilter } from '../card-payments/filter-schema.ts';
+import { CustomerInput, CustomerRef, EXTERNAL_ID, StartCheckoutInput } from '../card-payments/schema.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';

@@ -126,7 +126,7 @@ export function createControls({
     delayTransfer: (tenant, id, until) => apply(tenant, id, () => bank.delay(id, until)),
 
     async refundable(tenant) {
-      const { items } = await cardPayments.list(tenant, { first: MAX_LINES, status: ['paid'] });
+      const { items } = await cardPayments.list(tenant, { end: 'first', limit: MAX_LINES, status: ['paid'] });
       return items.map(({ payment: { orderCode, amountCents, description, paidAt } }) => ({
         orderCode,
         amountCents,

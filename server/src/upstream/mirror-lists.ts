@@ -6,13 +6,19 @@ import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
+/** Conditions on a state; by its creation where the row does not have that instant. */
+export interface StateFilter extends DetailFilter {
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
 /** A filter of mirrored resources that have an instant: by any of these parents and statuses, and by a period. */
 export interface RangeFilter {
   parent?: readonly string[] | undefined;
   status?: readonly string[] | undefined;
   period: Period;
   /** Conditions on the state itself. */
-  details?: DetailFilter | undefined;
+  details?: StateFilter | undefined;
 }
 
 /** A part of the mirror, the last first seen first: the first or the last `limit` behind `after` and before `before`. */
@@ -107,12 +113,13 @@ function valuesOf({ parent, status }: Pick<RangeFilter, 'parent' | 'status'>): R
   ];
 }
 
-type StateInstant = 'paidAt' | 'refundedAt';
+type StateInstant = 'createdAt' | 'paidAt' | 'refundedAt';
 
 /** The last instant of a state that a period restricts, by which a list is then ordered; null without one. */
-function instantOf(details: DetailFilter = {}): StateInstant | null {
+function instantOf(details: StateFilter = {}): StateInstant | null {
   if (details.refundedAfter || details.refundedBefore) return 'refundedAt';
-  return details.paidAfter || details.paidBefore ? 'paidAt' : null;
+  if (details.paidAfter || details.paidBefore) return 'paidAt';
+  return details.createdAfter || details.createdBefore ? 'createdAt' : null;
 }
 
 function stateOf(member: StateInstant): RawBuilder<unknown> {
@@ -138,7 +145,7 @@ function boundsByState(
 }
 
 /** The conditions on a state. An instant of it is text, which sorts as the instants do; each has an index. */
-function conditionsOf(details: DetailFilter = {}): RawBuilder<boolean>[] {
+function conditionsOf(details: StateFilter = {}): RawBuilder<boolean>[] {
   const { externalId, reference, amountCents, customer } = details;
   const has = (member: string, value: string) => raw<boolean>`snapshot ->> ${raw.lit(member)} = ${value}`;
   const period = (member: string, from: Date | undefined, before: Date | undefined) => [
@@ -156,6 +163,7 @@ function conditionsOf(details: DetailFilter = {}): RawBuilder<boolean>[] {
       : Object.entries(customer).map(
           ([member, value]) => raw<boolean>`snapshot -> 'customer' ->> ${raw.lit(member)} = ${value}`,
         )),
+    ...period('createdAt', details.createdAfter, details.createdBefore),
     ...period('paidAt', details.paidAfter, details.paidBefore),
     ...period('refundedAt', details.refundedAfter, details.refundedBefore),
   ];

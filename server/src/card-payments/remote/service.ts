@@ -4,11 +4,17 @@ import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { pollInterval } from '../../receiving/poll-interval.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
+import { countMirroredRange, listMirroredRange, type RangeFilter } from '../../upstream/mirror-lists.ts';
 import { countMirrored, listMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import { notOffered } from '../../upstream/responses.ts';
-import { type CardPaymentService, isAnyOrderCode, type SoldProduct } from '../model.ts';
+import {
+  type CardPaymentFilter,
+  type CardPaymentService,
+  isAnyOrderCode,
+  type SoldProduct,
+} from '../model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../wire.ts';
 import { createCardPaymentRequests } from './commands.ts';
 import { cardPaymentFamily, observationOf, paymentOf } from './mirror.ts';
@@ -43,7 +49,7 @@ export function createRemoteCardPayments(
   });
   const { findMany } = lookups;
   const requests = createCardPaymentRequests({ ...facade, endpoints, mirror, lookUp: lookups.lookUp });
-  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirrored>>>();
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirroredRange>>>();
 
   return {
     serviceFor: (requester) => ({
@@ -56,15 +62,14 @@ export function createRemoteCardPayments(
       find: async (tenant, orderCode) => (await findMany(tenant, [orderCode], requester))[0] ?? null,
       findMany: (tenant, orderCodes) => findMany(tenant, orderCodes, requester),
       findWithVersion: (tenant, orderCode) => lookups.findWithVersion(tenant, orderCode, requester),
-      async list(tenant, { first, after, status }) {
-        const page = { before: after ?? null, limit: first + 1, ...(status && { status }) };
-        const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
-          listMirrored(sql, tenant, 'card_payment', page),
+      async list(tenant, { end, limit, after, before, ...filter }) {
+        const range = { end, limit: limit + 1, after, before, ...rangeOf(filter) };
+        const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(range)}`, () =>
+          listMirroredRange(sql, tenant, 'card_payment', { ...range, allOf: null }),
         );
-        const items = rows
-          .slice(0, first)
-          .map((row) => ({ place: row.place, payment: paymentOf(row.observed) }));
-        return { items, hasNextPage: rows.length > first };
+        const more = rows.length > limit;
+        const shown = !more || end === 'last' ? rows.slice(-limit) : rows.slice(0, limit);
+        return { items: shown.map((row) => ({ place: row.place, payment: paymentOf(row.observed) })), more };
       },
       async listPage(tenant, { limit, offset }) {
         const [rows, total] = await Promise.all([
@@ -73,7 +78,7 @@ export function createRemoteCardPayments(
         ]);
         return { items: rows.map((row) => paymentOf(row.observed)), total };
       },
-      count: (tenant, { status }) => countMirrored(sql, tenant, 'card_payment', { status }),
+      count: (tenant, filter) => countMirroredRange(sql, tenant, 'card_payment', rangeOf(filter)),
     }),
 
     poll: lookups.poll,
@@ -92,4 +97,9 @@ export function createRemoteCardPayments(
 
     requests: requests.kinds,
   };
+}
+
+/** The mirror has the instants of a card payment in its state alone. */
+function rangeOf({ status, ...details }: CardPaymentFilter): RangeFilter {
+  return { status, period: {}, details };
 }
