@@ -28,9 +28,9 @@ afterAll(async () => {
 const ERRORS = `__typename ... on UserError { message code } ... on ValidationError { fields { path } }
   ... on PermissionError { requiresAnyOf }`;
 const CREATE = `mutation ($input: CreateSubaccountInput!) { result: createSubaccount(input: $input) {
-  ... on SubaccountSuccess { replayed subaccount { id subaccountId name externalId balanceCents createdAt } } ${ERRORS} } }`;
+  ... on SubaccountSuccess { replayed subaccount { id subaccountId name externalId balanceCents createdAt } entry { refId } } ${ERRORS} } }`;
 const TRANSFER = `mutation ($input: TransferToSubaccountInput!) { result: transferToSubaccount(input: $input) {
-  ... on SubaccountSuccess { replayed subaccount { balanceCents } }
+  ... on SubaccountSuccess { replayed subaccount { balanceCents } entry { kind refId amountCents balanceAfterCents } }
   ... on InsufficientFundsError { requestedCents withdrawableCents balanceCents disputeBlockedCents subaccountsBalanceCents cryptoBalanceLtc }
   ${ERRORS} } }`;
 const PAYOUT = `id payoutId withdrawalId code subaccountId status guidance reversed amountCents feeCents platformFeeCents
@@ -82,6 +82,7 @@ describe('subaccounts', () => {
     expect(await ask(app.live, CREATE, input)).toEqual({
       __typename: 'SubaccountSuccess',
       subaccount,
+      entry: null,
       replayed: true,
     });
     expect(await ask(app.live, CREATE, { ...input, name: 'Ana' })).toMatchObject({
@@ -90,11 +91,18 @@ describe('subaccounts', () => {
     });
     const { subaccountId } = subaccount;
     const transfer = { subaccountId, amountCents: 10_000, idempotencyKey: 'repasse-1' };
+    const entry = {
+      kind: 'TRANSFER_IN',
+      refId: expect.stringMatching(/^rep_/),
+      amountCents: 10_000,
+      balanceAfterCents: 10_000,
+    };
     expect(await ask(app.live, TRANSFER, transfer)).toMatchObject({
       replayed: false,
       subaccount: { balanceCents: 10_000 },
+      entry,
     });
-    expect(await ask(app.live, TRANSFER, transfer)).toMatchObject({ replayed: true });
+    expect(await ask(app.live, TRANSFER, transfer)).toMatchObject({ replayed: true, entry });
     expect(await ask(app.live, TRANSFER, { ...transfer, amountCents: 1 })).toMatchObject({
       __typename: 'IdempotencyError',
     });

@@ -181,9 +181,18 @@ const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput',
   }),
 });
 
-const SubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount }>('SubaccountSuccess', (t) => ({
-  subaccount: t.expose('subaccount', { type: SubaccountRef }),
-}));
+const SubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount; entry?: StatementEntry }>(
+  'SubaccountSuccess',
+  (t) => ({
+    subaccount: t.expose('subaccount', { type: SubaccountRef }),
+    entry: t.field({
+      type: StatementEntryRef,
+      nullable: true,
+      description: 'The transfer in the subaccount’s statement; null of createSubaccount.',
+      resolve: ({ entry }) => entry ?? null,
+    }),
+  }),
+);
 
 builder.mutationFields((t) => ({
   createSubaccount: t.field({
