@@ -71,6 +71,30 @@ function changesOf(plant: (description: Any) => void): string[] {
 }
 
 describe('The comparison of the REST description', () => {
+  it('The comparison of the REST description reports an event that is not sent any more, and a member that it lost', () => {
+    const body = (...members: string[]) => ({
+      type: 'object',
+      properties: Object.fromEntries(members.map((member) => [member, { type: 'string' }])),
+      required: members,
+    });
+    const sends = (events: Record<string, object>): Description => ({
+      ...REST,
+      webhooks: Object.fromEntries(
+        Object.entries(events).map(([event, schema]) => [
+          event,
+          { post: { requestBody: { content: { 'application/json': { schema } } } } },
+        ]),
+      ),
+    });
+    const before = sends({ 'payment.paid': body('event', 'paidAt'), 'payment.failed': body('event') });
+    const after = sends({ 'payment.paid': body('event', 'more'), 'payment.expired': body('event') });
+    expect(findBreakingRestChanges(before, after).map(({ name }) => name)).toEqual([
+      'webhooks/payment.paid: paidAt',
+      'webhooks/payment.failed',
+    ]);
+    expect(findBreakingRestChanges(REST, before)).toEqual([]);
+  });
+
   it('The comparison of the REST description finds nothing where nothing has changed', () => {
     expect(findBreakingRestChanges(REST, structuredClone(REST))).toEqual([]);
   });
