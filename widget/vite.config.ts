@@ -27,6 +27,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
             'define-payouts': here('src/payouts/define.ts'),
             live: here('src/live/live.ts'),
             resume: here('src/live/resume.ts'),
+            server: here('src/server/server.ts'),
           },
           formats: ['es'],
         },

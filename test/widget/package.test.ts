@@ -23,6 +23,14 @@ const NAMES: Record<string, string> = {
   'tokens',
   'urqlForward'
 ]`,
+  './server': `[
+  'PsaError',
+  'WebhookError',
+  'follow',
+  'mintCheckout',
+  'tokenHandler',
+  'verifyWebhook'
+]`,
 };
 
 let shop: string;
@@ -112,7 +120,7 @@ it('every entry of the package can be imported on a server', async () => {
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
   const checkout = ['.', './define', './standalone'];
   const payouts = ['./payouts', './payouts/define', './payouts/standalone'];
-  const live = ['./live', './resume'];
+  const live = ['./live', './resume', './server'];
   expect(parts.map(([name]) => name)).toEqual([...checkout, ...payouts, ...live]);
   for (const [name] of parts)
     expect(

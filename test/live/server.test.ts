@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buildSchema, parse, validate } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { selectCursorKey } from '../../server/src/access/store.ts';
+import { createCursors } from '../../server/src/kernel/cursor.ts';
+import { newWebhookSecret, signedHeaders } from '../../server/src/webhooks/signing.ts';
+import { documentOf, follow, type Topic } from '../../widget/src/server/follow.ts';
+import { mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
+import { PsaError } from '../../widget/src/server/request.ts';
+import { verifyWebhook } from '../../widget/src/server/webhook.ts';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+
+let app: TestApp;
+let accountId: string;
+let server: { endpoint: string; key: string };
+beforeAll(async () => {
+  app = await startApp();
+  accountId = await addAccount(app);
+  server = { endpoint: `${app.url}/graphql`, key: await addKey(app, { accountId }) };
+});
+afterAll(async () => {
+  await app.close();
+  expect(app.faults).toEqual([]);
+});
+
+const pay = async (): Promise<string> =>
+  (
+    await app
+      .client(server.key)
+      .request(
+        'mutation { createPayment(input: { valueCents: 10 }) { ... on PaymentSuccess { payment { paymentId } } } }',
+      )
+  ).createPayment.payment.paymentId;
+
+describe('follow', () => {
+  /** A program that follows payments and stores its cursor; it is started again after each end. */
+  function program() {
+    const handled: string[] = [];
+    const reasons: string[] = [];
+    let stored: string | null = null;
+    return {
+      handled,
+      reasons,
+      store: (cursor: string) => {
+        stored = cursor;
+      },
+      /** Runs until it has handled so many; `failAt` fails at an update before it is saved. */
+      async run(count: number, { failAt = '', begun = () => Promise.resolve() as Promise<unknown> } = {}) {
+        const left = new AbortController();
+        let runs = 0;
+        await follow<{ paymentId: string }>('payments', {
+          ...server,
+          signal: left.signal,
+          load: () => stored,
+          save(cursor) {
+            stored = cursor;
+            if (runs === count) left.abort();
+          },
+          async reconcile(reason) {
+            reasons.push(reason);
+            await begun();
+          },
+          onUpdate({ resource }) {
+            if (resource.paymentId === failAt) throw new Error('The database is away');
+            handled.push(resource.paymentId);
+            runs += 1;
+          },
+          wait: () => Promise.resolve(),
+        });
+      },
+    };
+  }
+
+  test('goes on from the stored cursor after its end, and handles again what it had not saved', async () => {
+    const ids: string[] = [];
+    const { run, handled, reasons } = program();
+    await run(2, { begun: async () => ids.push(await pay(), await pay()) });
+    ids.push(await pay());
+    await expect(run(1, { failAt: ids[2]! })).rejects.toThrow('The database is away');
+    ids.push(await pay());
+    await run(2);
+    expect(handled).toEqual(ids);
+    expect(reasons).toEqual(['first']);
+  });
+
+  test('an expired cursor is reconciled, and what happens from then on follows', async () => {
+    const cursorsFor = createCursors((await selectCursorKey(app.database.sql))!);
+    const { run, handled, reasons, store } = program();
+    store(cursorsFor({ accountId, environment: 'live' }, 'updates').encode(1_000_000));
+    const ids: string[] = [];
+    await run(1, { begun: async () => ids.push(await pay()) });
+    expect(reasons).toEqual(['expired']);
+    expect(handled).toEqual(ids);
+  });
+
+  test.each<Topic>([
+    ...(['cardPayments', 'payments', 'charges', 'refunds', 'payouts'] as const),
+    ...(['subaccountPayouts', 'subscriptions', 'disputes'] as const),
+  ])('the subscription of %s is valid', (topic) => {
+    const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
+    expect(validate(schema, parse(documentOf(topic)))).toEqual([]);
+  });
+});
+
+describe('tokens', () => {
+  test('mintCheckout gives a token, or an error that names the field', async () => {
+    const { token } = await mintCheckout(server, { amount: { fixedCents: 4990 }, methods: ['PIX'] });
+    expect(token).toMatch(/^ps_checkout_/);
+    const refused = mintCheckout(server, { amount: { fixedCents: 4990 }, successUrl: 'ftp://shop.example' });
+    await expect(refused).rejects.toThrow(PsaError);
+    await expect(refused).rejects.toMatchObject({ isRetryable: false });
+    await expect(
+      mintCheckout({ ...server, endpoint: 'http://127.0.0.1:1' }, { amount: { fixedCents: 1 } }),
+    ).rejects.toMatchObject({
+      code: 'NETWORK',
+      isRetryable: true,
+    });
+  });
+
+  const handlerOf = <Incoming extends { method?: string | undefined }>(mayCome: boolean) =>
+    tokenHandler<Incoming>({ ...server, scopes: ['PAYMENTS'], authorize: () => mayCome });
+
+  test('a handler of Web requests renews a token for whom it lets in', async () => {
+    const post = () => new Request('https://shop.example/token', { method: 'POST' });
+    const answer = await handlerOf<Request>(true)(post());
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const { token } = await answer.json();
+    expect((await app.client(token).request('{ updatesCursor }')).updatesCursor).toEqual(expect.any(String));
+    expect((await handlerOf<Request>(false)(post())).status).toBe(403);
+    expect((await handlerOf<Request>(true)(new Request('https://shop.example/token'))).status).toBe(405);
+    const away = tokenHandler<Request>({
+      ...server,
+      key: 'ps_live_x',
+      scopes: ['PAYMENTS'],
+      authorize: () => true,
+    });
+    expect(await (await away(post())).text()).toBe('{"error":"no token"}');
+  });
+
+  test('a handler of Node writes the same', async () => {
+    const handler = handlerOf(true);
+    const http = createServer((request, response) => void handler(request, response)).listen(0);
+    const answer = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}`, {
+      method: 'POST',
+    });
+    expect(await answer.json()).toEqual({ token: expect.any(String), expiresAt: expect.any(String) });
+    http.close();
+  });
+});
+
+describe('verifyWebhook', () => {
+  const secret = newWebhookSecret();
+  const at = new Date('2026-03-02T12:00:00Z');
+  const now = () => at;
+  const body = '{"event":"payment.paid","paymentId":"psa_1","metadata":"ã"}';
+  const headers = signedHeaders({
+    webhookId: 'wh_1',
+    resourceVersion: 2,
+    occurredAt: at,
+    body,
+    secrets: [secret, newWebhookSecret()],
+    at,
+  });
+  const verified = {
+    id: 'wh_1',
+    event: JSON.parse(body),
+    resourceVersion: 2,
+    occurredAt: at,
+  };
+
+  test('reads a webhook from a Request, from Node, and from a body that was read', async () => {
+    const web = new Request('https://shop.example', { method: 'POST', headers, body });
+    const bytes = Buffer.from(body);
+    const node = {
+      headers,
+      async *[Symbol.asyncIterator]() {
+        yield bytes.subarray(0, 9);
+        yield bytes.subarray(9);
+      },
+    };
+    for (const request of [web, node, { headers, body }, { headers, body: bytes }])
+      expect(await verifyWebhook(request, { secret, now })).toEqual(verified);
+    expect(await verifyWebhook({ headers, body }, { secret: [newWebhookSecret(), secret], now })).toEqual(
+      verified,
+    );
+    const two = { ...headers, 'webhook-signature': `v1,AAAA ${headers['webhook-signature']}` };
+    expect(await verifyWebhook({ headers: two, body }, { secret, now })).toEqual(verified);
+    for (const signature of [headers['x-webhook-signature']!, `sha256=${headers['x-webhook-signature']}`]) {
+      const documented = { 'x-webhook-id': 'wh_1', 'x-webhook-signature': signature };
+      const { id } = await verifyWebhook({ headers: documented, body }, { secret, scheme: 'document' });
+      expect(id).toBe('wh_1');
+    }
+  });
+
+  test.each<[string, Parameters<typeof verifyWebhook>[0], object]>([
+    ['another body', { headers, body: `${body} ` }, {}],
+    ['another secret', { headers, body }, { secret: newWebhookSecret() }],
+    ['another id', { headers: { ...headers, 'webhook-id': 'wh_2' }, body }, {}],
+    ['another instant', { headers: { ...headers, 'webhook-timestamp': '1772452801' }, body }, {}],
+    ['no signature', { headers: { ...headers, 'webhook-signature': '' }, body }, {}],
+    ['an old instant', { headers, body }, { now: () => new Date(at.getTime() + 301_000) }],
+    [
+      'a signature of the document alone',
+      { headers: { 'x-webhook-id': '1', 'x-webhook-signature': headers['x-webhook-signature'] }, body },
+      {},
+    ],
+    [
+      'a wrong signature of the document',
+      { headers: { 'x-webhook-signature': 'ab'.repeat(32) }, body },
+      { scheme: 'document' },
+    ],
+    [
+      'no JSON',
+      { headers: signedHeaders({ webhookId: 'w', body: '{', secrets: [secret], at }), body: '{' },
+      {},
+    ],
+  ])('refuses %s', async (_, request, options) => {
+    await expect(verifyWebhook(request, { secret, now, ...options })).rejects.toMatchObject({
+      name: 'WebhookError',
+    });
+  });
+
+  test('a body that was parsed before is a mistake of the program', async () => {
+    const parsed = { headers, body: JSON.parse(body) };
+    await expect(verifyWebhook(parsed, { secret, now })).rejects.toThrow(TypeError);
+  });
+});

@@ -1,0 +1,112 @@
+import { type PsaServerOptions, REFUSAL, request } from './request.ts';
+
+/** A token's input: `CreateCheckoutTokenInput` of the schema, where each member is described. */
+export interface CheckoutInput {
+  /** One of the three. */
+  amount: { fixedCents: number } | { productId: string } | { range: { minCents: number; maxCents: number } };
+  methods?: readonly ('CARD' | 'PIX')[];
+  /** The number of your order: of its payments at most one is kept. */
+  externalId?: string;
+  description?: string;
+  customer?: { name?: string; email?: string; externalId?: string; taxId?: string };
+  allowedOrigins?: readonly string[];
+  callbackUrl?: string;
+  successUrl?: string;
+  cancelUrl?: string;
+  /** Serialized JSON, which webhooks give back. */
+  metadata?: string;
+  reusable?: boolean;
+  expiresInSeconds?: number;
+}
+
+/** A token for a page. */
+export interface MintedToken {
+  token: string;
+  /** Null for a token that does not expire by itself. */
+  expiresAt: string | null;
+}
+
+const MINT_CHECKOUT = `mutation($input:CreateCheckoutTokenInput!){createCheckoutToken(input:$input){... on CheckoutTokenSuccess{token expiresAt}${REFUSAL}}}`;
+const MINT_DASHBOARD = `mutation($input:CreateDashboardTokenInput!){createDashboardToken(input:$input){... on DashboardTokenSuccess{token expiresAt}${REFUSAL}}}`;
+
+/**
+ * Mints the token of `<psa-checkout>`.
+ * @throws PsaError
+ */
+export function mintCheckout(options: PsaServerOptions, input: CheckoutInput): Promise<MintedToken> {
+  return request(options, MINT_CHECKOUT, { input });
+}
+
+export type DashboardScope =
+  | 'CARD_PAYMENTS'
+  | 'DISPUTES'
+  | 'PAYMENTS'
+  | 'PAYOUTS'
+  | 'PRODUCTS'
+  | 'SUBACCOUNTS'
+  | 'SUBSCRIPTIONS'
+  | 'WALLET'
+  | 'WEBHOOKS';
+
+export interface TokenHandlerOptions<Incoming> extends PsaServerOptions {
+  scopes: readonly DashboardScope[];
+  /** From 60 to 86,400; an hour where left out. */
+  expiresInSeconds?: number;
+  allowedOrigins?: readonly string[];
+  /** Whether the sender of this request is let in, by your own session. */
+  authorize(request: Incoming): boolean | Promise<boolean>;
+}
+
+/** The part of a response of Node's that is written. */
+export interface NodeResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  end(body: string): unknown;
+}
+
+/** A handler of a server that passes a `Request` and sends a `Response`, or passes both objects of Node's. */
+export interface TokenHandler<Incoming> {
+  (request: Incoming): Promise<Response>;
+  (request: Incoming, response: NodeResponse): Promise<void>;
+}
+
+const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+
+/**
+ * Creates the route from which a page renews its dashboard token: a POST that answers with `{ token, expiresAt }`. A visitor
+ * whom `authorize` does not let in gets 403.
+ */
+export function tokenHandler<Incoming extends { method?: string | undefined }>({
+  scopes,
+  expiresInSeconds,
+  allowedOrigins,
+  authorize,
+  ...options
+}: TokenHandlerOptions<Incoming>): TokenHandler<Incoming> {
+  const input = { scopes, expiresInSeconds, allowedOrigins };
+
+  async function answer(request: Incoming): Promise<[status: number, body: object]> {
+    if (request.method !== 'POST') return [405, { error: 'POST only' }];
+    if (!(await authorize(request))) return [403, { error: 'forbidden' }];
+    try {
+      return [200, await ask<MintedToken>(options, input)];
+    } catch {
+      // The reason is the account's, and not the visitor's.
+      return [502, { error: 'no token' }];
+    }
+  }
+
+  async function handle(request: Incoming, response?: NodeResponse): Promise<Response | undefined> {
+    const [status, body] = await answer(request);
+    const text = JSON.stringify(body);
+    const headers = status === 405 ? { ...HEADERS, allow: 'POST' } : HEADERS;
+    if (!response) return new Response(text, { status, headers });
+    response.writeHead(status, headers);
+    response.end(text);
+    return undefined;
+  }
+  return handle as TokenHandler<Incoming>;
+}
+
+function ask<Value>(options: PsaServerOptions, input: object): Promise<Value> {
+  return request(options, MINT_DASHBOARD, { input });
+}
