@@ -234,7 +234,7 @@ export const ARCHITECTURE = [
     own: ['**'],
     others: [
       ...OPS,
-      ...['ops/**', 'db/**', 'config.ts', 'access/{administration,collections}.ts'],
+      ...['ops/**', 'db/**', 'config.ts', 'access/{administration,collections,logo}.ts'],
       ...['card-payments/tokens/service.ts', 'ltc/service.ts', 'payments/collections.ts', 'modes/doubts.ts'],
       ...['store/service.ts'],
       ...['commit/commit.ts', 'events/log-tailer.ts'],

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createAdministration } from '../../server/src/access/administration.ts';
+import { selectBrand, selectLogo } from '../../server/src/access/brand-store.ts';
 import { type Administration, MAX_ACTIVE_KEYS } from '../../server/src/access/keys.ts';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
@@ -152,6 +153,8 @@ describeOnDatabase('accounts', (open) => {
       name: 'Padaria',
       createdAt: clock.now(),
       activeKeys: 0,
+      color: null,
+      logoHash: null,
       ...DEFAULT_SETTINGS,
       cardReleaseDays: 30,
       payoutFeesCents: { ...DEFAULT_SETTINGS.payoutFeesCents, ltc: 700 },
@@ -177,6 +180,34 @@ describeOnDatabase('accounts', (open) => {
     await expect(administration.updateAccount({ id: 'acc_unknown', name: 'X' })).rejects.toBeInstanceOf(
       NotFoundError,
     );
+  });
+
+  test('The colour and the logo of an account are its own, and each is set and taken away alone', async () => {
+    const database = await open();
+    const clock = createManualClock();
+    const committer = createCommitter({ database, clock, onCommit: () => undefined });
+    const administration = createAdministration({ database, committer, clock });
+    const [one, other] = [
+      (await administration.createAccount({ name: 'Padaria da Ana' })).account.id,
+      (await administration.createAccount({ name: 'Casa Lia' })).account.id,
+    ];
+    const logo = { bytes: Buffer.from([0x89, 0, 0xff]), type: 'image/png' as const, hash: 'c'.repeat(64) };
+    const set = async (change: object) => {
+      const { account } = await administration.updateAccount({ id: one, ...change });
+      const shown = await selectBrand(database.sql, one);
+      expect(shown).toEqual({ color: account.color, logoHash: account.logoHash });
+      return [account.name, account.color, account.logoHash];
+    };
+    expect(await set({ color: '#7a1f5c' })).toEqual(['Padaria da Ana', '#7a1f5c', null]);
+    expect(await set({ logo })).toEqual(['Padaria da Ana', '#7a1f5c', logo.hash]);
+    expect(await selectLogo(database.sql, logo.hash)).toEqual({ type: 'image/png', bytes: logo.bytes });
+    expect(await set({ name: 'Ana', color: null })).toEqual(['Ana', null, logo.hash]);
+    expect(await selectBrand(database.sql, other)).toBeNull();
+    expect(await set({ logo: null })).toEqual(['Ana', null, null]);
+    expect(await selectLogo(database.sql, logo.hash)).toBeNull();
+    await expect(
+      administration.updateAccount({ id: 'acc_unknown', color: '#7a1f5c' }),
+    ).rejects.toBeInstanceOf(NotFoundError);
   });
 });
 

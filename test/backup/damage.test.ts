@@ -32,6 +32,8 @@ async function fill({ sql: db }: Database): Promise<void> {
   for (const [index, name] of NAMES.entries())
     await sql`insert into account (id, name, card_payments_enabled, card_release_days, created_at)
       values (${`acc_${index}`}, ${name}, true, 14, '2026-02-28T23:59:59.123456-03:00')`.execute(db);
+  await sql`insert into account_brand (account_id, color, logo, logo_type, logo_hash)
+    values ('acc_0', '#7a1f5c', '\\x89504e470d0a00ff', 'image/png', ${'a'.repeat(64)})`.execute(db);
   await sql`insert into cursor_key (key) values ('\\x00ff5c225c00ff5c225c00ff5c225c00')`.execute(db);
   await sql`insert into stream (account_id, environment) values ('acc_0', 'live')`.execute(db);
   await sql`insert into token values ('tok_1', 'checkout', 'hash', 'acc_0', 'live', null,

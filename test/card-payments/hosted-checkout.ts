@@ -6,6 +6,7 @@ import type {
 } from '../../server/src/card-payments/hosted-checkout.ts';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { createCheckoutRoutes } from '../../server/src/card-payments/page/routes.ts';
+import { type Brand, type Brands, createBrandRoutes } from '../../server/src/checkout-page/brand.ts';
 import { checkoutAssetsRoute } from '../../server/src/checkout-page/pages.ts';
 import type { PageLimits } from '../../server/src/http/admission.ts';
 import { createClientAddress } from '../../server/src/http/client-address.ts';
@@ -54,6 +55,15 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
 
 type Answer = (payment: StoredCardPayment, card: CardDetails, address?: string | null) => Promise<PayResult>;
 
+/** A logo of one pixel. */
+export const LOGO = {
+  type: 'image/png',
+  bytes: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+};
+
 const UNLIMITED: PageLimits = {
   take: () => undefined,
   putBack: () => undefined,
@@ -70,6 +80,7 @@ export async function servePage({
   testCards = TEST_CARDS,
   publicUrl = 'https://pay.example',
   limits = UNLIMITED,
+  brand = null,
 }: {
   payment?: StoredCardPayment;
   merchantName?: string;
@@ -79,6 +90,7 @@ export async function servePage({
   testCards?: typeof TEST_CARDS | null;
   publicUrl?: string;
   limits?: PageLimits;
+  brand?: Brand | null;
 } = {}) {
   const state = {
     payment,
@@ -96,7 +108,13 @@ export async function servePage({
   const checkout: HostedCheckout = {
     async open(orderCode) {
       return orderCode === state.payment.orderCode
-        ? { payment: state.payment, merchantName, paidElsewhere, delivered: state.delivered }
+        ? {
+            accountId: 'acc_one',
+            payment: state.payment,
+            merchantName,
+            paidElsewhere,
+            delivered: state.delivered,
+          }
         : null;
     },
     cardRefusal: (number) => (testCards && !testCards[number] ? 'test_cards_only' : null),
@@ -109,11 +127,16 @@ export async function servePage({
       });
     },
   };
+  const brands: Brands = {
+    brandOf: async () => brand,
+    logoOf: async (hash) => (hash === brand?.logoHash ? LOGO : null),
+  };
   const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
   const addressOf = createClientAddress([]);
   http.serve([
     checkoutAssetsRoute(),
-    ...createCheckoutRoutes({ checkout, clock, publicUrl, testCards, addressOf, limits }),
+    ...createBrandRoutes({ brands, addressOf: createClientAddress([]), limits }),
+    ...createCheckoutRoutes({ checkout, clock, publicUrl, testCards, addressOf, limits, brands }),
   ]);
   await http.listen(0, '127.0.0.1');
   const { port } = http.server.address() as AddressInfo;

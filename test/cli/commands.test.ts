@@ -28,6 +28,8 @@ describe('the parser of psa', () => {
     ['tokens pause tok_1', 'tokens.pause', { token: 'tok_1' }],
     ['ltc credit psa_1', 'ltc.credit', { id: 'psa_1' }],
     ['accounts set acc_1 --ltc off', 'accounts.set', { id: 'acc_1', ltcEnabled: false }],
+    ['accounts set acc_1 --color #7a1f5c', 'accounts.set', { id: 'acc_1', color: '#7a1f5c' }],
+    ['accounts set acc_1 --color none --logo none', 'accounts.set', { id: 'acc_1', color: null, logo: null }],
     ['tokens pause ps_checkout_x --minutes 60', 'tokens.pause', { token: 'ps_checkout_x', minutes: 60 }],
     ['tokens resume tok_1', 'tokens.resume', { token: 'tok_1' }],
     ['tokens list', 'tokens.list', {}],

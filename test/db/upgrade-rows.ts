@@ -316,6 +316,9 @@ export const DATA: Record<string, string> = {
     insert into dispute_shortfall (account_id, environment, resource, resource_id, claims)
       values (${TENANT}, 'payment', '${ROWS.paidPayment}', '[]');`,
   '0042_mirrored_refunds': observed('refund', 'ref_seen', 'completed'),
+  '0047_shop_brand': `
+    insert into account_brand (account_id, color, logo, logo_type, logo_hash)
+      select id, '#7a1f5c', '\\x89504e47', 'image/png', '${'a'.repeat(64)}' from account;`,
 };
 
 /** A resource of another service, as it was seen. */

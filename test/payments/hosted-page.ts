@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { type Brand, type Brands, createBrandRoutes } from '../../server/src/checkout-page/brand.ts';
 import { checkoutAssetsRoute } from '../../server/src/checkout-page/pages.ts';
 import type { PageLimits } from '../../server/src/http/admission.ts';
 import { createClientAddress } from '../../server/src/http/client-address.ts';
@@ -8,6 +9,7 @@ import type { Clock } from '../../server/src/kernel/clock.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
 import { createPixPageRoutes } from '../../server/src/pix/page/routes.ts';
 import type { DeliveredContent, ReturnCause } from '../../server/src/receiving/model.ts';
+import { LOGO } from '../card-payments/hosted-checkout.ts';
 
 export const NOW = new Date('2026-03-10T15:00:00.000Z');
 
@@ -128,6 +130,7 @@ export async function servePixPage({
   isTest = true,
   publicUrl = 'https://pay.example',
   limits = UNLIMITED,
+  brand = null,
 }: {
   payment?: StoredPayment;
   merchantName?: string;
@@ -136,12 +139,17 @@ export async function servePixPage({
   isTest?: boolean;
   publicUrl?: string;
   limits?: PageLimits;
+  brand?: Brand | null;
 } = {}) {
   const state = { payment, paidElsewhere, delivered, now: NOW, asksOfBank: 0, faults: [] as unknown[] };
   const clock: Clock = {
     now: () => state.now,
     ms: () => state.now.getTime(),
     schedule: () => () => undefined,
+  };
+  const brands: Brands = {
+    brandOf: async () => brand,
+    logoOf: async (hash) => (hash === brand?.logoHash ? LOGO : null),
   };
   const http = createHttpServer({ onFault: (error) => state.faults.push(error) });
   const pages = createPixPageRoutes({
@@ -150,6 +158,7 @@ export async function servePixPage({
         if (asksBank) state.asksOfBank += 1;
         if (paymentId !== state.payment.paymentId) return null;
         return {
+          accountId: 'acc_one',
           payment: { ...state.payment, id: paymentId },
           merchantName,
           paidElsewhere: state.paidElsewhere,
@@ -157,10 +166,14 @@ export async function servePixPage({
         };
       },
     },
-    ...{ clock, publicUrl, isTest, limits },
+    ...{ clock, publicUrl, isTest, limits, brands },
     addressOf: createClientAddress([]),
   });
-  http.serve([checkoutAssetsRoute(), ...pages]);
+  http.serve([
+    checkoutAssetsRoute(),
+    ...createBrandRoutes({ brands, addressOf: createClientAddress([]), limits }),
+    ...pages,
+  ]);
   await http.listen(0, '127.0.0.1');
   const { port } = http.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;

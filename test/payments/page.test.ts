@@ -226,6 +226,7 @@ describeOnDatabase('the opening of the page of a PIX payment', (open) => {
     };
     const pending = {
       status: 'pending',
+      accountId: core.tenant.accountId,
       delivered: [],
       merchantName: 'Padaria da Ana',
       paidElsewhere: false,

@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, PermissionError, ValidationError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import { setBrand } from './brand-store.ts';
 import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
 import { DEFAULT_SETTINGS, KEY_PREFIX } from './model.ts';
@@ -100,9 +101,14 @@ export function createAdministration({
       return { accounts: await listAccounts(database.sql) };
     },
 
-    async updateAccount({ id, ...changes }) {
+    async updateAccount({ id, color, logo, ...changes }) {
       await assertAccountsManagedHere(database.sql);
-      if (!(await updateAccount(database.sql, id, changes))) throw noAccount(id);
+      const isSettings = Object.values(changes).some((value) => value !== undefined);
+      await database.transaction(async (sql) => {
+        const isThere = isSettings ? await updateAccount(sql, id, changes) : await lockAccount(sql, id);
+        if (!isThere) throw noAccount(id);
+        if (color !== undefined || logo !== undefined) await setBrand(sql, id, { color, logo });
+      });
       return { account: await findAccount(database.sql, id) };
     },
   };

@@ -1,8 +1,18 @@
 import { z } from 'zod';
+import {
+  BLACK,
+  contrastOf,
+  formatColor,
+  MIN_CONTRAST,
+  parseColor,
+  WHITE,
+  withContrast,
+} from '../kernel/color.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
 import { byMethod } from '../payouts/model.ts';
+import { type Logo, MAX_LOGO_BYTES, readLogo } from './logo.ts';
 import { type AccountSettings, PERMISSIONS, type Permission } from './model.ts';
 
 /** The limit of active keys of an account, both environments together (the document's sections 5.4 and 8). */
@@ -25,6 +35,9 @@ export interface ApiKey {
 export interface Account extends AccountSettings {
   id: string;
   name: string;
+  /** The colour of its hosted pages, as #rrggbb, and the SHA-256 of their logo. */
+  color: string | null;
+  logoHash: string | null;
   createdAt: Date;
   activeKeys: number;
 }
@@ -63,6 +76,33 @@ const settings = {
   subaccountMarkupCents: fee.optional(),
 };
 
+/** A colour on which white text can be read. */
+const color = z
+  .string()
+  .regex(/^#[0-9a-f]{6}$/i, 'must be a colour as #rrggbb, such as #7a1f5c')
+  .transform((text) => text.toLowerCase())
+  .superRefine((text, context) => {
+    const parsed = parseColor(text)!;
+    const contrast = contrastOf(parsed, WHITE);
+    if (contrast >= MIN_CONTRAST) return;
+    const darker = withContrast(parsed, BLACK, () => [WHITE]);
+    context.addIssue({
+      code: 'custom',
+      message: `${text} has a contrast of ${(Math.floor(contrast * 10) / 10).toFixed(1)}:1 to the white text on it, and ${MIN_CONTRAST}:1 is the least; ${formatColor(darker)} would do`,
+    });
+  });
+
+/** A file in base64. Its size is checked before it is decoded. */
+const logo = z
+  .string()
+  .max(Math.ceil((MAX_LOGO_BYTES + 1) / 3) * 4, 'must have at most 100 kB')
+  .transform((base64, context): Logo => {
+    const read = readLogo(Buffer.from(base64, 'base64'));
+    if (typeof read !== 'string') return read;
+    context.addIssue({ code: 'custom', message: read });
+    return z.NEVER;
+  });
+
 export const createKeyInput = z.strictObject({
   /** The key's account; may be left out where there is one account. */
   accountId: id.optional(),
@@ -74,7 +114,13 @@ export const listKeysInput = z.strictObject({ accountId: id.optional(), revokedT
 export const revokeKeyInput = z.strictObject({ id });
 export const createAccountInput = z.strictObject({ name: label, ...settings });
 export const updateAccountInput = z
-  .strictObject({ id, name: label.optional(), ...settings })
+  .strictObject({
+    id,
+    name: label.optional(),
+    ...settings,
+    color: color.nullish(),
+    logo: logo.nullish(),
+  })
   .refine(({ id: _, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
     message: 'nothing to change was given',
   });

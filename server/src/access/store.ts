@@ -103,7 +103,9 @@ export async function selectAccountIds(sql: Sql): Promise<string[]> {
 export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   let query = sql
     .selectFrom('account')
-    .selectAll()
+    .leftJoin('account_brand', 'account_brand.account_id', 'account.id')
+    .selectAll('account')
+    .select(['account_brand.color', 'account_brand.logo_hash'])
     .select((builder) =>
       builder
         .selectFrom('api_key')
@@ -116,6 +118,8 @@ export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   const rows = await query.orderBy('created_at').orderBy('id').execute();
   return rows.map((row) => ({
     ...toAccount(row),
+    color: row.color,
+    logoHash: row.logo_hash,
     createdAt: row.created_at,
     activeKeys: row.active_keys ?? 0,
   }));

@@ -154,7 +154,7 @@ export function createCharging({
         isPaidElsewhere(tenant, payment),
         sale ? content.select(database.sql, tenant, sale.payment) : [],
       ]);
-      return { payment, merchantName, paidElsewhere, delivered };
+      return { accountId: tenant.accountId, payment, merchantName, paidElsewhere, delivered };
     },
 
     cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),

@@ -8,6 +8,7 @@ export interface HostedCheckout {
    * that a paid one was given.
    */
   open(orderCode: string): Promise<{
+    accountId: string;
     payment: StoredCardPayment;
     merchantName: string;
     paidElsewhere: boolean;

@@ -16,6 +16,9 @@ export interface Site {
   formats: Formats;
   /** Whether the address names the language, so that the pages after this one name it too. */
   isNamed: boolean;
+  /** The address of the style of the shop's colour, and of its logo. */
+  themeUrl: string | null;
+  logoUrl: string | null;
 }
 
 /** A payment as its page shows it, whichever method pays it. */
@@ -31,7 +34,7 @@ export interface Shown {
 export type Tone = 'success' | 'danger' | 'neutral' | 'busy';
 
 export function page(
-  { styleUrl, scriptUrl, language, texts }: Site,
+  { styleUrl, themeUrl, scriptUrl, language, texts }: Site,
   {
     title,
     state,
@@ -66,6 +69,7 @@ export function page(
 ${followUrl && reloads && html`<noscript><meta http-equiv="refresh" content="4; url=${followUrl}"></noscript>`}
 <link rel="icon" href="${FAVICON}">
 <link rel="stylesheet" href="${styleUrl}">
+${themeUrl && html`<link rel="stylesheet" href="${themeUrl}">`}
 <script type="module" src="${scriptUrl}"></script>
 </head>
 <body>
@@ -102,7 +106,11 @@ export function summary(
   const amount = html`<span class="summary-label">${withCountdown ? texts.page.totalToPay : texts.page.amount}</span> <span class="amount ${payment.amountCents >= 100_000_00 && 'amount-long'}">${formats.money(payment.amountCents)}</span>`;
   return html`
 <header class="summary">
-  <p class="merchant"><span class="monogram" aria-hidden="true">${initial(merchantName)}</span><span class="name">${merchantName}</span></p>
+  <p class="merchant">${
+    site.logoUrl
+      ? html`<img class="logo" src="${site.logoUrl}" alt="">`
+      : html`<span class="monogram" aria-hidden="true">${initial(merchantName)}</span>`
+  }<span class="name">${merchantName}</span></p>
   <div class="total">
     ${withCountdown ? html`<h1 class="total-line">${amount}</h1>` : html`<p class="total-line">${amount}</p>`}
     ${payment.description && html`<p class="description">${payment.description}</p>`}

@@ -7,6 +7,7 @@ import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, type RequestContext, type Route, send, sendJson } from '../http/routes.ts';
 import { assetPath } from '../kernel/assets.ts';
 import { NotFoundError } from '../kernel/errors.ts';
+import { type Brand, type Brands, brandUrls } from './brand.ts';
 import { formatsOf } from './format.ts';
 import { type Language, namedLanguage, preferredLanguage, TEXTS } from './language.ts';
 import { pagePath, type Site } from './layout.ts';
@@ -18,9 +19,12 @@ export interface CheckoutPages {
   /** The path that the checkout is served under, without a payment. */
   readonly basePath: string;
   /** The site as the pages of one request need it. */
-  siteOf(exchange: RequestContext): Site;
+  siteOf(exchange: RequestContext, brand?: Brand | null): Site;
   /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that asks for too many that are not there */
-  open<Found>(exchange: RequestContext, find: (id: string) => Promise<Found | null>): Promise<Found>;
+  open<Found extends { accountId: string }>(
+    exchange: RequestContext,
+    find: (id: string) => Promise<Found | null>,
+  ): Promise<Found & { brand: Brand | null }>;
   /** Answers every failure with a page, and rethrows a fault for the server to log. */
   asPage(handle: (exchange: RequestContext) => Promise<void>): Route['handle'];
   /** Answers the page's script with JSON. */
@@ -37,11 +41,13 @@ export function createCheckoutPages({
   isTest,
   addressOf,
   limits,
+  brands,
 }: {
   publicUrl: string;
   isTest: boolean;
   addressOf: ClientAddress;
   limits: PageLimits;
+  brands: Brands;
 }): CheckoutPages {
   const basePath = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/checkout`;
   const shared = {
@@ -50,7 +56,7 @@ export function createCheckoutPages({
     isTest,
   };
 
-  function siteOf({ request, url }: RequestContext): Site {
+  function siteOf({ request, url }: RequestContext, brand: Brand | null = null): Site {
     const named = namedLanguage(url.searchParams);
     const language = named ?? preferredLanguage(request.headers);
     return {
@@ -59,6 +65,7 @@ export function createCheckoutPages({
       texts: TEXTS[language],
       formats: formatsOf(language),
       isNamed: named !== null,
+      ...brandUrls(basePath, brand),
     };
   }
 
@@ -72,7 +79,7 @@ export function createCheckoutPages({
       const found = await find(id);
       if (!found) throw new HttpError(404, 'Not found');
       limits.putBack(address);
-      return found;
+      return { ...found, brand: await brands.brandOf(found.accountId) };
     },
 
     asPage(handle) {

@@ -5,7 +5,14 @@ import { UsageError } from './usage-error.ts';
 
 export type ParsedCommand =
   | { kind: 'help'; text: string }
-  | { kind: 'operation'; operation: OperationName; input: object; json: boolean; file?: string }
+  | {
+      kind: 'operation';
+      operation: OperationName;
+      input: object;
+      json: boolean;
+      file?: string;
+      logo?: string;
+    }
   | { kind: 'backup'; file: string | null; json: boolean }
   | { kind: 'restore'; file: string; json: boolean };
 
@@ -73,6 +80,8 @@ then nothing has changed.`,
         operation,
         input: withoutUndefined(toInput(options, this.args[0]!)),
         json,
+        // Read by the process, as every file is.
+        ...(typeof options.logo === 'string' && options.logo !== 'none' && { logo: options.logo }),
       });
     };
 
@@ -128,12 +137,20 @@ then nothing has changed.`,
     'accounts set acc_0123456789abcdef01234567 --payout-fee-pix 1.00',
   )
     .argument('<ACCOUNT-ID>')
-    .option('--name <TEXT>', 'the name that its payers see');
+    .option('--name <TEXT>', 'the name that its payers see')
+    .option('--color <#RRGGBB>', 'the colour of its hosted pages, below white text; none takes it away')
+    .option('--logo <FILE>', 'their logo, a PNG, JPEG or WebP of up to 100 kB; none takes it away');
   addSettings(set).action(
     perform('accounts.set', (options, id) => {
       if (Object.keys(options).length === 0)
         throw new UsageError('There is nothing to change: give a setting, as in --payout-fee-pix 1.00');
-      return { id, ...toSettings(options) };
+      const { color, logo } = options;
+      return {
+        id,
+        ...toSettings(options),
+        color: color === 'none' ? null : color,
+        logo: logo === 'none' ? null : undefined,
+      };
     }),
   );
 

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql as raw } from 'kysely';
 import { createAdministration, findManagedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
+import { MAX_LOGO_BYTES } from '../access/logo.ts';
 import { createTokenAdministration } from '../card-payments/tokens/service.ts';
 import { createCommitter } from '../commit/commit.ts';
 import { type Config, ConfigError, invocationDir, readConfig } from '../config.ts';
@@ -49,10 +50,15 @@ async function main(args: readonly string[]): Promise<void> {
     await backupOrRestore(command);
     return;
   }
-  const { operation, json, file } = command;
-  const input = file === undefined ? command.input : { ...command.input, products: readJsonFile(file) };
+  const { operation, json, file, logo } = command;
+  const input = {
+    ...command.input,
+    ...(file !== undefined && { products: readJsonFile(file) }),
+    ...(logo !== undefined && { logo: readLogoFile(logo) }),
+  };
   const invalid = findOperation(operation)!.check(input);
-  if (invalid && file !== undefined) throw new Refusal(`${describeRefusal(invalid)}. Nothing has changed`);
+  if (invalid && (file ?? logo) !== undefined)
+    throw new Refusal(`${describeRefusal(invalid)}. Nothing has changed`);
   if (invalid) throw new UsageError(describeRefusal(invalid));
   config = readConfig();
   const answer = await perform(config, operation, input);
@@ -75,6 +81,17 @@ function readJsonFile(file: string): unknown {
   } catch {
     throw new Refusal(`${file} is not JSON`);
   }
+}
+
+/** Reads a file in base64. @throws Refusal where it cannot be read, or is too large to be sent */
+function readLogoFile(file: string): string {
+  const path = resolve(invocationDir(), file);
+  try {
+    if (statSync(path).size <= MAX_LOGO_BYTES) return readFileSync(path).toString('base64');
+  } catch (error) {
+    throw new Refusal(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  throw new Refusal(`${file} has more than 100 kB. Nothing has changed`);
 }
 
 async function backupOrRestore({ kind, file, json }: Extract<ParsedCommand, { kind: 'backup' | 'restore' }>) {

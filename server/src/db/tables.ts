@@ -10,6 +10,7 @@ import type { UpstreamTables } from './upstream-tables.ts';
 /** The tables of `migrations/` as the queries see them: one interface a table, one field a column. */
 export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   account: AccountTable;
+  account_brand: AccountBrandTable;
   api_key: ApiKeyTable;
   token: TokenTable;
   cursor_key: CursorKeyTable;
@@ -47,6 +48,14 @@ interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
   pix_enabled: Generated<boolean>;
   pix_fee_cents: Generated<number>;
   ltc_enabled: Generated<boolean>;
+}
+
+interface AccountBrandTable {
+  account_id: string;
+  color: string | null;
+  logo: Uint8Array | null;
+  logo_type: string | null;
+  logo_hash: string | null;
 }
 
 interface ApiKeyTable extends TenantTable {

@@ -1,3 +1,4 @@
+import { selectBrand, selectLogo } from '../access/brand-store.ts';
 import { accounts, tokens } from '../access/collections.ts';
 import {
   bootstrap,
@@ -16,6 +17,7 @@ import { createCheckoutTokenService, createTokenPauses } from '../card-payments/
 import { pixCharges, refundableCharges } from '../charges/collections.ts';
 import { createChargeRoutes } from '../charges/routes.ts';
 import { createChargeService } from '../charges/service.ts';
+import { type Brands, createBrandRoutes } from '../checkout-page/brand.ts';
 import { checkoutAssetsRoute } from '../checkout-page/pages.ts';
 import { productContent } from '../deliveries/collections.ts';
 import { createDeliveryRoutes } from '../deliveries/routes.ts';
@@ -249,6 +251,10 @@ export async function createEmbeddedRuntime({
     if (options?.asksBank) await ltcCharging.refreshHosted(id);
     return pixCharging.open(id, options);
   };
+  const brands: Brands = {
+    brandOf: (accountId) => selectBrand(database.sql, accountId),
+    logoOf: (hash) => selectLogo(database.sql, hash),
+  };
   const hostedPixPayments = { ...payments, ...pixCharging.of(pixPayments), open: openHosted };
   const controls = {
     ...createWalletControls({ committer }),
@@ -299,11 +305,13 @@ export async function createEmbeddedRuntime({
       ];
       return [
         checkoutAssetsRoute(),
+        ...createBrandRoutes({ brands, addressOf, limits: strangers }),
         ...createPixPageRoutes({
           ...{ clock, publicUrl, addressOf },
           checkout: { open: openHosted },
           isTest: true,
           limits: strangers,
+          brands,
           others: [createLtcPage({ isTest: true })],
         }),
         ...createCheckoutRoutes({
@@ -311,6 +319,7 @@ export async function createEmbeddedRuntime({
           checkout: charging,
           testCards: TEST_CARDS,
           limits: strangers,
+          brands,
         }),
         ...createDocsRoutes({ operations, webhooks: DESCRIBED_WEBHOOKS, publicUrl }),
         ...createRestRoutes({

@@ -275,15 +275,22 @@ export function createPixCharging({
       const { tenant, merchantName } = found;
       const resource = asksBank ? await askBank(operation, tenant, found.resource) : found.resource;
       const payment = family.hostedOf(resource);
+      const { accountId } = tenant;
       if (payment.status !== 'pending' && payment.status !== 'expired') {
         const sale = family.saleOf?.(resource);
         const delivered = sale ? await content.select(database.sql, tenant, sale.payment) : [];
-        return { payment, merchantName, paidElsewhere: false, delivered };
+        return { accountId, payment, merchantName, paidElsewhere: false, delivered };
       }
       const paid = await Promise.all(
         methods.map((method) => method.selectPaid(database.sql, tenant, family.orderOf(resource))),
       );
-      return { payment, merchantName, paidElsewhere: paid.flat().some(closesOrder), delivered: [] };
+      return {
+        accountId,
+        payment,
+        merchantName,
+        paidElsewhere: paid.flat().some(closesOrder),
+        delivered: [],
+      };
     },
 
     tasks: {

@@ -267,6 +267,7 @@ export interface HostedPixCheckout {
     id: string,
     options?: { asksBank: boolean },
   ): Promise<{
+    accountId: string;
     payment: HostedPix;
     merchantName: string;
     paidElsewhere: boolean;

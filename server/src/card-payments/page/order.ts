@@ -18,6 +18,7 @@ export interface CardSite extends Site {
 
 /** A card payment with what its page shows beside it. */
 export interface Order extends Shown {
+  accountId: string;
   payment: StoredCardPayment;
   paidElsewhere: boolean;
   delivered: readonly DeliveredContent[];

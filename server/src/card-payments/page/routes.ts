@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Brand, Brands } from '../../checkout-page/brand.ts';
 import { secondsLeft } from '../../checkout-page/format.ts';
 import { followPath, pagePath } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
@@ -16,6 +17,9 @@ import { formPage, statusPage } from './view.ts';
 
 const BODY_LIMIT_BYTES = 8 * 1024;
 
+/** A payment with the look of its shop. */
+type Opened = Order & { brand: Brand | null };
+
 /**
  * The hosted checkout page. It works without a script; the script adds comfort alone.
  *
@@ -30,6 +34,7 @@ export function createCheckoutRoutes({
   testCards,
   addressOf,
   limits,
+  brands,
 }: {
   checkout: HostedCheckout;
   clock: Clock;
@@ -37,13 +42,17 @@ export function createCheckoutRoutes({
   testCards: TestCards | null;
   addressOf: ClientAddress;
   limits: PageLimits;
+  brands: Brands;
 }): Route[] {
-  const pages = createCheckoutPages({ publicUrl, isTest: testCards !== null, addressOf, limits });
-  const siteOf = (exchange: RequestContext): CardSite => ({ ...pages.siteOf(exchange), testCards });
+  const pages = createCheckoutPages({ publicUrl, isTest: testCards !== null, addressOf, limits, brands });
+  const siteOf = (exchange: RequestContext, { brand }: Opened): CardSite => ({
+    ...pages.siteOf(exchange, brand),
+    testCards,
+  });
   const ownOrigin = new URL(publicUrl).origin;
 
   /** @throws HttpError 404, RateLimitError */
-  function open(exchange: RequestContext): Promise<Order> {
+  function open(exchange: RequestContext): Promise<Opened> {
     return pages.open(exchange, async (orderCode) => {
       // Checked here, because a text that cannot be an order code must not reach the database as one.
       const found = /^[A-Za-z0-9_-]{1,64}$/.test(orderCode) ? await checkout.open(orderCode) : null;
@@ -60,7 +69,7 @@ export function createCheckoutRoutes({
   async function show(exchange: RequestContext): Promise<void> {
     const { response, url } = exchange;
     const order = await open(exchange);
-    const site = siteOf(exchange);
+    const site = siteOf(exchange, order);
     const state = pageState(order.payment, clock.now());
     // A payer who has bought content reads it first.
     if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
@@ -80,7 +89,7 @@ export function createCheckoutRoutes({
     const form = new URLSearchParams(await readBody(request, BODY_LIMIT_BYTES));
     const order = await open(exchange);
     const { payment } = order;
-    const site = siteOf(exchange);
+    const site = siteOf(exchange, order);
     const path = pagePath(site, order.path);
     const answer = (
       status: number,

@@ -4,6 +4,7 @@ import type { DeliveredContent, HostedPix } from '../model.ts';
 
 /** The resource that a PIX code pays, with what its page shows beside it. */
 export interface Order extends Shown {
+  accountId: string;
   payment: HostedPix;
   paidElsewhere: boolean;
   delivered: readonly DeliveredContent[];

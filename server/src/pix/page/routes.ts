@@ -1,3 +1,4 @@
+import type { Brand, Brands } from '../../checkout-page/brand.ts';
 import { secondsLeft } from '../../checkout-page/format.ts';
 import type { Site } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
@@ -16,6 +17,9 @@ export interface OtherPage {
   show(site: Site, order: Order, now: Date): { state: string; page: string } | null;
 }
 
+/** A payment with the look of its shop. */
+type Opened = Order & { brand: Brand | null };
+
 /**
  * The hosted page of whatever a PIX code pays. It works without a script; the script copies the code, and shows a change at once. These
  * routes come before those of other methods, which take any identifier.
@@ -31,6 +35,7 @@ export function createPixPageRoutes({
   isTest,
   addressOf,
   limits,
+  brands,
   others = [],
 }: {
   checkout: HostedPixCheckout;
@@ -39,12 +44,13 @@ export function createPixPageRoutes({
   isTest: boolean;
   addressOf: ClientAddress;
   limits: PageLimits;
+  brands: Brands;
   others?: readonly OtherPage[];
 }): Route[] {
-  const pages = createCheckoutPages({ publicUrl, isTest, addressOf, limits });
+  const pages = createCheckoutPages({ publicUrl, isTest, addressOf, limits, brands });
 
   /** @throws HttpError 404, RateLimitError */
-  function open(exchange: RequestContext, options: { asksBank: boolean }): Promise<Order> {
+  function open(exchange: RequestContext, options: { asksBank: boolean }): Promise<Opened> {
     return pages.open(exchange, async (id) => {
       const found = await checkout.open(id, options);
       return (
@@ -71,7 +77,7 @@ export function createPixPageRoutes({
     const { response, url } = exchange;
     const order = await open(exchange, { asksBank: true });
     const { payment } = order;
-    const site = pages.siteOf(exchange);
+    const site = pages.siteOf(exchange, order.brand);
     const { state, page } = shown(site, order);
     // A payer who has bought content reads it first.
     if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
@@ -88,7 +94,7 @@ export function createPixPageRoutes({
     return {
       status: payment.status,
       version: payment.version,
-      state: shown(pages.siteOf(exchange), order).state,
+      state: shown(pages.siteOf(exchange, order.brand), order).state,
       secondsLeft,
     };
   }
