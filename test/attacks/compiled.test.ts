@@ -555,6 +555,14 @@ async function populate(app: TestApp): Promise<World> {
           fitting: [null, null, cursors[field] ?? null],
           others: ['x', '', ...Object.values(cursors)],
         };
+      if (field === 'Query.cardPayments' && argument.name === 'filter')
+        return {
+          fitting: [
+            ...[null, {}, { amountCents: 100 }, { customer: { email: 'ana@cliente.example' } }],
+            { createdAfter: '2026-01-01T00:00:00Z', paidBefore: null, refundedAfter: null },
+          ],
+          others: [{ amountCents: -1 }, { createdBefore: 'x' }, { customer: {} }, { x: 1 }, 1],
+        };
       if (field === 'Query.charges' && argument.name === 'filter')
         return {
           fitting: [null, {}, { status: ['PENDING', 'UNKNOWN'], split: true }, { split: false }],

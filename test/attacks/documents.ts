@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 /** n × text. */
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
@@ -266,10 +269,10 @@ export const ANSWERED: [string, Operation, unknown][] = [
     { wallet: { currency: 'BRL' } },
   ],
   [
-    'the id of a document that nobody knows, beside one',
+    'the hash of a document, beside it',
     {
       query: '{ wallet { currency } }',
-      extensions: { persistedQuery: { version: 1, sha256Hash: 'f'.repeat(64) } },
+      extensions: { persistedQuery: { version: 1, sha256Hash: hashOf('{ wallet { currency } }') } },
     },
     { wallet: { currency: 'BRL' } },
   ],

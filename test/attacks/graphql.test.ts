@@ -186,7 +186,13 @@ describe('a request that may not be', () => {
     path: `?${new URLSearchParams(parameters)}`,
   });
 
-  const REQUESTS: [string, string | Uint8Array<ArrayBuffer> | null, Record<string, string>, number][] = [
+  const REQUESTS: [
+    name: string,
+    body: string | Uint8Array<ArrayBuffer> | null,
+    how: Record<string, string>,
+    status: number,
+    code?: string,
+  ][] = [
     ['a batch of 1,000', JSON.stringify(Array.from({ length: 1_000 }, () => ({ query: CREATE }))), {}, 400],
     ['a batch of one', `[${json}]`, {}, 400],
     ['an empty batch', '[]', {}, 400],
@@ -233,9 +239,25 @@ describe('a request that may not be', () => {
       'the id of a document that nobody knows',
       JSON.stringify({ extensions: { persistedQuery: { version: 1, sha256Hash: 'f'.repeat(64) } } }),
       {},
+      404,
+      'PERSISTED_QUERY_NOT_FOUND',
+    ],
+    [
+      'the hash of another document',
+      JSON.stringify({
+        query: CREATE,
+        extensions: { persistedQuery: { version: 1, sha256Hash: 'f'.repeat(64) } },
+      }),
+      {},
       400,
     ],
-    ['an id in place of a document', JSON.stringify({ id: 'createCardPayment', documentId: 'x' }), {}, 400],
+    [
+      'an id in place of a document',
+      JSON.stringify({ id: 'createCardPayment', documentId: 'x' }),
+      {},
+      404,
+      'PERSISTED_QUERY_NOT_FOUND',
+    ],
     ['a parameter that nobody knows', JSON.stringify({ query: CREATE, __proto__x: 1 }), {}, 400],
     [
       'a query in the address, and none in the body',
@@ -250,10 +272,13 @@ describe('a request that may not be', () => {
     ['a text', '"{ wallet { id } }"', {}, 400],
   ];
 
-  test.each(REQUESTS)('A request that is not allowed is refused: %s', async (name, body, how, status) => {
-    const answer = await weighed(name, () => ask(body, how));
-    expectRefused(answer, status);
-  });
+  test.each(REQUESTS)(
+    'A request that is not allowed is refused: %s',
+    async (name, body, how, status, code) => {
+      const answer = await weighed(name, () => ask(body, how));
+      expectRefused(answer, status, code);
+    },
+  );
 
   test('A request of 10 MB in chunks is refused before the rest of it is read', async () => {
     const chunk = `${(50_000).toString(16)}\r\n${'x'.repeat(50_000)}\r\n`;

@@ -59,7 +59,7 @@ describe('the REST page', () => {
       await page.getByRole('button', { name: 'Authorize' }).click();
       await page.getByLabel('auth-bearer-value').fill(LIVE_KEY);
       await page.getByRole('button', { name: 'Apply credentials' }).click();
-      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Close', exact: true }).click();
       await page.locator('#operations-Card_payments-createCardPayment').getByRole('button').first().click();
       await page.getByRole('button', { name: 'Try it out' }).click();
       await page.getByRole('button', { name: 'Execute' }).click();
