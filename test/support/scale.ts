@@ -15,13 +15,13 @@ const SIZES = {
   /** Requests of two facades over a network that fails. */
   FAULTY_CALLS: [60, 1_500, 4_000, 10_000],
   /** Connections to PostgreSQL that are cut before a COMMIT arrives, and as many after it was done. */
-  CUTS: [2, 20, 60, 300],
+  CUTS: [1, 20, 60, 300],
   /** Deaths of PGlite's worker around a COMMIT, which lose the connection to it. */
   WORKER_DEATHS: [1, 1, 5, 300],
   /** Fields with a bad value, one at a time. */
   BAD_INPUTS: [200, 11_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
-  KILLS: [3, 8, 25, 300],
+  KILLS: [2, 8, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [1, 5, 50, 500],
   /** Concurrent callers that request the same operation, or the same money. */
