@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -48,6 +48,9 @@ const environment = {
   HOME: process.env.HOME ?? folder,
   PSA_DATA_DIR: join(folder, 'data'),
 };
+/** A PNG of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 let server: Program;
 /** The placeholders of the documents, each with its value in this run. */
 let substitutes: [placeholder: string | RegExp, value: string][];
@@ -58,6 +61,8 @@ beforeAll(async () => {
     'built',
   );
   const url = await server.started;
+  const logo = join(folder, 'logo.png');
+  writeFileSync(logo, Buffer.from(PIXEL, 'base64'));
   substitutes = [
     [/(?<= )\/tmp$/gm, folder],
     ['http://localhost:4000', url],
@@ -67,6 +72,7 @@ beforeAll(async () => {
     ['/var/backups', folder],
     ['.data-restored', join(folder, 'restored')],
     [/\bPORT=\d+/g, 'PORT=0'],
+    ['logo.png', logo],
   ];
 });
 afterAll(async () => {

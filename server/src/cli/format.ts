@@ -126,9 +126,9 @@ function formatAccounts(accounts: readonly Json<Account>[]): string {
     pix: ({ pixEnabled, pixFeeCents }) => (pixEnabled ? formatReais(pixFeeCents) : 'off'),
     'ltc payments': ({ ltcEnabled }) => (ltcEnabled ? 'on' : 'off'),
     ...feeColumns(),
+    markup: ({ subaccountMarkupCents }) => formatReais(subaccountMarkupCents),
     color: ({ color }) => color ?? '',
     logo: ({ logoHash }) => (logoHash ? logoHash.slice(0, 8) : ''),
-    markup: ({ subaccountMarkupCents }) => formatReais(subaccountMarkupCents),
     created: ({ createdAt }) => formatInstant(createdAt),
   });
 }
