@@ -15,12 +15,11 @@ import {
 } from '../kernel/errors.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
 import { EXTERNAL_ID_FORM, idempotencyKeyText } from '../kernel/text.ts';
+import { PayoutMethodEnum, PayoutStatusEnum } from './enums-schema.ts';
 import {
   DESTINATIONS_IN_WORDS,
   isSettled,
   maskDestination,
-  methodOf,
-  PAYOUT_METHODS,
   type Payout,
   type PayoutFilter,
   type PayoutMethod,
@@ -32,40 +31,6 @@ import {
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
-
-interface MethodValue {
-  value: PayoutMethod | 'unknown';
-  description?: string;
-}
-
-const PayoutMethodEnum = builder.enumType('PayoutMethod', {
-  values: Object.fromEntries<MethodValue>([
-    ...PAYOUT_METHODS.map((method): [string, MethodValue] => {
-      const { name, ...described } = methodOf(method).graphql;
-      return [name, { value: method, ...described }];
-    }),
-    ['UNKNOWN', UNKNOWN],
-  ]),
-});
-
-const PayoutStatusEnum = builder.enumType('PayoutStatus', {
-  values: {
-    PENDING: { value: 'pending', description: 'pendente: requested, debited and queued.' },
-    PROCESSING: {
-      value: 'processing',
-      description:
-        'A turbo payout that left and the bank has not confirmed: the money MAY have left. A webhook reports it to an account that has opted into WITHDRAWAL_PROCESSING.',
-    },
-    COMPLETED: { value: 'completed', description: 'concluido' },
-    DENIED: { value: 'denied', description: 'negado; the amount is back in the balance.' },
-    UNKNOWN,
-  } as const,
-});
 
 export const PayoutRef = builder.objectRef<Payout>('Payout');
 

@@ -31,6 +31,7 @@ import { isSettled, type Payout, type PayoutFilter, type PayoutService } from '.
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
+import { isBehind, placeOfDoubt } from './places.ts';
 import { CHANGED_MS, EACH_FRESH_MS, pollInterval } from './poll-interval.ts';
 
 const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
@@ -337,20 +338,6 @@ export function createRemotePayouts(
 /** Whether a record has no withdrawal id: its request is in doubt, or never reached the service. */
 function hasNoWithdrawal(known: MirroredRow | undefined): boolean {
   return known !== undefined && payoutIn(known).withdrawalId === null;
-}
-
-// ── Places of payouts in doubt ──────────────────────────────────────────────────────────────────
-
-/** The place of a payout in doubt: below 0, the newest lowest. The places in the service's list are ranks, from 1. */
-function placeOfDoubt(payout: Payout): number {
-  return -payout.requestedAt!.getTime();
-}
-
-/** Whether a place comes after another in the list, newest first. */
-function isBehind(place: number, other: number): boolean {
-  if (place < 0 && other < 0) return place > other;
-  if (place < 0 || other < 0) return other < 0;
-  return place < other;
 }
 
 /** Whether the service itself has described the payout's end, about which a webhook says less. */

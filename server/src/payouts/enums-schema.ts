@@ -1,0 +1,36 @@
+import { builder } from '../graphql/builder.ts';
+import { methodOf, PAYOUT_METHODS, type PayoutMethod } from './model.ts';
+
+const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
+interface MethodValue {
+  value: PayoutMethod | 'unknown';
+  description?: string;
+}
+
+export const PayoutMethodEnum = builder.enumType('PayoutMethod', {
+  values: Object.fromEntries<MethodValue>([
+    ...PAYOUT_METHODS.map((method): [string, MethodValue] => {
+      const { name, ...described } = methodOf(method).graphql;
+      return [name, { value: method, ...described }];
+    }),
+    ['UNKNOWN', UNKNOWN],
+  ]),
+});
+
+export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
+  values: {
+    PENDING: { value: 'pending', description: 'pendente: requested, debited and queued.' },
+    PROCESSING: {
+      value: 'processing',
+      description:
+        'A turbo payout that left and the bank has not confirmed: the money MAY have left. A webhook reports it to an account that has opted into WITHDRAWAL_PROCESSING.',
+    },
+    COMPLETED: { value: 'completed', description: 'concluido' },
+    DENIED: { value: 'denied', description: 'negado; the amount is back in the balance.' },
+    UNKNOWN,
+  } as const,
+});
