@@ -199,6 +199,10 @@ export function describePort(start: StartPortFixture): void {
       expect(await filtered({ refundedAfter: createdAt! })).toEqual([]);
       expect(await filtered({ createdAfter: createdAt!, reference: pending })).toEqual([pending]);
       expect(await filtered({ createdBefore: createdAt! })).not.toContain(paid);
+      const days = 3 * 24 * 3_600_000;
+      expect(
+        await filtered({ createdAfter: plusMs(createdAt!, -days), createdBefore: plusMs(createdAt!, days) }),
+      ).toContain(paid);
       expect(await filtered({ amountCents: 1 })).toEqual([]);
       expect(await filtered({ externalId: 'none', customer: { email: 'ana@example.com' } })).toEqual([]);
       expect(await codes(['pending', 'failed'])).toEqual([failed, pending]);

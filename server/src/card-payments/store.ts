@@ -138,7 +138,6 @@ export async function listCardPayments(
 
 export function countCardPayments(sql: Sql, tenant: Tenant, filter: CardPaymentFilter): Promise<number> {
   const { status } = filter;
-  // The counters of card payments know no instants.
   return countFiltered(sql, tenant, 'card_payment', conditionsOf(filter), { status });
 }
 

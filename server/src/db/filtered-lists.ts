@@ -18,7 +18,7 @@ import {
 
 /** The conditions of a list, besides its tenant. */
 export interface ListConditions {
-  /** The values that each of these columns may have, and all that it can have: the indexes have a list for each combination. */
+  /** For each of these columns the values asked for, and all possible ones. An index has one list for each combination. */
   oneOf: Readonly<Record<string, { asked: readonly string[] | undefined; all: readonly string[] }>>;
   /** The periods. The lists of each combination are ordered by the instant of the first. */
   periods: readonly (readonly [instant: string, period: Period])[];
@@ -98,7 +98,9 @@ export async function countFiltered(
       )})`;
   };
   const filter = { list, kind, status };
-  if (where.length > 0 || others.some(([, each]) => isOfPeriod(each))) {
+  // The counters of card payments know no instants.
+  const isUncounted = list === 'card_payment' && isOfPeriod(period);
+  if (isUncounted || where.length > 0 || others.some(([, each]) => isOfPeriod(each))) {
     const counted = count(periods.flatMap(([each, part]) => inPeriod(each, part)));
     const { rows } = await raw<{ count: number }>`select ${counted} as count`.execute(sql);
     return Number(rows[0]!.count);
