@@ -1,8 +1,10 @@
+import { CURSOR_DOCUMENT } from '../../widget/src/live/resume.ts';
+import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
 import * as checkout from '../../widget/src/operations.ts';
 import * as payouts from '../../widget/src/payouts/operations.ts';
 
 // Prints the documents of the widget's operations for the server, which trusts them.
-const documents = [...Object.values(checkout), ...Object.values(payouts)]
+const documents = [...Object.values(checkout), ...Object.values(payouts), CURSOR_DOCUMENT, METHODS_DOCUMENT]
   .map((document) => `  '${document}',\n`)
   .sort();
 

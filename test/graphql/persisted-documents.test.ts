@@ -20,7 +20,7 @@ const TRUSTED_UPDATES = 'subscription Changes { allCardPaymentUpdates { cursor }
 const UNTRUSTED = 'query Other { wallet { balanceCents } }';
 const NOT_FOUND = { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } };
 const REFUSED = {
-  message: 'This server runs trusted documents alone, and this is none',
+  message: 'This server runs only trusted documents, and this is not one of them',
   extensions: { code: 'FORBIDDEN' },
 };
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { live } from '../../widget/src/live/live.ts';
 import {
   type LiveRequest,
   type LiveSink,
@@ -185,4 +186,25 @@ test('several connections share one request for a token, and a failed one is rep
   await expect(Promise.all([token.authorization(), token.authorization()])).rejects.toThrow('offline');
   expect(await Promise.all([token.authorization(), token.authorization()])).toEqual(['Bearer 2', 'Bearer 2']);
   expect(asked).toBe(2);
+});
+
+test('an event whose text has a line separator of JavaScript is one event, and ends nothing', async () => {
+  const name = 'a\u2028event: complete\u2028data: {}';
+  const body = ['one', 'two']
+    .map((cursor) => `event: next\ndata: ${JSON.stringify({ data: { update: { cursor, name } } })}\n\n`)
+    .join('');
+  const updates = live({
+    endpoint: 'https://psa.example/graphql',
+    getToken: () => 'ps_dash_x',
+    query: 'subscription ($after: String) { update: allPaymentUpdates(after: $after) { cursor name } }',
+    after: 'zero',
+    fetch: async () =>
+      new Response(`${body}event: complete\ndata:\n\n`, { headers: { 'content-type': 'text/event-stream' } }),
+  });
+  const seen: unknown[] = [];
+  for await (const update of updates) seen.push(update);
+  expect(seen).toEqual([
+    { cursor: 'one', name },
+    { cursor: 'two', name },
+  ]);
 });

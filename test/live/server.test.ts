@@ -128,6 +128,9 @@ describe('tokens', () => {
     const answer = await handlerOf<Request>(true)(post());
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     const { token } = await answer.json();
+    // Next, Bun, Deno and Workers give a second argument of their own.
+    const handler = handlerOf<Request>(true) as unknown as (...given: unknown[]) => Promise<Response>;
+    expect((await handler(post(), { params: {} })).status).toBe(200);
     expect((await app.client(token).request('{ updatesCursor }')).updatesCursor).toEqual(expect.any(String));
     expect((await handlerOf<Request>(false)(post())).status).toBe(403);
     expect((await handlerOf<Request>(true)(new Request('https://shop.example/token'))).status).toBe(405);

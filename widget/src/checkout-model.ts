@@ -44,7 +44,7 @@ export class CheckoutModel {
     const before = this.state;
     this.apply({ type: 'refused', error });
     if (this.state === before) return;
-    if (/^(no|ne|un|pr)/.test(error.code)) explain(this.host, error);
+    if (/^(not_|net|unau|proto)/.test(error.code)) explain(this.host, error);
     this.report(error);
   }
 

@@ -14,5 +14,5 @@ export function hasSecret({
   token?: string | undefined;
   paymentToken?: string | undefined;
 }): boolean {
-  return /(^| )ps_(live|test)_/.test(`${token} ${paymentToken}`);
+  return /(^|\s)ps_(live|test)_/.test(`${token} ${paymentToken}`);
 }

@@ -44,6 +44,11 @@ function readJpeg(bytes: Buffer): Picture {
     return null;
   for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff; ) {
     const marker = bytes[at + 1]!;
+    // A byte of padding before a marker.
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame)
       return { type: 'image/jpeg', height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };

@@ -8,7 +8,7 @@ import {
   visit,
 } from 'graphql';
 
-/** Makes the scalars of a schema say where a literal stands that they refuse: graphql adds no location to their errors. */
+/** Adds to the error of a scalar the place of the literal that it refuses: graphql gives none. */
 export function locateLiterals(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isScalarType(type)) continue;

@@ -30,7 +30,7 @@ export interface PersistedDocuments {
   find(params: DocumentParams): string | null;
   /** Whether `read` does more than to return the query. */
   concerns(params: DocumentParams): boolean;
-  /** Whether the document is one of the manifest or of the widget. */
+  /** Whether the document is one of a manifest or of the widget. */
   isTrusted(document: string): boolean;
   /** Whether the caller may run a document. */
   allows(isTrusted: boolean, caller: Caller | null): boolean;
@@ -54,11 +54,11 @@ export function createPersistedDocuments({
       const isGiven = typeof query === 'string' && query !== '';
       const text = id === null || isGiven ? query : (trusted.get(id) ?? registered.get(id));
       if (id !== null && text === undefined) throw NOT_FOUND();
-      const isNew = id !== null && isGiven && trusted.get(id) !== query;
-      if (isNew && hashOf(query) !== id) throw WRONG_HASH();
+      const isToRegister = id !== null && isGiven && trusted.get(id) !== query;
+      if (isToRegister && hashOf(query) !== id) throw WRONG_HASH();
       if (typeof text === 'string' && !documents.allows(documents.isTrusted(text), caller))
-        throw new PermissionError('This server runs trusted documents alone, and this is none');
-      if (isNew && caller) registered.set(id, query);
+        throw new PermissionError('This server runs only trusted documents, and this is not one of them');
+      if (isToRegister && caller) registered.set(id, query);
       return text;
     },
     find(params) {

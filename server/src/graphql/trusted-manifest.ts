@@ -53,7 +53,7 @@ function entriesOf(manifest: unknown): [string, string][] | null {
 function textsOnly(entries: unknown[][]): [string, string][] | null {
   const isText = (value: unknown) => typeof value === 'string' && value !== '';
   return entries.every(([id, document]) => isText(id) && isText(document))
-    ? (entries as [string, string][])
+    ? (entries as [string, string][]).map(([id, document]) => [id.replace(/^sha256:/, ''), document])
     : null;
 }
 

@@ -14,4 +14,6 @@ export const WIDGET_DOCUMENTS: readonly string[] = [
   'subscription CardPaymentUpdates($orderCode:String!,$after:String){cardPaymentUpdates(orderCode:$orderCode,after:$after){cursor cardPayment{__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version orderCode checkoutUrl failureReason}}}',
   'subscription PaymentUpdates($paymentId:String!,$after:String){paymentUpdates(paymentId:$paymentId,after:$after){cursor payment{__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version paymentId pix{copyPaste qr{path size}}returnedCredits{amountCents returnedAt}}}}',
   'subscription PayoutUpdates($after:String){allPayoutUpdates(after:$after){cursor previousStatus payout{id withdrawalId code method amountCents feeCents destination status final deniedReason requestedAt processedAt version}}}',
+  '{updatesCursor}',
+  '{viewer{checkoutMethods}}',
 ];

@@ -37,7 +37,8 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
       text = blocks.pop() ?? '';
       for (const block of blocks) {
         // `complete` and comments have no data; after `complete` the server ends the stream.
-        const json = /^data: ?(.+)/m.exec(block)?.[1];
+        // Not `.`: a text may hold U+2028, which ends no line of an event stream.
+        const json = /data:([^\n]+)/.exec(block)?.[1];
         if (!json) continue;
         const { data, errors } = JSON.parse(json);
         if (errors) return errors;

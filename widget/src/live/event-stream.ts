@@ -60,8 +60,9 @@ async function read(
       const blocks = (text + value).split(/\r?\n\r?\n/);
       text = blocks.pop() ?? '';
       for (const block of blocks) {
-        if (/^event: ?complete$/m.test(block)) return;
-        const json = /^data: ?(.+)/m.exec(block)?.[1];
+        // A text may hold U+2028, at which a line ends for `^`, `$` and `.`, and for JSON and event streams it does not.
+        if (/(?:^|\n)event: ?complete\r?(?:\n|$)/.test(block)) return;
+        const json = /(?:^|\n)data: ?([^\n]+)/.exec(block)?.[1];
         if (json) await sink.next(JSON.parse(json) as LiveResult);
         if (left.signal.aborted) return;
       }

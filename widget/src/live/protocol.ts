@@ -136,6 +136,7 @@ const LONGEST_WAIT_MS = 15_000;
 
 /** The time before another attempt, after so many in a row that brought nothing. */
 export function waitBefore(attempt: number, retryAfterMs: number): number {
-  const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
-  return Math.max(retryAfterMs, growing) * (1 + (Math.random() - 0.5) / 2);
+  const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (1 + (Math.random() - 0.5) / 2);
+  // Never before the server asks for it.
+  return Math.max(growing, retryAfterMs * (1 + Math.random() / 4));
 }

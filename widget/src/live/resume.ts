@@ -79,7 +79,8 @@ function noticeSilence(client: LiveClient): void {
 const MAX_REFUSALS = 3;
 /** An operation that has lasted this long was accepted, though it may have had no result. */
 const ACCEPTED_MS = 10_000;
-const CURSOR: LiveRequest = { query: '{updatesCursor}' };
+export const CURSOR_DOCUMENT = '{updatesCursor}';
+const CURSOR: LiveRequest = { query: CURSOR_DOCUMENT };
 
 /** Follows one subscription over as many operations of the client as it takes. */
 function follow(
@@ -223,7 +224,8 @@ export interface LiveSource<Result> {
 }
 
 /**
- * For Relay: `Network.create(fetchQuery, relaySubscribe(client))`.
+ * For Relay: `Network.create(fetchQuery, relaySubscribe(client))`. A persisted `all…Updates` needs a first `after` of yours:
+ * its text, which tells that it has no first state, is not here.
  */
 export function relaySubscribe(client: LiveClient) {
   return (
@@ -234,8 +236,13 @@ export function relaySubscribe(client: LiveClient) {
       query: operation.text ?? '',
       operationName: operation.name,
       variables,
-      ...(operation.text == null && operation.id ? { extensions: { documentId: operation.id } } : {}),
+      ...(operation.text == null && operation.id ? { extensions: persisted(operation.id) } : {}),
     });
+}
+
+/** Names a persisted document, in place of its text. */
+function persisted(sha256Hash: string) {
+  return { persistedQuery: { version: 1, sha256Hash } };
 }
 
 /** For urql: `subscriptionExchange({ forwardSubscription: urqlForward(client) })`. */

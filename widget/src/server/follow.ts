@@ -58,7 +58,7 @@ export function documentOf(topic: Topic, fields?: string): string {
 
 /**
  * Follows all resources of a topic from where the last run has ended: over cuts, restarts of either side and expired
- * cursors. Each update is handled at least once, and once where `save` was reached; to have it exactly once, store
+ * cursors. Each update is handled at least once: again after a crash before `save`. To handle it exactly once, store
  * `update.cursor` in the transaction of `onUpdate`. Ends at an abort; rejects where `onUpdate`, `save` or `reconcile` does,
  * and where the server refuses for good.
  */

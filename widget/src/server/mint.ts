@@ -99,7 +99,8 @@ export function tokenHandler<Incoming extends { method?: string | undefined }>({
     const [status, body] = await answer(request);
     const text = JSON.stringify(body);
     const headers = status === 405 ? { ...HEADERS, allow: 'POST' } : HEADERS;
-    if (!response) return new Response(text, { status, headers });
+    // Some frameworks give a Request and a second argument of their own.
+    if (typeof response?.writeHead !== 'function') return new Response(text, { status, headers });
     response.writeHead(status, headers);
     response.end(text);
     return undefined;

@@ -40,6 +40,10 @@ export interface ChargeEvent extends Settled {
   event: Tested<'charge', Ending>;
   chargeId: string;
   amountCents: number;
+  /** A split charge has `splits` in place of it. */
+  metadata?: string | null;
+  splits?: readonly Record<string, unknown>[];
+  externalId?: string;
 }
 
 /** `amount` is in reais. `walletAddress` is the whole destination. */
@@ -53,6 +57,7 @@ export interface PayoutEvent {
   status: string;
   requestedAt?: string;
   processedAt?: string;
+  externalId?: string;
 }
 
 export interface SubaccountPayoutEvent {

@@ -4,7 +4,7 @@ type HeadersOf = Headers | Readonly<Record<string, string | readonly string[] | 
 
 /** A `Request`, an incoming message of Node's, or one whose raw body was read: as `body`, text or bytes. */
 export type WebhookRequest =
-  | { headers: HeadersOf; arrayBuffer(): Promise<ArrayBuffer> }
+  | { headers: HeadersOf; arrayBuffer(): unknown; body: ReadableStream<Uint8Array<ArrayBuffer>> | null }
   | { headers: HeadersOf; body: string | Uint8Array }
   | (AsyncIterable<Uint8Array> & { headers: HeadersOf; body?: unknown });
 
@@ -23,7 +23,10 @@ export interface VerifyOptions {
 
 /** A webhook that the server has sent. */
 export interface Webhook {
-  /** The same on each attempt: deduplicate by it. */
+  /**
+   * The same on each attempt: deduplicate by it. Empty where a sender of `scheme: 'document'` gives none: then deduplicate by
+   * the resource and its status.
+   */
   id: string;
   event: WebhookEvent;
   /** Grows with each change of the resource; null where the sender does not tell. */
@@ -90,7 +93,7 @@ function headerOf(headers: HeadersOf, name: string): string | null {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 async function bodyOf(request: WebhookRequest): Promise<Bytes> {
-  if ('arrayBuffer' in request) return limited(new Uint8Array(await request.arrayBuffer()));
+  if ('arrayBuffer' in request) return readAll(request.body);
   const { body } = request;
   if (typeof body === 'string') return limited(encode(body));
   if (body instanceof Uint8Array) return limited(new Uint8Array(body));
@@ -99,6 +102,17 @@ async function bodyOf(request: WebhookRequest): Promise<Bytes> {
   let bytes: Bytes = new Uint8Array();
   for await (const chunk of request) bytes = limited(concat(bytes, chunk));
   return bytes;
+}
+
+/** Reads the body of a Request, no further than the limit. */
+async function readAll(stream: ReadableStream<Bytes> | null): Promise<Bytes> {
+  const reader = stream?.getReader();
+  let bytes: Bytes = new Uint8Array();
+  for (;;) {
+    const part = await reader?.read();
+    if (!part || part.done) return bytes;
+    bytes = limited(concat(bytes, part.value));
+  }
 }
 
 function limited(bytes: Bytes): Bytes {
