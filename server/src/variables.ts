@@ -202,7 +202,7 @@ export const environment = z.object({
   PSA_TRUSTED_DOCUMENTS_ONLY: trustedOnly.default('off').register(documentation, {
     group: 'Clients',
     meaning:
-      'callers whose documents on /graphql must be of those manifests or the widget’s own: all, or tokens: all but API keys',
+      'callers that may run only the documents of those manifests and the widget’s own: none (off), all but API keys (tokens), or everybody (all)',
   }),
   PSA_TRUSTED_PROXIES: networks.default([]).register(documentation, {
     group: 'Clients',

@@ -136,7 +136,7 @@ describe('the hosted page of a PIX payment in a browser', () => {
     await page.goto(served.pageUrl);
     const credits = [aReturn('amount_mismatch', 4991)];
     served.state.payment = aPixPayment({ version: 3, returnedCredits: credits });
-    await page.getByText('o valor é diferente do pedido').waitFor();
+    await page.getByText('o valor é diferente do solicitado').waitFor();
     served.state.payment = aPixPayment({ status: 'expired', version: 4, returnedCredits: credits });
     await page.getByRole('heading', { name: 'O tempo para pagar acabou' }).waitFor();
     served.state.payment = { ...PAGES['paid-late']!.payment, version: 5 };

@@ -82,6 +82,12 @@ describe('configureWebhook', () => {
     expect(rotated.previousSecretValidUntil).toBe(plusMs(app.clock.now(), 24 * 3_600_000).toISOString());
     const leaked = await configured({ rotateSecret: true, previousSecretHours: 0 });
     expect(leaked.previousSecretValidUntil).toBeNull();
+    const weekLater = plusMs(app.clock.now(), 168 * 3_600_000).toISOString();
+    expect(
+      (await configured({ rotateSecret: true, previousSecretHours: 168 })).previousSecretValidUntil,
+    ).toBe(weekLater);
+    // The one before still signs for longer than the one that it has replaced.
+    expect((await configured({ rotateSecret: true })).previousSecretValidUntil).toBe(weekLater);
     const refused = await configured({ previousSecretHours: 169 });
     expect(refused.fields).toEqual([{ path: 'input.previousSecretHours' }]);
   });

@@ -111,7 +111,7 @@ async function findBlocked(endpoint: string): Promise<Mistake | undefined> {
     () => undefined,
     () => ({
       cause: `${url} does not let pages of ${location.origin} read its answers (CORS).`,
-      fix: 'Set endpoint to the address of /graphql. A proxy in front of it must pass OPTIONS requests and the headers access-control-* on.',
+      fix: 'Set endpoint to the address of /graphql. A proxy in front of it must pass on OPTIONS requests and the access-control-* headers.',
     }),
   );
 }

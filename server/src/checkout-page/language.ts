@@ -19,7 +19,7 @@ export function namedLanguage(parameters: URLSearchParams): Language | null {
   return languageOfTag(parameters.get(LANGUAGE_PARAMETER) ?? '');
 }
 
-/** The language that the payer's browser prefers. A range of any language, and none that is known, give Portuguese. */
+/** The language that the payer's browser prefers. Portuguese for `*`, and where none of ours is accepted. */
 export function preferredLanguage({ 'accept-language': accepted = '' }: IncomingHttpHeaders): Language {
   let [preferred, highest]: [Language, number] = ['pt-BR', 0];
   for (const range of accepted.split(',', MAX_RANGES)) {

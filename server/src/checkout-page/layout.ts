@@ -148,7 +148,7 @@ export function testNote({ texts }: Site, warning: string): Html {
   return html`<p class="test-note">${ICONS.flask}<span><strong>${texts.page.testEnvironment}.</strong> ${texts.page.testNothingCharged} ${warning}</span></p>`;
 }
 
-/** A list of facts about a payment. The last one is its identifier, which has small letters. */
+/** A list of facts about a payment. The last one is its identifier, in a smaller size. */
 export function receipt(
   { texts, formats }: Site,
   { payment, merchantName }: Shown,

@@ -22,7 +22,7 @@ export function fingerprintOf(
   if (method === 'unknown' || shown === null || isMasked(shown)) return null;
   const { destination } = parseDestination(method, shown);
   if (destination === null) return null;
-  // All members of a request that the service gets: the hash of one with another member would be that of no payout, and its payout would never be found.
+  // Exactly the members that the service gets: with one more, the hash would match no payout.
   const request: Required<Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId'>> = {
     method,
     amountCents,

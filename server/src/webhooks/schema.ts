@@ -204,7 +204,7 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
     }),
     previousSecretHours: t.int({
       description:
-        '0 to 168, 24 where left out: for how many hours from now webhook-signature has a signature by the secret before as well. 0 ends that at once, also without rotateSecret. X-Webhook-Signature is by the new secret alone.',
+        '0 to 168: the hours from now after which no secret of before signs webhook-signature any more. Left out: 24 for the one that is replaced now, and no change for those before it. 0 ends them at once, also without rotateSecret. X-Webhook-Signature is by the new secret alone.',
     }),
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],
@@ -226,7 +226,7 @@ const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
     previousSecretValidUntil: t.expose('previousSecretValidUntil', {
       type: 'DateTime',
       nullable: true,
-      description: 'Until then a secret of before signs beside the new one; null where none does.',
+      description: 'The instant at which the last secret of before stops signing; null where none signs.',
     }),
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],

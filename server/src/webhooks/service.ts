@@ -50,8 +50,11 @@ export function createWebhookService({
           return {
             outcome: {
               ...{ url, secret, optionalEvents: endpoint.optionalEvents },
-              // The newest lasts longest.
-              previousSecretValidUntil: endpoint.previousSecrets[0]?.until ?? null,
+              // A secret of before may outlast the one that replaced it.
+              previousSecretValidUntil: endpoint.previousSecrets.reduce<Date | null>(
+                (latest, { until }) => (latest && latest > until ? latest : until),
+                null,
+              ),
             },
             writes: { records: [put(endpoints, endpoint)] },
           };

@@ -121,7 +121,7 @@ export const texts: Texts = {
     twoTries: 'Quedan dos intentos.',
     declinedTitle: 'Pago no aprobado',
     bankDeclined: 'El banco no autorizó el pago.',
-    notReached: 'La operadora no recibió el pago.',
+    notReached: 'La procesadora de la tarjeta no recibió el pago.',
     checkCard: 'No se cobró nada: revisa los datos o usa otra tarjeta.',
     waitTitle: 'Espera para intentarlo otra vez',
     wait(seconds) {
@@ -153,7 +153,8 @@ export const texts: Texts = {
     canceledText: (shop, at) => html`${shop} canceló este pago el ${at}. No se cobró nada.`,
     expiredText: (at) => `Este pago venció el ${at}. No se cobró nada.`,
     refunded: 'Pago reembolsado',
-    refundedText: 'El importe fue devuelto a la tarjeta. Puede tardar hasta dos resúmenes en aparecer.',
+    refundedText:
+      'El importe fue devuelto a la tarjeta. Puede tardar hasta dos estados de cuenta en aparecer.',
     alreadyPaidText:
       'Otro pago de la misma compra ya fue aprobado, quizás en otra ventana. No se cobró nada ahora.',
   },
@@ -210,7 +211,7 @@ export const texts: Texts = {
       return cycles === 1 ? 'una sola vez' : `${cycles} veces, esta incluida`;
     },
     terms: (amount, every, until, shop) =>
-      html`<strong>${amount} ${every}</strong>, ${until}. Al pagar este código autorizas a ${shop} a cobrar las próximas cuotas por Pix Automático. Puedes cancelar en la app de tu banco.`,
+      html`<strong>${amount} ${every}</strong>, ${until}. Al pagar este código, autorizas a ${shop} a cobrar las próximas cuotas por Pix Automático. Puedes cancelar en la app de tu banco.`,
     expired: 'El plazo para autorizar terminó',
     expiredText: (at) => `El código PIX venció el ${at}. No pagues con él: el dinero sería devuelto.`,
     startAgain: 'Para suscribirte, vuelve a la tienda y empieza otra vez.',
@@ -230,11 +231,12 @@ export const texts: Texts = {
     pay: (amount) => `Pagar ${amount} con LTC`,
     promise: 'El envío se hace en tu billetera. Esta página no pide contraseñas ni claves.',
     qrLabel: (amount, shop) => `Código QR del envío de ${amount} LTC para ${shop}`,
-    testWarning: 'Esta dirección es de una red de pruebas: ninguna billetera de verdad le envía.',
+    testWarning:
+      'Esta dirección es de una red de pruebas: ninguna billetera de verdad puede enviarle fondos.',
     title: 'Paga con Litecoin',
     receivedPart: (amount) => html`Recibimos ${amount}. Envía lo que falta antes del plazo.`,
     scan: 'Apunta la cámara de tu billetera al código QR.',
-    send: (amount) => html`Envía ${amount}, no menos: un importe menor no paga la compra.`,
+    send: (amount) => html`Envía ${amount}, y no menos: un importe menor no paga la compra.`,
     address: 'Dirección LTC',
     copy: 'Copiar la dirección',
     addressCopied: 'Dirección copiada. Abre tu billetera y envía el importe exacto.',
@@ -246,7 +248,7 @@ export const texts: Texts = {
     creatingText: 'La red todavía no dio la dirección. Esta página se actualiza sola.',
     confirming: 'Esperando confirmaciones',
     confirmingText: (confirmations) =>
-      html`Recibimos el importe. La red ya lo confirmó ${confirmations} veces, lo que tarda unos minutos.`,
+      html`Recibimos el importe. Confirmaciones de la red: ${confirmations}. Esto tarda unos minutos.`,
     confirmations: (done, required) => `${done} de ${required}`,
     confirmingHint: 'Puedes cerrar esta página: la tienda recibe el aviso.',
     expiredText: 'No envíes nada más a la dirección de este pago.',

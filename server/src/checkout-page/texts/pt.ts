@@ -67,7 +67,7 @@ export const texts: Texts = {
     },
     429: {
       title: 'Aguarde um instante',
-      text: 'Vieram muitos pedidos desta rede. Nada foi cobrado agora: tente de novo em um minuto.',
+      text: 'Chegaram muitas solicitações desta rede. Nada foi cobrado agora: tente de novo em um minuto.',
     },
     other: {
       title: 'Algo deu errado',
@@ -121,7 +121,7 @@ export const texts: Texts = {
     twoTries: 'Restam duas tentativas.',
     declinedTitle: 'Pagamento não aprovado',
     bankDeclined: 'O banco não autorizou o pagamento.',
-    notReached: 'A operadora não recebeu o pagamento.',
+    notReached: 'A operadora do cartão não recebeu o pagamento.',
     checkCard: 'Nada foi cobrado: confira os dados ou use outro cartão.',
     waitTitle: 'Aguarde para tentar de novo',
     wait(seconds) {
@@ -189,7 +189,7 @@ export const texts: Texts = {
       html`Recebemos ${amount} e ${isDone ? 'devolvemos' : 'estamos devolvendo'}: ${reason}.`,
     returnReasons: {
       already_paid: 'o pagamento já tinha sido feito',
-      amount_mismatch: 'o valor é diferente do pedido',
+      amount_mismatch: 'o valor é diferente do solicitado',
       not_payable: 'este pagamento não pode mais ser feito',
       paid_elsewhere: 'a compra já tinha sido paga de outra forma',
       unknown: 'não foi possível aceitar',
@@ -210,12 +210,12 @@ export const texts: Texts = {
       return cycles === 1 ? 'uma única vez' : `por ${cycles} vezes, esta incluída`;
     },
     terms: (amount, every, until, shop) =>
-      html`<strong>${amount} ${every}</strong>, ${until}. Ao pagar este código você autoriza ${shop} a cobrar as próximas parcelas pelo Pix Automático. Você pode cancelar no app do seu banco.`,
+      html`<strong>${amount} ${every}</strong>, ${until}. Ao pagar este código, você autoriza ${shop} a fazer as próximas cobranças pelo Pix Automático. Você pode cancelar no app do seu banco.`,
     expired: 'O tempo para autorizar acabou',
     expiredText: (at) => `O código PIX expirou em ${at}. Não pague com ele: o dinheiro seria devolvido.`,
     startAgain: 'Para assinar, volte à loja e comece de novo.',
     paid: 'Assinatura autorizada',
-    paidText: 'A primeira parcela está paga. As próximas são cobradas pelo seu banco, sem você fazer nada.',
+    paidText: 'A primeira cobrança está paga. As próximas são pagas pelo seu banco, sem você fazer nada.',
     over: 'Assinatura encerrada',
     overText: 'Nenhuma outra parcela será cobrada.',
     shopSees: (shop) => html`${shop} já pode ver a sua assinatura.`,
@@ -234,7 +234,7 @@ export const texts: Texts = {
     title: 'Pague com Litecoin',
     receivedPart: (amount) => html`Recebemos ${amount}. Envie o que falta antes do prazo.`,
     scan: 'Aponte a câmera da sua carteira para o QR code.',
-    send: (amount) => html`Envie ${amount}, nem menos: um valor menor não paga a compra.`,
+    send: (amount) => html`Envie ${amount}, e não menos: um valor menor não paga a compra.`,
     address: 'Endereço LTC',
     copy: 'Copiar endereço',
     addressCopied: 'Endereço copiado. Abra a sua carteira e envie o valor exato.',
@@ -246,10 +246,10 @@ export const texts: Texts = {
     creatingText: 'A rede ainda não deu o endereço. Esta página se atualiza sozinha.',
     confirming: 'Aguardando confirmações',
     confirmingText: (confirmations) =>
-      html`Recebemos o valor. A rede já confirmou ${confirmations} vezes, o que leva alguns minutos.`,
+      html`Recebemos o valor. Confirmações da rede: ${confirmations}. Isso leva alguns minutos.`,
     confirmations: (done, required) => `${done} de ${required}`,
     confirmingHint: 'Você pode fechar esta página: a loja é avisada.',
-    expiredText: 'Não envie mais para o endereço deste pagamento.',
+    expiredText: 'Não envie mais nada para o endereço deste pagamento.',
     justSent: html`<strong>Acabou de enviar?</strong> O pagamento ainda é reconhecido, e esta página se atualiza sozinha.`,
     alreadyPaidText:
       'Outro pagamento da mesma compra já foi aprovado. Não envie LTC: o envio não pode ser devolvido.',
@@ -257,7 +257,7 @@ export const texts: Texts = {
     paidLate: 'O envio chegou depois do prazo e foi aceito.',
     received: 'Recebido',
     failedPart: (amount, shop, payment) =>
-      html`Recebemos ${amount}, que não pagam esta compra. Fale com ${shop} e informe o pagamento ${payment}.`,
+      html`Recebemos ${amount}, valor que não paga esta compra. Fale com ${shop} e informe o pagamento ${payment}.`,
     failedNothing: 'Nada foi recebido.',
   },
 };

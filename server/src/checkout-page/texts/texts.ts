@@ -1,6 +1,6 @@
 import type { Html } from '../html.ts';
 
-/** The kinds of wrong input that a field of the card form can have. */
+/** The texts of a field of the card form: its label and help, and the errors of an empty and of an impossible value. */
 interface FieldTexts {
   label: string;
   hint: string;
