@@ -23,7 +23,10 @@ describe('the page of each state', () => {
       ...['Café do Largo', 'R$ 49,90', 'Assinatura mensal', 'Expira em 29:41', ', às 12:29 de Brasília'],
       ...[BR_CODE, 'Copiar código', 'Já paguei', 'Voltar para a loja', 'Ambiente de teste'],
     ],
-    'another-amount': ['Recebemos R$ 49,91 e estamos devolvendo: o valor é diferente do solicitado.', BR_CODE],
+    'another-amount': [
+      'Recebemos R$ 49,91 e estamos devolvendo: o valor é diferente do solicitado.',
+      BR_CODE,
+    ],
     expired: ['O tempo para pagar acabou', '11:59', 'Acabou de pagar? O pagamento ainda é reconhecido'],
     paid: ['Pagamento confirmado', 'Tudo certo!', '10/03/2026, 12:00', PAYMENT_ID, 'Continuar para a loja'],
     'paid-delivered': ['O que você comprou', 'TECE-7Q2M-91XK', 'ainda não está disponível'],
