@@ -1,4 +1,5 @@
 import { builder } from '../graphql/builder.ts';
+import type { Types } from '../graphql/mutations.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
 import type { CardPaymentFilter } from './model.ts';
 
@@ -12,9 +13,12 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
   }),
 });
 
-export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
-  description: 'Beside `status`. A list with dates is in their order.',
-  fields: (t) => ({
+/** The members of each filter of resources that are paid. `reference`: its description. */
+export function receivedFilterFields(
+  t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>,
+  reference: string,
+) {
+  return {
     createdAfter: t.field({ type: 'DateTime', description: 'Created at this instant or later.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Created before this instant.' }),
     paidAfter: t.field({ type: 'DateTime', description: 'Paid at this instant or later.' }),
@@ -22,8 +26,15 @@ export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
     refundedAfter: t.field({ type: 'DateTime', description: 'Given back whole at this instant or later.' }),
     refundedBefore: t.field({ type: 'DateTime', description: 'Given back whole before this instant.' }),
     externalId: t.string({ description: 'With this number of yours.' }),
-    reference: t.string({ description: 'With this orderCode.' }),
+    reference: t.string({ description: reference }),
     amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount.' }),
+  };
+}
+
+export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
+  description: 'Beside `status`. A list with dates is in their order.',
+  fields: (t) => ({
+    ...receivedFilterFields(t, 'With this orderCode.'),
     customer: t.field({ type: CustomerFilter }),
   }),
 });

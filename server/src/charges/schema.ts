@@ -1,4 +1,5 @@
 import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/model.ts';
+import { receivedFilterFields } from '../card-payments/filter-schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -127,15 +128,7 @@ export function mayReadCharge(caller: Caller): boolean {
 
 const ChargeFilter = builder.inputType('ChargeFilter', {
   fields: (t) => ({
-    createdAfter: t.field({ type: 'DateTime', description: 'Created at this instant or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created before this instant.' }),
-    paidAfter: t.field({ type: 'DateTime', description: 'Paid at this instant or later.' }),
-    paidBefore: t.field({ type: 'DateTime', description: 'Paid before this instant.' }),
-    refundedAfter: t.field({ type: 'DateTime', description: 'Given back whole at this instant or later.' }),
-    refundedBefore: t.field({ type: 'DateTime', description: 'Given back whole before this instant.' }),
-    externalId: t.string({ description: 'With this number of yours.' }),
-    reference: t.string({ description: 'With this chargeId, or paid by the PIX with this endToEndId.' }),
-    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount.' }),
+    ...receivedFilterFields(t, 'With this chargeId, or paid by the PIX with this endToEndId.'),
     split: t.boolean({ description: 'True: split charges alone; false: the others.' }),
     status: t.field({ type: [PaymentStatusEnum] }),
   }),

@@ -6,7 +6,7 @@ import {
   seesCustomer,
 } from '../access/model.ts';
 import { methodsOf, orderTokenOf } from '../card-payments/checkout/model.ts';
-import { CustomerFilter } from '../card-payments/filter-schema.ts';
+import { CustomerFilter, receivedFilterFields } from '../card-payments/filter-schema.ts';
 import { CustomerInput, CustomerRef, EXTERNAL_ID, StartCheckoutInput } from '../card-payments/schema.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { builder } from '../graphql/builder.ts';
@@ -169,15 +169,7 @@ const PaymentConnection = builder.connectionObject(
 
 const PaymentFilter = builder.inputType('PaymentFilter', {
   fields: (t) => ({
-    createdAfter: t.field({ type: 'DateTime', description: 'Created at this instant or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created before this instant.' }),
-    paidAfter: t.field({ type: 'DateTime', description: 'Paid at this instant or later.' }),
-    paidBefore: t.field({ type: 'DateTime', description: 'Paid before this instant.' }),
-    refundedAfter: t.field({ type: 'DateTime', description: 'Given back whole at this instant or later.' }),
-    refundedBefore: t.field({ type: 'DateTime', description: 'Given back whole before this instant.' }),
-    externalId: t.string({ description: 'With this number of yours.' }),
-    reference: t.string({ description: 'With this paymentId, or paid by the PIX with this endToEndId.' }),
-    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount.' }),
+    ...receivedFilterFields(t, 'With this paymentId, or paid by the PIX with this endToEndId.'),
     customer: t.field({ type: CustomerFilter }),
     method: t.field({ type: [PaymentMethodEnum] }),
     status: t.field({ type: [PaymentStatusEnum] }),
