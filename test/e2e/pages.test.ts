@@ -6,6 +6,8 @@ import { CARD, payOn } from '../support/browser.ts';
 import { onlyInAll, runsAll } from '../support/scale.ts';
 import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
 
+const INVALID_KEY = 'ps_live_thisIsNoKey';
+
 const shop = openShop();
 
 // Every test fails on a violation of a page's own Content-Security-Policy, because the browser logs it.
@@ -70,20 +72,20 @@ async function openGraphiQL() {
   return page;
 }
 
-/** Types a key that the server printed into Headers. */
-async function typeKey(page: Page): Promise<void> {
-  const headers = page.getByRole('region', { name: 'Headers' }).locator('.graphiql-editor:not(.hidden)');
-  await headers.locator('.view-line', { hasText: 'authorization' }).click();
-  await page.keyboard.press('End');
-  await page.keyboard.press('ArrowLeft');
-  await page.keyboard.insertText(LIVE_KEY);
-  await headers.getByText(LIVE_KEY).waitFor();
+/** Puts a key that the server printed into the field for all tabs. */
+const typeKey = (page: Page) => page.getByLabel('API key').fill(LIVE_KEY);
+
+async function openTab(page: Page, operation: string): Promise<void> {
+  // By keyboard: GraphiQL's tabs slide away from under the first click.
+  await page.getByRole('button', { name: operation, exact: true }).press('Enter');
+  // GraphiQL notices a moment later that the operation is another one, and then stores its text.
+  await page.waitForFunction((name) => localStorage['graphiql:query']?.includes(` ${name} {`), operation);
 }
 
 const execute = (page: Page) => page.getByRole('button', { name: /^Execute query/ }).click();
 const resultOf = (page: Page) => page.getByRole('region', { name: 'Result Window' });
 
-it('GraphiQL shows the documentation without a key, and runs the example query with a key in Headers', async () => {
+it('GraphiQL shows the documentation without a key, and runs the examples of every tab with the key of one field', async () => {
   const page = await openGraphiQL();
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
   await page.getByRole('link', { name: 'Query', exact: true }).click();
@@ -93,19 +95,35 @@ it('GraphiQL shows the documentation without a key, and runs the example query w
 
   await execute(page);
   await resultOf(page).getByText('UNAUTHENTICATED').waitFor();
+  await resultOf(page).getByText('No API key').waitFor();
+  await page.getByText('No key. In embedded mode').waitFor();
 
   await typeKey(page);
+  await page.getByText('Live key for all tabs').waitFor();
   await execute(page);
   await resultOf(page).getByText('"pendingReleaseCents"').waitFor();
   await resultOf(page).getByText('"LIVE"').waitFor();
+  await openTab(page, 'CardPayments');
+  await execute(page);
+  await resultOf(page).getByText('"totalCount"').waitFor();
+  // A key in Headers is sent, too, and neither is stored.
+  await page.getByRole('button', { name: 'Headers', exact: true }).click();
+  const headers = page.getByRole('region', { name: 'Headers' }).locator('.graphiql-editor:not(.hidden)');
+  await headers.locator('.view-lines').click();
+  await page.keyboard.insertText(JSON.stringify({ authorization: `Bearer ${INVALID_KEY}` }));
+  await execute(page);
+  await resultOf(page).getByText('Invalid API key').waitFor();
+  await page.evaluate(() => localStorage.setItem('by the test', 'Bearer abc, ps_live_abc'));
+  const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  expect(stored).toContain('CardPayments');
+  for (const key of [LIVE_KEY, INVALID_KEY, 'abc']) expect(stored).not.toContain(key);
+  expect(page.url()).not.toContain(LIVE_KEY);
 });
 
 if (runsAll())
   it('GraphiQL shows the updates of the example subscription as they arrive', async () => {
     const page = await openGraphiQL();
-    // By keyboard: GraphiQL's tabs slide away from under the first click.
-    await page.getByRole('button', { name: 'FollowCardPayments', exact: true }).press('Enter');
-    await page.getByRole('region', { name: 'Operation Editor' }).getByText('allCardPaymentUpdates').waitFor();
+    await openTab(page, 'FollowCardPayments');
     await typeKey(page);
     const [subscribed] = await Promise.all([
       page.waitForResponse(

@@ -388,22 +388,43 @@ describe('the routes', () => {
     expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
   });
 
-  test('GraphiQL can read the schema with each of its examples, which are valid', async () => {
+  test('each example of GraphiQL is valid by the schema, which it reads without a key', async () => {
     const { data } = await app
       .client(null)
       .send(getIntrospectionQuery())
       .then(({ body }) => body);
     const schema = buildClientSchema(data);
-    for (const { query, headers } of EXAMPLE_TABS.defaultTabs) {
-      const answer = await fetch(`${app.url}/graphql`, {
-        method: 'POST',
-        headers: { ...JSON_TYPE, ...JSON.parse(headers) },
-        body: JSON.stringify({ query: getIntrospectionQuery() }),
-      });
-      expect(answer.status).toBe(200);
-      expect(validate(schema, parse(query))).toEqual([]);
-    }
+    for (const { query } of EXAMPLE_TABS.defaultTabs) expect(validate(schema, parse(query))).toEqual([]);
   });
+
+  test.each([
+    [null, 'No API key'],
+    ['', 'No API key'],
+    ['Bearer ', 'No API key'],
+    ['Bearer ps_live_unknown', 'Invalid API key'],
+    ['Basic YTpi', 'Invalid API key'],
+  ])(
+    'the credential %j is refused with “%s”, and reads the schema only where it is none',
+    async (authorization, message) => {
+      const send = async (query: string) => {
+        const answer = await fetch(`${app.url}/graphql`, {
+          method: 'POST',
+          headers: { ...JSON_TYPE, ...(authorization === null ? {} : { authorization }) },
+          body: JSON.stringify({ query }),
+        });
+        return (await answer.json()) as {
+          data?: unknown;
+          errors?: { message: string; extensions: object }[];
+        };
+      };
+      const { errors: [error] = [] } = await send('{ wallet { balanceCents } }');
+      expect(error).toMatchObject({
+        message: expect.stringContaining(message),
+        extensions: { code: 'UNAUTHENTICATED' },
+      });
+      expect(Boolean((await send(getIntrospectionQuery())).data)).toBe(message === 'No API key');
+    },
+  );
 
   test.each([
     ['GET / HTTP/1.1\r\nbad header\r\n\r\n', 400],

@@ -96,7 +96,7 @@ export function createContextFactory({
   const contexts: ContextFactory = {
     watch,
     identify({ authorization, origin, connection }) {
-      // GraphiQL opens with `Bearer ` and nothing behind it: no credential, rather than a wrong one.
+      // Clients that have no key yet send `Bearer ` and nothing behind it: no credential, rather than a wrong one.
       if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
       const caller = access.authenticate(authorization, connection);
       return caller instanceof Promise

@@ -208,8 +208,11 @@ for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unkno
     },
   });
 
+/** The message for a request without a credential; one with a wrong credential says that it is invalid. */
+export const NO_KEY = 'No API key: send one in the header Authorization, as Bearer …';
+
 /** @throws UnauthenticatedError where no credential was presented */
 export function callerOf({ caller }: Pick<Context, 'caller'>): Caller {
-  if (!caller) throw new UnauthenticatedError('Invalid API key');
+  if (!caller) throw new UnauthenticatedError(NO_KEY);
   return caller;
 }

@@ -1,7 +1,6 @@
 /** The tabs that GraphiQL opens with: the steps of a payment, then those of a payout, in the order to try them. */
-const START = `# Put an API key behind "Bearer " in
-# Headers below, in each tab: the server
-# printed them when it first started.
+const START = `# Put an API key into the field above.
+# It is sent with the requests of each tab.
 
 query Wallet {
   viewer {
@@ -96,7 +95,6 @@ subscription FollowPayouts {
 }
 `;
 
-const HEADERS = JSON.stringify({ authorization: 'Bearer ' }, null, 2);
 const CREATE_VARIABLES = JSON.stringify(
   {
     input: {
@@ -124,18 +122,16 @@ const PAYOUT_VARIABLES = JSON.stringify(
 
 export const EXAMPLE_TABS: {
   defaultQuery: string;
-  headers: string;
-  defaultTabs: { query: string; headers: string; variables?: string }[];
+  defaultTabs: { query: string; variables?: string }[];
 } = {
   defaultQuery: START,
-  headers: HEADERS,
   defaultTabs: [
-    { query: START, headers: HEADERS },
-    { query: CREATE, headers: HEADERS, variables: CREATE_VARIABLES },
-    { query: FOLLOW, headers: HEADERS },
-    { query: LIST, headers: HEADERS },
-    { query: TOKEN, headers: HEADERS },
-    { query: PAYOUT, headers: HEADERS, variables: PAYOUT_VARIABLES },
-    { query: FOLLOW_PAYOUTS, headers: HEADERS },
+    { query: START },
+    { query: CREATE, variables: CREATE_VARIABLES },
+    { query: FOLLOW },
+    { query: LIST },
+    { query: TOKEN },
+    { query: PAYOUT, variables: PAYOUT_VARIABLES },
+    { query: FOLLOW_PAYOUTS },
   ],
 };

@@ -1,7 +1,7 @@
 import { BREAK, type DocumentNode, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
-import type { Context } from './context.ts';
+import { type Context, NO_KEY } from './context.ts';
 import { toGraphQLError } from './errors.ts';
 
 /**
@@ -30,7 +30,7 @@ export function introspectionGuard({
 async function admit(context: Context, open: boolean): Promise<void> {
   const { caller } = context;
   if (!caller) {
-    if (!open) throw new UnauthenticatedError('Invalid API key');
+    if (!open) throw new UnauthenticatedError(NO_KEY);
     return;
   }
   if (caller.credential.kind !== 'api_key') throw new PermissionError('The schema is shown to API keys');

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
@@ -13,6 +12,7 @@ import { sendEvents } from './event-stream.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { execute } from './execution.ts';
 import { createFastPath, type FastPath } from './fast/fast-path.ts';
+import { renderGraphiQL } from './graphiql.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
 import { tooManyListItems } from './list-items.ts';
@@ -34,9 +34,6 @@ export interface GraphQLServer {
 }
 
 type OpenSubscription = (args: ExecutionArgs) => Promise<ExecutionResult | SharedSubscription>;
-
-/** A style without which GraphiQL's tabs keep the transform of their animation, and jump away at the first click. */
-const TAB_STYLE = '<style>.graphiql-tab{transform:none!important}</style>';
 
 export function createGraphQLServer({
   schema,
@@ -82,10 +79,8 @@ export function createGraphQLServer({
     maskedErrors: { maskError: (error) => toGraphQLError(error, onFault) },
     graphiql: graphiql && { title: 'PSA', ...EXAMPLE_TABS },
     async renderGraphiQL(options) {
-      // The page is a string of 9 MB, which a server holds only after a user has opened it.
-      const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-      const page = String(renderGraphiQL(options)).replace('</head>', `${TAB_STYLE}</head>`);
-      graphiqlPolicy = policyOf(page);
+      const { page, policy } = await renderGraphiQL(options);
+      graphiqlPolicy = policy;
       return page;
     },
     landingPage: false,
@@ -131,32 +126,6 @@ export function createGraphQLServer({
       }
     },
   };
-}
-
-/**
- * The content security policy of GraphiQL's page. It allows the page's own script by its hash, the workers that the editor
- * makes of blobs, the styles that the editor writes, and requests to this server.
- */
-function policyOf(page: string): string {
-  const begin = page.indexOf('<script>', page.indexOf('<div id="root">')) + '<script>'.length;
-  // A browser hashes the script after these replacements.
-  const script = page
-    .slice(begin, page.indexOf('</script>', begin))
-    .replace(/\r\n?/g, '\n')
-    .replaceAll('\u0000', '\ufffd');
-  const hash = createHash('sha256').update(script).digest('base64');
-  return [
-    "default-src 'none'",
-    `script-src 'sha256-${hash}'`,
-    'worker-src blob:',
-    "style-src 'unsafe-inline'",
-    'img-src data:',
-    'font-src data:',
-    "connect-src 'self' ws: wss:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }
 
 /** A signal that aborts when the client has left, which Yoga does not notice before the first bytes or during a drain. */
