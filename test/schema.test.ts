@@ -5,6 +5,7 @@ import {
   type GraphQLArgument,
   type GraphQLNamedType,
   type GraphQLSchema,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -50,6 +51,22 @@ describe('the schema', () => {
     );
     expect(silent.map(([place]) => place)).toEqual([]);
   });
+});
+
+test('A list is read from either end', () => {
+  const both = ['first: Int', 'after: String', 'last: Int', 'before: String'];
+  const connections = Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+    .filter(({ field }) => getNamedType(field.type).name.endsWith('Connection'));
+  const lacking = connections
+    .filter(({ field }) => {
+      const given = field.args.map(({ name, type }) => `${name}: ${type}`);
+      return !both.every((each) => given.includes(each));
+    })
+    .map(({ type, field }) => `${type.name}.${field.name}`);
+  expect(lacking).toEqual([]);
+  expect(connections.length).toBeGreaterThan(14);
 });
 
 /** Each type, field, argument, value and member by its place, with its type as SDL writes it. */

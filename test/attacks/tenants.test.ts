@@ -147,6 +147,7 @@ const PLACES: Record<string, Attack> = {
   'Query.payouts(filter.reference)': (other) => other.payoutCode.map((id) => ({ filter: { reference: id } })),
   'Query.product(productId)': each('productId', 'productId'),
   'Query.products(after)': each('products', 'after'),
+  'Query.products(before)': withOwn('products', 'before', () => ({ last: 2 })),
   'Query.deliveries(after)': each('deliveries', 'after'),
   'Query.deliveries(before)': withOwn('deliveries', 'before', () => ({ last: 2 })),
   'Query.deliveries(productId)': each('productId', 'productId'),
@@ -165,10 +166,20 @@ const PLACES: Record<string, Attack> = {
       [...own.reference, ...other.reference].map((reference) => ({ subaccountId, reference })),
     ),
   'Query.subaccounts(after)': each('subaccounts', 'after'),
+  'Query.subaccounts(before)': withOwn('subaccounts', 'before', () => ({ last: 2 })),
   'Query.webhookDeliveries(after)': each('webhookDeliveries', 'after'),
+  'Query.webhookDeliveries(before)': withOwn('webhookDeliveries', 'before', () => ({ last: 2 })),
   'Subaccount.payout(reference)': withOwn('reference', 'reference', (own) => ({ id: own.subaccountId[0] })),
   'Subaccount.payouts(after)': withOwn('subaccountPayouts', 'after', (own) => ({ id: own.subaccountId[0] })),
+  'Subaccount.payouts(before)': withOwn('subaccountPayouts', 'before', (own) => ({
+    id: own.subaccountId[0],
+    last: 2,
+  })),
   'Subaccount.statement(after)': withOwn('statement', 'after', (own) => ({ id: own.subaccountId[0] })),
+  'Subaccount.statement(before)': withOwn('statement', 'before', (own) => ({
+    id: own.subaccountId[0],
+    last: 2,
+  })),
   'Mutation.cancelCardPayment(orderCode)': each('orderCode', 'orderCode'),
   'Mutation.createCharge(input.splits.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({

@@ -270,6 +270,6 @@ async function inDebt(core: Core, amountCents: number): Promise<void> {
 }
 
 async function statementOf({ subaccounts: service, tenant }: Core, subaccountId: string) {
-  const { items } = await service.statement(tenant, subaccountId, { first: 10 });
+  const { items } = await service.statement(tenant, subaccountId, { end: 'first', limit: 10 });
   return items.map(({ item }) => [item.kind, item.refId, item.amountCents, item.balanceAfterCents]);
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ChargeFilter, CreateChargeInput } from '../../server/src/charges/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
-import { type PixPosition, txidOf } from '../../server/src/pix/model.ts';
+import type { ListRange } from '../../server/src/kernel/list-range.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 
 const SECOND = 1_000;
@@ -129,7 +130,7 @@ export function describePort(start: StartPortFixture): void {
     const [fourth, third, second, first] = made.map(({ chargeId }) => chargeId);
     const begunAt = made.map(({ createdAt }) => createdAt);
     await pay(merchant, third!);
-    const page = async (range: PixPosition & ChargeFilter) => {
+    const page = async (range: ListRange & ChargeFilter) => {
       const { items, more } = await charges.list(tenant, range);
       return [items.map(({ resource }) => resource.chargeId), more] as const;
     };

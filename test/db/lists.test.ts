@@ -38,7 +38,11 @@ import {
   listPayoutsOfEach,
   listPayouts as listPayoutsOfOne,
 } from '../../server/src/subaccounts/payout-store.ts';
-import { countEntries, listEntries } from '../../server/src/subaccounts/statement-store.ts';
+import {
+  countEntries,
+  listEntries,
+  listEntriesOfEach,
+} from '../../server/src/subaccounts/statement-store.ts';
 import { countSubaccounts, listSubaccounts } from '../../server/src/subaccounts/store.ts';
 import {
   countMirroredRange,
@@ -279,11 +283,11 @@ describeOnDatabase('A total', (open) => {
               rows.filter((row) => fulfils(row, filter)).length,
             );
           expect(await countProducts(database.sql, tenant)).toBe(
-            (await listProducts(database.sql, tenant, { before: null, limit: 100 })).length,
+            (await listProducts(database.sql, tenant, { end: 'first', limit: 100 })).length,
           );
           for (const status of ['delivered', 'pending'] as const)
             expect(await countDeliveries(database.sql, tenant, { status: [status] })).toBe(
-              (await listDeliveries(database.sql, tenant, { before: null, limit: 100, status: [status] }))
+              (await listDeliveries(database.sql, tenant, { end: 'first', limit: 100, status: [status] }))
                 .length,
             );
           for (const filter of [{}, { status: ['paid', 'unknown'] }, { parent: 'sacc_1' }])
@@ -291,7 +295,7 @@ describeOnDatabase('A total', (open) => {
               (
                 await listMirrored(database.sql, tenant, 'subaccount_payout', {
                   ...filter,
-                  ...{ before: null, limit: 100 },
+                  ...{ end: 'first', limit: 100 },
                 })
               ).length,
             );
@@ -575,7 +579,7 @@ describeOnDatabase('A page', (open) => {
     'of a period long ago': { period: longAgo },
     'of a period long ago and a rare status': { status: ['failed'], period: longAgo },
   };
-  const page = { before: null, limit: 51 };
+  const page = { end: 'first' as const, limit: 51 };
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
     ...Object.fromEntries(
       Object.entries({ ...payoutFiltersOf(rows), ...payoutDetails }).flatMap(
@@ -639,21 +643,36 @@ describeOnDatabase('A page', (open) => {
     'of card payments, its total': (db, of) => countCardPayments(db, of, {}),
     'of card payments of a common status, its total': (db, of) =>
       countCardPayments(db, of, { status: ['paid'] }),
-    'of products': (db, of) => listProducts(db, of, { ...page, before: middle }),
+    'of products': (db, of) => listProducts(db, of, { ...page, after: middle }),
+    'of products, the last before a place in the middle': (db, of) =>
+      listProducts(db, of, { end: 'last', limit: 51, before: middle }),
     'of products, its total': countProducts,
-    'of subaccounts': (db, of) => listSubaccounts(db, of, { limit: 51, before: middle }),
+    'of subaccounts': (db, of) => listSubaccounts(db, of, { ...page, after: middle }),
+    'of subaccounts, the last before a place in the middle': (db, of) =>
+      listSubaccounts(db, of, { end: 'last', limit: 51, before: middle }),
     'of subaccounts, its total': countSubaccounts,
-    'of a statement': (db, of) => listEntries(db, of, SUBACCOUNT, { limit: 51, before: middle }),
+    'of a statement': (db, of) =>
+      listEntriesOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51, after: middle }]),
+    'of a statement, the last before a place in the middle': (db, of) =>
+      listEntriesOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51, before: middle }], 'last'),
     'of a statement, its total': (db, of) => countEntries(db, of, SUBACCOUNT),
-    'of a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, { limit: 51 }),
+    'of a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, { limit: 51, offset: 0 }),
     'of a subaccount’s payouts, its total': (db, of) => countPayoutsOfOne(db, of, SUBACCOUNT),
     'of a subaccount’s payouts of a rare status': (db, of) =>
-      listPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51 }], ['failed', 'processing']),
+      listPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51 }], {
+        status: ['failed', 'processing'],
+      }),
+    'of a subaccount’s payouts of a rare status, the last before a place in the middle': (db, of) =>
+      listPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51, before: middle }], {
+        ...{ end: 'last', status: ['failed', 'processing'] },
+      }),
     'of a subaccount’s payouts of a common status, its total': (db, of) =>
-      countPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT }], ['completed']),
+      countPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT }], { status: ['completed'] }),
     'of deliveries': (db, of) => listDeliveries(db, of, page),
     'of deliveries of rare statuses': (db, of) =>
       listDeliveries(db, of, { ...page, status: ['exhausted', 'pending'] }),
+    'of deliveries of rare statuses, the last before a place in the middle': (db, of) =>
+      listDeliveries(db, of, { end: 'last', limit: 51, before: middle, status: ['exhausted', 'pending'] }),
     'of deliveries, its total': (db, of) => countDeliveries(db, of, { status: ['delivered'] }),
     'of what was observed of card payments': (db, of) => listMirrored(db, of, 'card_payment', page),
     'of what was observed of card payments of a rare status': (db, of) =>
@@ -692,6 +711,10 @@ describeOnDatabase('A page', (open) => {
       countMirroredRange(db, of, 'payment', { parent: ['ltc'], status: ['failed', 'paid'], period: {} }),
     'of what was observed of a subaccount’s payouts of a rare status': (db, of) =>
       listMirrored(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
+    'of what was observed of a subaccount’s payouts, the last before a place': (db, of) =>
+      listMirrored(db, of, 'subaccount_payout', {
+        ...{ end: 'last', limit: 51, before: middle, parent: SUBACCOUNT },
+      }),
   });
   const middle = ROWS / 2;
   const asked = askedOf(ROWS);
@@ -702,11 +725,11 @@ describeOnDatabase('A page', (open) => {
       payouts: (db, of) => listPayouts(db, of, { end: 'first', ...window }),
       'card payments': (db, of) => listCardPayments(db, of, { end: 'first', ...window }),
       payments: (db, of) => paymentTable.list(db, of, { end: 'first', ...window }),
-      products: (db, of) => listProducts(db, of, { before: null, ...window }),
-      subaccounts: (db, of) => listSubaccounts(db, of, window),
+      products: (db, of) => listProducts(db, of, { end: 'first', ...window }),
+      subaccounts: (db, of) => listSubaccounts(db, of, { end: 'first', ...window }),
       'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),
       'a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, window),
-      'what was observed': (db, of) => listMirrored(db, of, 'card_payment', { before: null, ...window }),
+      'what was observed': (db, of) => listMirrored(db, of, 'card_payment', { end: 'first', ...window }),
     };
     return Object.entries(all).map(([name, ask]) => [`of ${name} at offset ${offset}`, ask]);
   }
@@ -878,7 +901,7 @@ describeOnDatabase('A page', (open) => {
     const [ofOne] = await listPayoutsOfEach(
       database.sql,
       [{ tenant, subaccountId: SUBACCOUNT, limit: 100 }],
-      status,
+      { status },
     );
     expect(new Set(ofOne!.map(({ place }) => place)).size).toBe(89);
   });

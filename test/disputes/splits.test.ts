@@ -194,7 +194,7 @@ async function walletOf({ core }: Sale) {
 }
 
 async function linesOf({ core, beneficiary }: Sale) {
-  const { items } = await core.subaccounts.statement(core.tenant, beneficiary, { first: 10 });
+  const { items } = await core.subaccounts.statement(core.tenant, beneficiary, { end: 'first', limit: 10 });
   return items.map(({ item }) => [item.kind, item.amountCents]);
 }
 

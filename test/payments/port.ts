@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
+import type { ListRange } from '../../server/src/kernel/list-range.ts';
 import type { CreatePaymentInput, PaymentFilter } from '../../server/src/payments/model.ts';
-import { type PixPosition, txidOf } from '../../server/src/pix/model.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { PAYMENT_STATUSES } from '../../server/src/receiving/model.ts';
 import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 
@@ -253,7 +254,7 @@ async function refund(merchant: PortFixture, paymentId: string, amountCents?: nu
   await merchant.pass(KEPT);
 }
 
-async function page({ payments, tenant }: PortFixture, range: PixPosition & PaymentFilter) {
+async function page({ payments, tenant }: PortFixture, range: ListRange & PaymentFilter) {
   const { items, more } = await payments.list(tenant, range);
   return {
     ids: items.map(({ resource }) => resource.paymentId),

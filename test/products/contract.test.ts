@@ -20,8 +20,8 @@ describeOnDatabase('products', (open) => {
     const { products, tenant } = await startCore({ database });
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.unshift((await products.create(tenant, MUG)).id);
-    const first = await products.list(tenant, { first: 2 });
-    const second = await products.list(tenant, { first: 3, after: first.items.at(-1)!.place });
+    const first = await products.list(tenant, { end: 'first', limit: 2 });
+    const second = await products.list(tenant, { end: 'first', limit: 3, after: first.items.at(-1)!.place });
     expect([...first.items, ...second.items].map(({ product }) => product.id)).toEqual(ids);
   });
 

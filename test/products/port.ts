@@ -3,6 +3,7 @@ import type { CheckoutGrant } from '../../server/src/card-payments/model.ts';
 import { NotFoundError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';
+import { expectBothWays } from '../support/both-ways.ts';
 import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 
 const MUG = { name: 'Caneca', description: 'De cerâmica 🍵', priceCents: 4990 };
@@ -22,8 +23,8 @@ export function describePort(startMerchant: StartPortFixture): void {
     expect(await products.find(tenant, product.id.toUpperCase())).toEqual(product);
     for (const stranger of [other, merchant.inSandbox()]) {
       expect(await stranger.products.find(stranger.tenant, product.id)).toBeNull();
-      const all = await stranger.products.list(stranger.tenant, { first: 10 });
-      expect(all).toEqual({ items: [], hasNextPage: false });
+      const all = await stranger.products.list(stranger.tenant, { end: 'first', limit: 10 });
+      expect(all).toEqual({ items: [], more: false });
       const deleted = stranger.products.delete(stranger.tenant, product.id);
       await expect(deleted).rejects.toBeInstanceOf(NotFoundError);
     }
@@ -68,15 +69,22 @@ export function describePort(startMerchant: StartPortFixture): void {
       ids.unshift((await products.create(tenant, MUG)).id);
       clock.advance(1);
     }
-    const first = await products.list(tenant, { first: 2 });
+    const first = await products.list(tenant, { end: 'first', limit: 2 });
     await products.create(tenant, MUG);
     await products.delete(tenant, ids[1]!);
-    const second = await products.list(tenant, { first: 2, after: first.items.at(-1)!.place });
-    const third = await products.list(tenant, { first: 2, after: second.items.at(-1)!.place });
+    const second = await products.list(tenant, { end: 'first', limit: 2, after: first.items.at(-1)!.place });
+    const third = await products.list(tenant, { end: 'first', limit: 2, after: second.items.at(-1)!.place });
     const pages = [first, second, third].map(({ items }) => items.map(({ product }) => product.id));
     expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
-    expect([first, second, third].map(({ hasNextPage }) => hasNextPage)).toEqual([true, true, false]);
+    expect([first, second, third].map(({ more }) => more)).toEqual([true, true, false]);
 
+    const now = (await products.listPage(tenant, { limit: 10, offset: 0 })).items.map(({ id }) => id);
+    expect(now.slice(1)).toEqual(ids.toSpliced(1, 1));
+    await expectBothWays(
+      (range) => products.list(tenant, range),
+      ({ product }) => product.id,
+      now,
+    );
     expect(await products.count(tenant)).toBe(5);
     const page = await products.listPage(tenant, { limit: 2, offset: 3 });
     expect({ ...page, items: page.items.map(({ id }) => id) }).toEqual({ items: ids.slice(3), total: 5 });

@@ -61,13 +61,13 @@ async function start({ looksUp = true }: { looksUp?: boolean } = {}) {
 describe('a product at the service', () => {
   test('A product is created, listed and deleted at the service, and cached lists are read again', async () => {
     const { products, tenant, script, clock } = await start();
-    expect(await products.list(tenant, { first: 10 })).toEqual({ items: [], hasNextPage: false });
+    expect(await products.list(tenant, { end: 'first', limit: 10 })).toEqual({ items: [], more: false });
     const created = await products.create(tenant, { ...BREAD, description: null });
     expect(created).toMatchObject({ ...BREAD, description: null, createdAt: clock.now() });
     expect(script.requests.at(-1)).toMatchObject({ method: 'POST', body: BREAD });
-    expect((await products.list(tenant, { first: 10 })).items.map(({ product }) => product)).toEqual([
-      created,
-    ]);
+    expect(
+      (await products.list(tenant, { end: 'first', limit: 10 })).items.map(({ product }) => product),
+    ).toEqual([created]);
     expect(await products.count(tenant)).toBe(1);
     await products.delete(tenant, created.id.toUpperCase());
     expect(await products.count(tenant)).toBe(0);
@@ -83,7 +83,7 @@ describe('a product at the service', () => {
       ...{ id: _id, name: 'Pão', description: null, priceCents: 100, createdAt: null },
     });
     script.on('GET', PATH, () => ok({ itens: [record, 'nothing', null], total: 3 }));
-    expect((await products.list(tenant, { first: 10 })).items).toEqual([
+    expect((await products.list(tenant, { end: 'first', limit: 10 })).items).toEqual([
       { place: 1, product: { id: _id, name: null, description: null, priceCents: 100, createdAt: null } },
     ]);
   });
@@ -190,9 +190,9 @@ describe('the catalogue', () => {
       clock.advance(1);
       return add().id;
     }).reverse();
-    const first = await products.list(tenant, { first: 3 });
+    const first = await products.list(tenant, { end: 'first', limit: 3 });
     expect(first.items.map(({ product }) => product.id)).toEqual(ids.slice(0, 3));
-    expect(first.hasNextPage).toBe(true);
+    expect(first.more).toBe(true);
     clock.advance(5_000);
     // The last that was read, one before it and one behind it; and a new one.
     for (const id of [ids[2], ids[0], ids[4]])
@@ -201,9 +201,9 @@ describe('the catalogue', () => {
         1,
       );
     add();
-    const rest = await products.list(tenant, { first: 3, after: first.items[2]!.place });
+    const rest = await products.list(tenant, { end: 'first', limit: 3, after: first.items[2]!.place });
     expect(rest.items.map(({ product }) => product.id)).toEqual([ids[3], ids[5]]);
-    expect(rest.hasNextPage).toBe(false);
+    expect(rest.more).toBe(false);
   });
 
   test('Each product has one position, newest first', () => {

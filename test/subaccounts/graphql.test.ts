@@ -147,6 +147,13 @@ describe('subaccounts', () => {
       true,
       false,
     ]);
+    const { subaccounts: last } = await client.request(
+      '{ subaccounts(last: 2) { nodes { subaccountId } pageInfo { hasNextPage hasPreviousPage } } }',
+    );
+    expect(last).toEqual({
+      nodes: ids.slice(1).map((subaccountId) => ({ subaccountId })),
+      pageInfo: { hasNextPage: false, hasPreviousPage: true },
+    });
     // A cursor of another list, or of another account, is none.
     for (const [requester, document] of [
       [app.live, LIST],

@@ -7,6 +7,7 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
+import { expectBothWays } from '../support/both-ways.ts';
 import { fund } from '../support/funds.ts';
 import { FEES } from '../support/payout-methods.ts';
 import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
@@ -70,11 +71,21 @@ export function describePort(startMerchant: StartPortFixture): void {
       const { subaccounts, tenant } = merchant;
       const ids: string[] = [];
       for (let count = 0; count < 5; count += 1) ids.unshift(await openSubaccount(merchant));
-      const first = await subaccounts.list(tenant, { first: 2 });
+      const first = await subaccounts.list(tenant, { end: 'first', limit: 2 });
       await openSubaccount(merchant);
-      const second = await subaccounts.list(tenant, { first: 3, after: first.items.at(-1)!.place });
+      const second = await subaccounts.list(tenant, {
+        end: 'first',
+        limit: 3,
+        after: first.items.at(-1)!.place,
+      });
       expect([...first.items, ...second.items].map(({ item }) => item.id)).toEqual(ids);
-      expect([first.hasNextPage, second.hasNextPage]).toEqual([true, false]);
+      expect([first.more, second.more]).toEqual([true, false]);
+      const newest = (await subaccounts.listPage(tenant, { limit: 1, offset: 0 })).items[0]!.id;
+      await expectBothWays(
+        (range) => subaccounts.list(tenant, range),
+        ({ item }) => item.id,
+        [newest, ...ids],
+      );
       const page = await subaccounts.listPage(tenant, { limit: 2, offset: 4 });
       expect(page.items.map(({ id }) => id)).toEqual(ids.slice(3, 5));
       expect(page.total).toBe(6);
@@ -485,14 +496,37 @@ export function describePort(startMerchant: StartPortFixture): void {
         merchant.clock.advance(1);
         made.unshift((await request(merchant, id, { pixKey })).payout.id);
       }
-      const { items, hasNextPage } = await subaccounts.payouts(tenant, id, { first: 3 });
-      const rest = await subaccounts.payouts(tenant, id, { first: 3, after: items.at(-1)!.place });
+      const { items, more } = await subaccounts.payouts(tenant, id, { end: 'first', limit: 3 });
+      const rest = await subaccounts.payouts(tenant, id, {
+        end: 'first',
+        limit: 3,
+        after: items.at(-1)!.place,
+      });
       expect([...items, ...rest.items].map(({ item }) => item.id)).toEqual(made);
-      expect([hasNextPage, rest.hasNextPage]).toEqual([true, false]);
-      const failed = await subaccounts.payouts(tenant, id, { first: 9, status: ['failed'] });
+      expect([more, rest.more]).toEqual([true, false]);
+      await expectBothWays(
+        (range) => subaccounts.payouts(tenant, id, range),
+        ({ item }) => item.id,
+        made,
+      );
+      const status = ['failed', 'completed', 'processing'] as const;
+      await expectBothWays(
+        (range) => subaccounts.payouts(tenant, id, { ...range, status }),
+        ({ item }) => item.id,
+        made,
+      );
+      const entries = await subaccounts.statementPage(tenant, id, { limit: 100, offset: 0 });
+      await expectBothWays(
+        (range) => subaccounts.statement(tenant, id, range),
+        ({ item }) => `${item.kind} ${item.refId}`,
+        entries.items.map(({ kind, refId }) => `${kind} ${refId}`),
+      );
+      const failed = await subaccounts.payouts(tenant, id, { end: 'first', limit: 9, status: ['failed'] });
       expect(failed.items.map(({ item }) => item.id)).toEqual([made[1], made[3]]);
       expect(await subaccounts.countPayouts(tenant, id, { status: ['failed'] })).toBe(2);
-      expect((await subaccounts.payouts(tenant, id, { first: 9, status: [] })).items).toEqual([]);
+      expect((await subaccounts.payouts(tenant, id, { end: 'first', limit: 9, status: [] })).items).toEqual(
+        [],
+      );
       const page = await subaccounts.payoutsPage(tenant, id, { limit: 2, offset: 1 });
       expect(page).toMatchObject({ total: 5, items: [{ id: made[1] }, { id: made[2] }] });
       expect(await subaccounts.findPayouts(tenant, [made[4]!, 'x', made[0]!])).toMatchObject([

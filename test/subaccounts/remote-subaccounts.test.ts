@@ -190,7 +190,9 @@ describe('a payout of a subaccount', () => {
     expect(await subaccounts.findPayouts(tenant, [payout.id, 'sqp_x'])).toEqual([done, null]);
     expect(await subaccounts.findPayout(tenant, id, 'saq_idem_k-1')).toEqual(done);
     expect(asked()).toBe(counted);
-    expect(await subaccounts.payouts(tenant, id, { first: 5 })).toMatchObject({ items: [{ item: done }] });
+    expect(await subaccounts.payouts(tenant, id, { end: 'first', limit: 5 })).toMatchObject({
+      items: [{ item: done }],
+    });
     expect(await subaccounts.countPayouts(tenant, id, { status: ['failed'] })).toBe(0);
     expect((await events(facade)).map(({ kind }) => kind)).toEqual([
       'subaccount_payout.processing',
@@ -294,7 +296,7 @@ describe('a payout of a subaccount', () => {
     expect(reserved).toMatchObject({ payout: underWay, id: expect.stringMatching(/^sqp_/) });
     expect(await subaccounts.findPayouts(tenant, [reserved!.id])).toMatchObject([underWay]);
     expect(guidanceOf(reserved!.payout)).toBe('WAIT');
-    expect(await subaccounts.payouts(tenant, id, { first: 10 })).toMatchObject({
+    expect(await subaccounts.payouts(tenant, id, { end: 'first', limit: 10 })).toMatchObject({
       items: [{ item: underWay }],
     });
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
@@ -666,9 +668,9 @@ describe('subaccounts', () => {
     const second = await subaccounts.create(tenant, { name: 'Bia' });
     const ids = [second.subaccount.id, NOWHERE, 'nothing'];
     expect(await subaccounts.findMany(tenant, ids)).toEqual([second.subaccount, null, null]);
-    const page = await subaccounts.list(tenant, { first: 1 });
+    const page = await subaccounts.list(tenant, { end: 'first', limit: 1 });
     expect(page.items.map(({ item }) => item)).toEqual([second.subaccount]);
-    const { items } = await subaccounts.list(tenant, { first: 1, after: page.items[0]!.place });
+    const { items } = await subaccounts.list(tenant, { end: 'first', limit: 1, after: page.items[0]!.place });
     expect(items.map(({ item }) => item)).toEqual([first.subaccount]);
     expect(await subaccounts.count(tenant)).toBe(await service.subaccounts.count(merchant));
   });
@@ -706,13 +708,14 @@ describe('subaccounts', () => {
         }),
       ).toMatchObject({ subaccount: { id: subaccountId } });
     expect(await subaccounts.find(tenant, subaccountId)).toMatchObject({ balanceCents: 300 });
-    const first = await subaccounts.statement(tenant, subaccountId, { first: 1 });
+    const first = await subaccounts.statement(tenant, subaccountId, { end: 'first', limit: 1 });
     expect(first).toMatchObject({
       items: [{ item: { kind: 'transfer_in', amountCents: 200 } }],
-      hasNextPage: true,
+      more: true,
     });
     const second = await subaccounts.statement(tenant, subaccountId, {
-      first: 5,
+      end: 'first',
+      limit: 5,
       after: first.items[0]!.place,
     });
     expect(second).toMatchObject({ items: [{ item: { amountCents: 100, balanceAfterCents: 100 } }] });
@@ -773,10 +776,10 @@ test('a webhook’s claim is not confirmed by an older answer, nor by one from b
     read: observation.read,
     decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
   });
-  const [claim] = await listMirrored(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
+  const [claim] = await listMirrored(database.sql, tenant, 'subaccount_payout', { end: 'first', limit: 1 });
   clock.advance(MINUTE);
   await remote.refresh(tenant, [reference], { priority: 'lookup' });
-  const [known] = await listMirrored(database.sql, tenant, 'subaccount_payout', { before: null, limit: 1 });
+  const [known] = await listMirrored(database.sql, tenant, 'subaccount_payout', { end: 'first', limit: 1 });
   expect(known!.observed).toMatchObject({ status: 'completed', observedAt: claim!.observed.observedAt });
   down = true;
   expect(await failure(remote.refresh(tenant, [reference], { priority: 'lookup' }))).toMatchObject({

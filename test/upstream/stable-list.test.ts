@@ -14,7 +14,7 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
     final: isFinal(index + 1),
   }));
   const asked: { limit: number; offset: number }[] = [];
-  const faults = { wrongTotal: 0, largestPage: 100, unreadable: new Set<number>() };
+  const faults = { wrongTotal: 0, largestPage: 100, unreadable: new Set<number>(), hasTotal: true };
   let now = 0;
   let before: () => void = () => undefined;
   const ranked = createStableOffsetList<null, Item>({
@@ -29,6 +29,7 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
       return {
         items: page.map((item) => (faults.unreadable.has(item.id) ? null : { ...item })),
         total: items.length + faults.wrongTotal,
+        isTotalKnown: faults.hasTotal || page.length < limit,
         at: new Date(now),
       };
     },
@@ -50,6 +51,19 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
 }
 
 describe('a list by rank', () => {
+  test('the end of a list whose length the service does not tell is read where a page shows it', async () => {
+    const short = service(3);
+    short.faults.hasTotal = false;
+    expect(await short.list({ end: 'last', limit: 2 })).toMatchObject({ ids: [2, 1], more: true });
+    const long = service(150);
+    long.faults.hasTotal = false;
+    await expect(long.list({ end: 'last', limit: 2 })).rejects.toMatchObject({
+      fields: [{ path: 'last', message: expect.stringContaining('needs `before` here') }],
+    });
+    expect(long.asked).toHaveLength(1);
+    expect(await long.list({ end: 'last', limit: 2, before: 140 })).toMatchObject({ ids: [142, 141] });
+  });
+
   test('a list begins with the newest item, and its places count from the oldest', async () => {
     const { list, asked } = service(250);
     expect(await list({ limit: 3 })).toEqual({ ids: [250, 249, 248], places: [250, 249, 248], more: true });

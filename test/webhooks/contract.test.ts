@@ -512,7 +512,7 @@ describeOnDatabase('webhooks', (open) => {
         await expect(core.webhooks.redeliver(tenant, webhookId)).rejects.toThrow(NotFoundError);
         expect(await core.webhooks.findMany(tenant, [webhookId])).toEqual([null]);
         expect(await core.webhooks.attemptsOf(tenant, [webhookId])).toEqual([[]]);
-        expect((await core.webhooks.list(tenant, { first: 50 })).items).toEqual([]);
+        expect((await core.webhooks.list(tenant, { end: 'first', limit: 50 })).items).toEqual([]);
         expect(await core.webhooks.count(tenant, {})).toBe(0);
       }
       await core.work.settled();
@@ -629,7 +629,9 @@ function announce(core: Core, payment: StoredCardPayment, ...metadata: string[])
 const metadata = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(body).metadata);
 
 async function listed(core: Core) {
-  return (await core.webhooks.list(core.tenant, { first: 50 })).items.map(({ delivery }) => delivery);
+  return (await core.webhooks.list(core.tenant, { end: 'first', limit: 50 })).items.map(
+    ({ delivery }) => delivery,
+  );
 }
 
 async function onlyId(core: Core): Promise<string> {

@@ -18,8 +18,8 @@ const MINT = `mutation ($input: CreateCheckoutTokenInput!) { made: createCheckou
   __typename ... on CheckoutTokenSuccess { token } ... on ValidationError { fields { path message } } } }`;
 const REDELIVER = `mutation ($webhookId: String!) { redeliverWebhook(webhookId: $webhookId) {
   __typename ... on WebhookDeliverySuccess { delivery { webhookId status } } ... on UserError { code message } } }`;
-const LIST = `query ($first: Int, $after: String, $status: [WebhookDeliveryStatus!]) {
-  webhookDeliveries(first: $first, after: $after, status: $status) {
+const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $status: [WebhookDeliveryStatus!]) {
+  webhookDeliveries(first: $first, after: $after, last: $last, before: $before, status: $status) {
     totalCount nodes { id webhookId event url status nextAttemptAt createdAt
       attempts { at responseStatus error durationMs } }
     edges { cursor node { webhookId } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
@@ -299,6 +299,12 @@ describe('webhookDeliveries', () => {
       after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
     } while (after);
     expect(seen).toEqual(sent);
+    const last = await listed(client, { last: 3, status: ['PENDING', 'DELIVERED'] });
+    expect(last).toMatchObject({ pageInfo: { hasPreviousPage: true, hasNextPage: false } });
+    const before = await listed(client, { last: 3, before: last.pageInfo.startCursor });
+    expect(before).toMatchObject({ pageInfo: { hasPreviousPage: false, hasNextPage: true } });
+    const idsOf = (page: typeof last) => page.nodes.map((node: { webhookId: string }) => node.webhookId);
+    expect([...idsOf(before), ...idsOf(last)]).toEqual(sent);
     expect(await listed(client, { status: ['PENDING'] })).toMatchObject({ totalCount: 2 });
     expect((await listed(client, { status: ['DELIVERED'], first: 1 })).nodes[0].webhookId).toBe(sent[2]);
     expect(await listed(client, { status: ['EXHAUSTED'] })).toMatchObject({ totalCount: 0, nodes: [] });
@@ -309,6 +315,9 @@ describe('webhookDeliveries', () => {
     [{ first: 0 }, 'first'],
     [{ first: 101 }, 'first'],
     [{ after: 'nonsense' }, 'after'],
+    [{ last: 0 }, 'last'],
+    [{ first: 1, last: 1 }, 'last'],
+    [{ last: 1, before: 'nonsense' }, 'before'],
   ])('webhookDeliveries refuses %j and names the argument', async (variables, path) => {
     const { status, body } = await app.live.send(LIST, variables);
     expect(status).toBe(400);

@@ -366,7 +366,7 @@ describeOnDatabase('optional webhook events', (open) => {
       expect(refunded.version).toBeGreaterThan(paid.version);
       expect(versions(receiver)).toEqual([first, first, second]);
 
-      const { items } = await core.webhooks.list(core.tenant, { first: 10 });
+      const { items } = await core.webhooks.list(core.tenant, { end: 'first', limit: 10 });
       for (const { delivery } of items) {
         await core.webhooks.redeliver(core.tenant, delivery.webhookId);
         await core.work.settled();

@@ -45,7 +45,7 @@ describeOnDatabase('a card event', (open) => {
   }
 
   const listed = async ({ webhooks, tenant }: Receiving) =>
-    (await webhooks.list(tenant, { first: 100 })).items.map(({ delivery }) => delivery);
+    (await webhooks.list(tenant, { end: 'first', limit: 100 })).items.map(({ delivery }) => delivery);
 
   test('A card event goes to the payment’s callbackUrl byte for byte, with its own headers, which verify', async () => {
     const { receiving, receiver } = await sold();

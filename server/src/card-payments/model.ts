@@ -3,6 +3,7 @@ import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import { taxIdText } from '../kernel/tax-id.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -266,12 +267,7 @@ export interface CardPaymentFilter extends DetailFilter {
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
-export interface CardPaymentRange extends CardPaymentFilter {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
+export type CardPaymentRange = CardPaymentFilter & ListRange;
 
 /** The port of card payments. The embedded service knows every payment completely. */
 export interface CardPaymentService<P extends CardPayment = CardPayment> {

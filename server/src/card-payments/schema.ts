@@ -8,7 +8,15 @@ import {
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  knownValue,
+  pagesBeside,
+  rangeOf,
+  totalOf,
+} from '../graphql/paging.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import {
   IdempotencyError,
@@ -206,13 +214,9 @@ builder.queryFields((t) => ({
   }),
   cardPayments: t.field({
     type: CardPaymentConnection,
-    description:
-      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    description: `Newest first. ${BOTH_WAYS}`,
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       status: t.arg({ type: [CardPaymentStatusEnum] }),
       filter: t.arg({ type: CardPaymentFilterInput }),
     },

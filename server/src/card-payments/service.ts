@@ -6,6 +6,7 @@ import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { closesOrder } from '../receiving/model.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
@@ -190,14 +191,11 @@ export function createCardPaymentService({
     findWithVersion: (tenant, orderCode) => selectWithHead(database.sql, tenant, orderCode),
 
     async list(tenant, range) {
-      const { end, limit } = range;
-      const page = { ...range, limit: limit + 1 };
+      const page = { ...range, limit: range.limit + 1 };
       const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
         listCardPayments(database.sql, tenant, page),
       );
-      const more = items.length > limit;
-      // One row more than the page was read, at its far end.
-      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+      return withoutExtra(items, range);
     },
     async listPage(tenant, { limit, offset }) {
       const [rows, total] = await Promise.all([

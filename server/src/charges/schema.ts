@@ -3,7 +3,7 @@ import { receivedFilterFields } from '../card-payments/filter-schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { totalOf } from '../graphql/paging.ts';
+import { connectionArguments, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -14,9 +14,7 @@ import {
 } from '../kernel/errors.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import {
-  FIRST_DESCRIPTION,
   knownFilter,
-  LAST_DESCRIPTION,
   LIST_DESCRIPTION,
   listedPix,
   PaymentStatusEnum,
@@ -153,10 +151,7 @@ builder.queryFields((t) => ({
     type: ChargeConnection,
     description: LIST_DESCRIPTION,
     args: {
-      first: t.arg.int({ description: FIRST_DESCRIPTION }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: LAST_DESCRIPTION }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       filter: t.arg({ type: ChargeFilter }),
     },
     resolve: (_, { filter, ...args }, context) => {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from './database.ts';
 import {
@@ -33,14 +34,6 @@ export function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): R
     : raw<boolean>`customer ->> 'externalId' = ${customer.externalId}`;
 }
 
-export interface ListPosition {
-  end: 'first' | 'last';
-  limit: number;
-  offset?: number | undefined;
-  after?: number | undefined;
-  before?: number | undefined;
-}
-
 /**
  * Lists the first or the last `limit` of the range, newest first: by the number, or by the last instant that a period
  * restricts. `own`: the conditions that tell the list from others in its table.
@@ -50,7 +43,7 @@ export async function selectFiltered<Row>(
   tenant: Tenant,
   table: string,
   { oneOf, periods, where }: ListConditions,
-  { end, limit, offset = 0, after, before }: ListPosition,
+  { end, limit, offset = 0, after, before }: ListRange & { offset?: number | undefined },
   own: readonly RawBuilder<boolean>[] = [],
 ): Promise<Row[]> {
   const [first, ...others] = periods;

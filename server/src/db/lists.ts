@@ -1,4 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from './database.ts';
 
@@ -68,6 +69,24 @@ export async function selectPage<Row>(
   return rows;
 }
 
+/** Reads a range of a list in the order of the numbers, newest first. */
+export async function selectRange<Row>(
+  sql: Sql,
+  tenant: Tenant,
+  { where = [], ...list }: Pick<ListPage, 'table' | 'columns' | 'where' | 'oneOf'>,
+  { end, limit, offset, after, before }: ListRange & { offset?: number | undefined },
+): Promise<Row[]> {
+  const rows = await selectPage<Row>(sql, tenant, {
+    ...list,
+    where: [...where, ...between({ after, before })],
+    order: ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+    offset,
+  });
+  return end === 'first' ? rows : rows.reverse();
+}
+
 /** Every combination of the values; null if no column is restricted. */
 function combinations(oneOf: NonNullable<ListPage['oneOf']>): { column: string; value: string }[][] | null {
   const filters = Object.entries(oneOf).flatMap(([column, values]) =>
@@ -123,6 +142,14 @@ export function boundsOfPage(
     ];
   };
   return [...bound('<', after, period.before), ...bound('>', before, period.from)];
+}
+
+/** The conditions of rows behind `after` and before `before`, where a list is in the order of their numbers. */
+function between({ after, before }: Pick<ListRange, 'after' | 'before'>): RawBuilder<boolean>[] {
+  return [
+    ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
+    ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
+  ];
 }
 
 /** The conditions of rows inside a period. */

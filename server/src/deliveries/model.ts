@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { NotFoundError } from '../kernel/errors.ts';
 import { hashSecret } from '../kernel/ids.ts';
 import { isObjectId } from '../kernel/lenient-json.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText, webUrl } from '../kernel/text.ts';
 import { productIdText } from '../products/model.ts';
@@ -125,12 +126,7 @@ export interface DeliveryFilter {
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
-export interface DeliveryRange extends DeliveryFilter {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
+export type DeliveryRange = DeliveryFilter & ListRange;
 
 export interface DeliveryService<D extends Delivery = Delivery> {
   /**

@@ -3,7 +3,14 @@ import { CardPaymentRef } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
-import { connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  pagesBeside,
+  rangeOf,
+  totalOf,
+} from '../graphql/paging.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -150,13 +157,9 @@ function copyOf(delivered: readonly DeliveredContent[] | null): DeliveredContent
 builder.queryFields((t) => ({
   deliveries: t.field({
     type: DeliveryConnection,
-    description:
-      'Content that waits to be delivered; newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    description: `Content that waits to be delivered; newest first. ${BOTH_WAYS}`,
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       productId: t.arg.string({ validate: { schema: productIdText as never } }),
     },
     resolve: async (_, { productId, ...args }, context) => {

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredProduct } from '../products/model.ts';
 import {
@@ -112,11 +113,8 @@ export function createDeliveryService({
     findMany,
 
     async list(tenant, range) {
-      const { end, limit } = range;
-      const items = await listDeliveries(database.sql, tenant, { ...range, limit: limit + 1 });
-      const more = items.length > limit;
-      // One row too many was read, at the end that was read last.
-      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+      const items = await listDeliveries(database.sql, tenant, { ...range, limit: range.limit + 1 });
+      return withoutExtra(items, range);
     },
     async listPage(tenant, { productId, ...page }) {
       const [rows, total] = await Promise.all([

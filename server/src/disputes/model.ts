@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText, publicHttpsUrl } from '../kernel/text.ts';
@@ -243,12 +244,7 @@ export interface DisputeFilter {
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
-export interface DisputeRange extends DisputeFilter {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
+export type DisputeRange = DisputeFilter & ListRange;
 
 export interface DisputeService<D extends Dispute = Dispute> {
   /** Refuses a text that cannot be a dispute's id. @throws ValidationError */

@@ -4,7 +4,15 @@ import { ChargeRef } from '../charges/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  knownValue,
+  pagesBeside,
+  rangeOf,
+  totalOf,
+} from '../graphql/paging.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -203,13 +211,9 @@ builder.queryFields((t) => ({
   }),
   disputes: t.field({
     type: DisputeConnection,
-    description:
-      'Newest first; with a test key there are none. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    description: `Newest first; with a test key there are none. ${BOTH_WAYS}`,
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       status: t.arg({ type: [DisputeStatusEnum] }),
     },
     resolve: async (_, args, context) => {

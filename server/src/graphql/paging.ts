@@ -1,5 +1,8 @@
+import type { ArgBuilder } from '@pothos/core';
 import type { Cursors } from '../kernel/cursor.ts';
 import { ValidationError } from '../kernel/errors.ts';
+import type { ListedRange, ListRange } from '../kernel/list-range.ts';
+import type { Types } from './mutations.ts';
 
 export const DEFAULT_PAGE = 50;
 export const LARGEST_PAGE = 100;
@@ -13,7 +16,7 @@ export function pageSize(requested: number | null | undefined, argument: 'first'
 }
 
 /** Decodes the place in a list from `after` or `before`. @throws ValidationError naming the argument */
-export function placeArgument(
+function placeArgument(
   cursors: Cursors,
   cursor: string | null | undefined,
   argument: 'after' | 'before' = 'after',
@@ -25,7 +28,20 @@ export function placeArgument(
   return place;
 }
 
-/** The arguments of a list that is read in both directions. */
+/** The end of the description of a connection that is newest first. */
+export const BOTH_WAYS = '`first` and `after` read towards the older, `last` and `before` towards the newer.';
+
+/** The arguments of a connection in the schema. */
+export function connectionArguments(arg: ArgBuilder<Types>) {
+  return {
+    first: arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
+    after: arg.string({ description: 'A cursor of this list: what comes behind it.' }),
+    last: arg.int({ description: '1 to 100; not together with `first`.' }),
+    before: arg.string({ description: 'A cursor of this list: what comes before it.' }),
+  };
+}
+
+/** The values of those arguments. */
 interface RangeArguments {
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -48,6 +64,29 @@ export function rangeOf(cursors: Cursors, { first, after, last, before }: RangeA
     before: placeArgument(cursors, before, 'before'),
     limit: pageSize(last ?? first, end),
   };
+}
+
+/**
+ * Reads the range that the arguments ask for as a connection; `node` takes the node from an item.
+ * @throws ValidationError naming the argument, and what `list` throws
+ */
+export async function readConnection<Item extends { place: number }, Node>(
+  cursors: Cursors,
+  args: RangeArguments,
+  {
+    list,
+    node,
+    total,
+  }: {
+    list: (range: ListRange) => Promise<ListedRange<Item>>;
+    node: (item: Item) => Node;
+    total: () => Promise<number>;
+  },
+) {
+  const range = rangeOf(cursors, args);
+  const { items, more } = await list(range);
+  const nodes = items.map((item) => ({ place: item.place, node: node(item) }));
+  return connectionOf(cursors, nodes, { ...pagesBeside(range, more), total });
 }
 
 /** Whether a page has others on either side; `more`: at the end that was read last. */

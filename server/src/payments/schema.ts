@@ -12,7 +12,7 @@ import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
-import { knownValue, totalOf } from '../graphql/paging.ts';
+import { connectionArguments, knownValue, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -25,9 +25,7 @@ import {
 import { qrCode } from '../kernel/qr-code.ts';
 import { type LtcRequest, ltcUri } from '../ltc/model.ts';
 import {
-  FIRST_DESCRIPTION,
   knownFilter,
-  LAST_DESCRIPTION,
   LIST_DESCRIPTION,
   listedPix,
   PaymentStatusEnum,
@@ -195,10 +193,7 @@ builder.queryFields((t) => ({
     type: PaymentConnection,
     description: LIST_DESCRIPTION,
     args: {
-      first: t.arg.int({ description: FIRST_DESCRIPTION }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: LAST_DESCRIPTION }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       filter: t.arg({ type: PaymentFilter }),
     },
     resolve: (_, { filter, ...args }, context) => {

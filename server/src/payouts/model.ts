@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, requiredOr } from '../kernel/text.ts';
@@ -286,12 +287,7 @@ export interface PayoutFilter extends Pick<DetailFilter, 'externalId' | 'referen
  * A part of the list, newest first: of the payouts behind the place `after` and before the place `before`, the first
  * `limit` or the last.
  */
-export interface PayoutRange extends PayoutFilter {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
+export type PayoutRange = PayoutFilter & ListRange;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 

@@ -3,7 +3,15 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  knownValue,
+  pagesBeside,
+  rangeOf,
+  totalOf,
+} from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -181,13 +189,9 @@ builder.queryFields((t) => ({
   }),
   payouts: t.field({
     type: PayoutConnection,
-    description:
-      'Newest first; those that are inDoubt come before the rest. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    description: `Newest first; those that are inDoubt come before the rest. ${BOTH_WAYS}`,
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       filter: t.arg({ type: PayoutFilterInput }),
     },
     resolve: async (_, args, context) => {

@@ -5,6 +5,7 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { UpstreamError } from '../kernel/errors.ts';
 import { deterministicId, objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank } from '../rails/bank.ts';
 import { payouts, RECENT, recentPayouts, sendTask, writesOf } from './collections.ts';
@@ -121,14 +122,11 @@ export function createPayoutService({
     findWithVersion: (tenant, withdrawalId) => selectWithHead(database.sql, tenant, withdrawalId),
 
     async list(tenant, range) {
-      const { end, limit } = range;
-      const page = { ...range, limit: limit + 1 };
+      const page = { ...range, limit: range.limit + 1 };
       const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
         listPayouts(database.sql, tenant, page),
       );
-      const more = items.length > limit;
-      // One row more than the page was read, at its far end.
-      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+      return withoutExtra(items, range);
     },
     async listPage(tenant, { limit, offset }) {
       const [rows, total] = await Promise.all([

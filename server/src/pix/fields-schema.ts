@@ -3,7 +3,7 @@ import { Currency } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
+import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';
@@ -205,10 +205,7 @@ export function pixFields<R extends PixResource>(
 
 // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
 
-export const LIST_DESCRIPTION =
-  'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.';
-export const FIRST_DESCRIPTION = '1 to 100; 50 where neither it nor `last` is given.';
-export const LAST_DESCRIPTION = '1 to 100; not together with `first`.';
+export const LIST_DESCRIPTION = `Newest first. ${BOTH_WAYS}`;
 
 /** The members of a filter that all families have. @throws ValidationError naming the argument */
 export function knownFilter(

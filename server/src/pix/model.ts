@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Customer } from '../card-payments/model.ts';
 import { UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
@@ -196,14 +197,6 @@ export interface PixFilter<Kind extends string = string> extends DetailFilter {
   createdBefore?: Date | undefined;
 }
 
-/** A part of a list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
-export interface PixPosition {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
-
 /** The reading side of the port of a family. `Filter`: the filter of its lists. */
 export interface PixReads<R extends PixResource, Filter> {
   /** Refuses a text that cannot be an id. @throws ValidationError */
@@ -219,7 +212,7 @@ export interface PixReads<R extends PixResource, Filter> {
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
   list(
     tenant: Tenant,
-    range: PixPosition & Filter,
+    range: ListRange & Filter,
   ): Promise<{ items: { place: number; resource: R }[]; more: boolean }>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { type PixFamily, writesOfPix } from './collections.ts';
 import type { PixChange } from './decisions.ts';
@@ -57,9 +58,7 @@ export function createPixReads<R extends StoredPixResource, Kind extends string,
       const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
         table.list(sql, tenant, page),
       );
-      const more = items.length > limit;
-      // One row too many was read, at the end that was read last.
-      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+      return withoutExtra(items, { end, limit });
     },
     async listPage(tenant, { limit, offset }) {
       const [rows, total] = await Promise.all([

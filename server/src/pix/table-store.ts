@@ -1,9 +1,10 @@
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, isOfCustomer, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
-import type { PixFilter, PixPosition, StoredPixResource } from './model.ts';
+import type { PixFilter, StoredPixResource } from './model.ts';
 import { updatedPixColumns } from './store.ts';
 
 /** The table of one family: its rows have the columns of every resource that a PIX code pays, and some of their own. */
@@ -112,7 +113,7 @@ export function pixTable<R extends StoredPixResource, Row extends object, Kind e
     async list(
       sql: Sql,
       tenant: Tenant,
-      { end, limit, offset, after, before, ...filter }: PixPosition & PixFilter<Kind> & { offset?: number },
+      { end, limit, offset, after, before, ...filter }: ListRange & PixFilter<Kind> & { offset?: number },
     ): Promise<{ place: number; resource: R }[]> {
       const position = { end, limit, offset, after, before };
       const rows = await selectFiltered<Row & { number: number }>(

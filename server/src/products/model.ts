@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cardAmount } from '../card-payments/model.ts';
 import { NotFoundError, UnavailableError } from '../kernel/errors.ts';
+import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
@@ -60,11 +61,8 @@ export interface ProductService<P extends Product = Product> {
   find(tenant: Tenant, id: string): Promise<P | null>;
   /** Finds products, in the order of the ids; null where not found. */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
-  /** Lists products, newest first, each with its position in the list, which `after` takes. */
-  list(
-    tenant: Tenant,
-    page: { first: number; after?: number | undefined },
-  ): Promise<{ items: { place: number; product: P }[]; hasNextPage: boolean }>;
+  /** Lists products, newest first, each with its place in the list. */
+  list(tenant: Tenant, range: ListRange): Promise<ListedRange<{ place: number; product: P }>>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant): Promise<number>;

@@ -2,7 +2,7 @@ import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
-import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
 import {
   NotFoundError,
   RateLimitError,
@@ -59,22 +59,16 @@ builder.queryFields((t) => ({
   }),
   products: t.field({
     type: ProductConnection,
-    description: 'Newest first.',
-    args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
+    description: `Newest first. ${BOTH_WAYS}`,
+    args: connectionArguments(t.arg),
     resolve: async (_, args, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'products.read');
-      const cursors = context.listCursors('products');
-      const after = placeArgument(cursors, args.after);
-      const { items, hasNextPage } = await context.services.products.list(caller.tenant, {
-        first: pageSize(args.first),
-        after,
-      });
-      const nodes = items.map(({ place, product }) => ({ place, node: product }));
-      return connectionOf(cursors, nodes, {
-        hasNextPage,
-        hasPreviousPage: after !== undefined,
-        total: () => context.services.products.count(caller.tenant),
+      const { tenant } = callerOf(context);
+      assertMay(callerOf(context), 'products.read');
+      const { products } = context.services;
+      return readConnection(context.listCursors('products'), args, {
+        list: (range) => products.list(tenant, range),
+        node: ({ product }) => product,
+        total: () => products.count(tenant),
       });
     },
   }),

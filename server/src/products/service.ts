@@ -2,6 +2,7 @@ import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { objectId } from '../kernel/ids.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { PRODUCT_COUNT, productCount, products } from './collections.ts';
 import { assertFound, decideCreate, type ProductService, type StoredProduct } from './model.ts';
@@ -66,16 +67,16 @@ export function createProductService({
     },
     findMany,
 
-    async list(tenant, { first, after }) {
-      const page = { before: after ?? null, limit: first + 1 };
+    async list(tenant, range) {
+      const page = { ...range, limit: range.limit + 1 };
       const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
         listProducts(database.sql, tenant, page),
       );
-      return { items: items.slice(0, first), hasNextPage: items.length > first };
+      return withoutExtra(items, range);
     },
     async listPage(tenant, { limit, offset }) {
       const [rows, total] = await Promise.all([
-        listProducts(database.sql, tenant, { before: null, limit, offset }),
+        listProducts(database.sql, tenant, { end: 'first', limit, offset }),
         countProducts(database.sql, tenant),
       ]);
       return { items: rows.map(({ product }) => product), total };

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList } from '../db/lists.ts';
+import { countList, selectRange } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { productIdText, type StoredProduct } from './model.ts';
 
@@ -18,15 +19,14 @@ export async function selectProducts(
   return rows.map(toProduct);
 }
 
-/** Lists products, newest first: `limit` of those older than the number `before`, without the first `offset`. */
+/** Lists a range of the products, newest first, without the first `offset`. */
 export async function listProducts(
   sql: Sql,
   tenant: Tenant,
-  { before, limit, offset = 0 }: { before: number | null; limit: number; offset?: number },
+  range: ListRange & { offset?: number },
 ): Promise<{ place: number; product: StoredProduct }[]> {
-  let query = productsOf(sql, tenant).selectAll().orderBy('number', 'desc').limit(limit).offset(offset);
-  if (before !== null) query = query.where('number', '<', before);
-  return (await query.execute()).map((row) => ({ place: row.number, product: toProduct(row) }));
+  const rows = await selectRange<Selectable<Tables['product']>>(sql, tenant, { table: 'product' }, range);
+  return rows.map((row) => ({ place: row.number, product: toProduct(row) }));
 }
 
 export function countProducts(sql: Sql, tenant: Tenant): Promise<number> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { anyChargeIdText, CHARGE_ID_FORM, isChargeId } from '../charges/model.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText } from '../kernel/text.ts';
@@ -129,12 +130,7 @@ export interface RefundFilter {
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
-export interface RefundRange extends RefundFilter {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
+export type RefundRange = RefundFilter & ListRange;
 
 export interface RefundService {
   /**

@@ -5,7 +5,15 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  knownValue,
+  pagesBeside,
+  rangeOf,
+  totalOf,
+} from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -202,13 +210,9 @@ builder.queryFields((t) => ({
   }),
   refunds: t.field({
     type: RefundConnection,
-    description:
-      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    description: `Newest first. ${BOTH_WAYS}`,
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       status: t.arg({ type: [RefundStatusEnum] }),
     },
     resolve: async (_, args, context) => {

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { deterministicId, objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { type ResourceDetails, refunds, writesOf } from './collections.ts';
@@ -129,11 +130,8 @@ export function createRefundService({
       return ids.map((id) => rows.filter(({ resource }) => resource.id === id));
     },
     async list(tenant, range) {
-      const { end, limit } = range;
-      const items = await listRefunds(database.sql, tenant, { ...range, limit: limit + 1 });
-      const more = items.length > limit;
-      // One row too many was read, at the end that was read last.
-      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+      const items = await listRefunds(database.sql, tenant, { ...range, limit: range.limit + 1 });
+      return withoutExtra(items, range);
     },
     count: (tenant, filter) => countRefunds(database.sql, tenant, filter),
     assertAnnounced: () => undefined,

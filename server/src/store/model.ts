@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { plainText, printableText, webUrl } from '../kernel/text.ts';
@@ -82,14 +83,6 @@ export interface StoreAdministration {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** A part of the list, in the store's own order: the first or the last `limit` of those behind `after` and before `before`. */
-export interface StoreRange {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
-
 /** The products of the store: read here, and written by an import alone. */
 export interface StoreService {
   /** Finds products, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
@@ -97,7 +90,7 @@ export interface StoreService {
   /** @throws UnavailableError (NOT_OFFERED) */
   list(
     tenant: Tenant,
-    range: StoreRange,
+    range: ListRange,
   ): Promise<{ items: { place: number; product: StoreProduct }[]; more: boolean }>;
   /** Reads a page by offset, and the total count (the document's 2.1.6). */
   listPage(

@@ -1,7 +1,7 @@
 import { assertMay } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
-import { connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import { connectionArguments, connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
 import { priceCentsOf, type StoreProduct } from './model.ts';
 
 const StoreProductRef = builder.objectRef<StoreProduct>('StoreProduct');
@@ -57,10 +57,7 @@ builder.queryFields((t) => ({
     description:
       'In the store’s own order. Read-only. `first` and `after` read forwards, `last` and `before` backwards.',
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
     },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);

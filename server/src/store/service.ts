@@ -1,5 +1,6 @@
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import { wholeStore } from './collections.ts';
 import type { StoreAdministration, StoreControls, StoreService } from './model.ts';
 import { countStoreProducts, listStoreProducts, selectStoreProducts } from './store.ts';
@@ -19,11 +20,8 @@ export function createStoreService({
       return ids.map((id) => byId.get(id) ?? null);
     },
     async list(tenant, range) {
-      const { end, limit } = range;
-      const items = await listStoreProducts(database.sql, tenant, { ...range, limit: limit + 1 });
-      const more = items.length > limit;
-      // One row too many was read, at the end that was read last.
-      return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
+      const items = await listStoreProducts(database.sql, tenant, { ...range, limit: range.limit + 1 });
+      return withoutExtra(items, range);
     },
     async listPage(tenant, { limit, offset }) {
       const [rows, total] = await Promise.all([

@@ -2,8 +2,9 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { StoreProduct, StoreRange } from './model.ts';
+import type { StoreProduct } from './model.ts';
 
 export async function selectStoreProducts(
   sql: Sql,
@@ -21,7 +22,7 @@ export async function selectStoreProducts(
 export async function listStoreProducts(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before }: StoreRange & { offset?: number },
+  { end, limit, offset = 0, after, before }: ListRange & { offset?: number },
 ): Promise<{ place: number; product: StoreProduct }[]> {
   const rows = await selectPage<Selectable<Tables['store_product']>>(sql, tenant, {
     table: 'store_product',

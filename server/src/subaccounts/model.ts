@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import { type Cents, cents } from '../kernel/money.ts';
 import { pixKeyText } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -178,17 +179,8 @@ export type RequestPayoutInput = z.infer<typeof requestPayoutInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** A request for a page by cursor: `after` is the place of the last item before it. */
-export interface CursorPageQuery {
-  first: number;
-  after?: number | undefined;
-}
-
-/** A page, newest first, each item with its place in the list. */
-export interface CursorPage<Item> {
-  items: { place: number; item: Item }[];
-  hasNextPage: boolean;
-}
+/** A range of a list, newest first, each item with its place in the list. */
+export type PlacedRange<Item> = ListedRange<{ place: number; item: Item }>;
 
 /** A request for a page by offset (the document's 2.1.6). */
 export interface OffsetPageQuery {
@@ -230,10 +222,10 @@ export interface SubaccountService<
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
   /** Finds subaccounts in the order of the ids, null where not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
-  list(tenant: Tenant, page: CursorPageQuery): Promise<CursorPage<S>>;
+  list(tenant: Tenant, range: ListRange): Promise<PlacedRange<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
   count(tenant: Tenant): Promise<number>;
-  statement(tenant: Tenant, subaccountId: string, page: CursorPageQuery): Promise<CursorPage<E>>;
+  statement(tenant: Tenant, subaccountId: string, range: ListRange): Promise<PlacedRange<E>>;
   statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
   countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
   /**
@@ -252,8 +244,8 @@ export interface SubaccountService<
   payouts(
     tenant: Tenant,
     subaccountId: string,
-    page: CursorPageQuery & { status?: StatusFilter },
-  ): Promise<CursorPage<P>>;
+    range: ListRange & { status?: StatusFilter },
+  ): Promise<PlacedRange<P>>;
   payoutsPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<P>>;
   countPayouts(tenant: Tenant, subaccountId: string, filter: { status?: StatusFilter }): Promise<number>;
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import { maskPixKey } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutRecord, StoredSubaccountPayout, SubaccountPayoutStatus } from './model.ts';
@@ -77,37 +78,42 @@ export async function countPayouts(sql: Sql, tenant: Tenant, subaccountId: strin
 }
 
 /**
- * Lists the payouts of each of several subaccounts, all with the same filter, in one statement. Each status is read as
- * a list of its own.
+ * Lists the first or the last payouts of each of several subaccounts, all with the same filter, in one statement. Each
+ * status is read as a list of its own.
  */
 export async function listPayoutsOfEach(
   sql: Sql,
   pages: readonly SubaccountListPage[],
-  status: readonly SubaccountPayoutStatus[] | undefined,
+  { end = 'first', status }: PayoutsOfEach,
 ) {
   if (status?.length === 0) return pages.map(() => []);
-  const newestWith = (condition: RawBuilder<unknown>) => raw`(
+  const partWith = (condition: RawBuilder<unknown>) => raw`(
     select * from subaccount_payout
     where account_id = wanted.account_id and environment = wanted.environment
-      and subaccount_id = wanted.subaccount_id and number < wanted.before ${condition}
-    order by number desc limit wanted.size
+      and subaccount_id = wanted.subaccount_id and number < wanted.after and number > wanted.before ${condition}
+    order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit wanted.size
   )`;
   const lists = status
-    ? [...new Set(status)].map((each) => newestWith(raw`and status = ${each}`))
-    : [newestWith(raw``)];
+    ? [...new Set(status)].map((each) => partWith(raw`and status = ${each}`))
+    : [partWith(raw``)];
   const { rows } = await raw<Selectable<Tables['subaccount_payout']> & { nth: number }>`
     select page.*, wanted.nth from ${requestedLists(pages)}
     cross join lateral (${raw.join(lists, raw` union all `)}) page
     order by page.number desc`.execute(sql);
   const found = groupByList(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
-  return found.map((items, nth) => items.slice(0, pages[nth]!.limit));
+  return found.map((items, nth) => withoutExtra(items, { end, limit: pages[nth]!.limit }).items);
+}
+
+interface PayoutsOfEach {
+  end?: ListRange['end'];
+  status?: readonly SubaccountPayoutStatus[] | undefined;
 }
 
 /** Counts the payouts of each of several subaccounts, all with the same filter, in one statement. */
 export async function countPayoutsOfEach(
   sql: Sql,
   pages: readonly SubaccountList[],
-  status: readonly SubaccountPayoutStatus[] | undefined,
+  { status }: Pick<PayoutsOfEach, 'status'>,
 ): Promise<number[]> {
   if (status?.length === 0) return pages.map(() => 0);
   return countEachList(sql, pages, { list: 'subaccount_payout', status });

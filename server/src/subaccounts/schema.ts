@@ -3,7 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { knownValue, totalOf } from '../graphql/paging.ts';
+import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -22,7 +22,7 @@ import {
   unknownSubaccount,
 } from './model.ts';
 import { anyPayoutReference, anySubaccountId } from './names.ts';
-import { connection, IDEMPOTENCY_KEY, SubaccountRef, UNKNOWN } from './subaccount-schema.ts';
+import { IDEMPOTENCY_KEY, SubaccountRef, UNKNOWN } from './subaccount-schema.ts';
 
 /** The forms of a reference, in a description. */
 const REFERENCE_FORMS =
@@ -69,19 +69,16 @@ const SubaccountPayoutConnection = builder.connectionObject(
 builder.objectFields(SubaccountRef, (t) => ({
   payouts: t.field({
     type: SubaccountPayoutConnection,
-    description: 'Newest first.',
-    args: {
-      first: t.arg.int({ description: '1 to 100; 50 where left out.' }),
-      after: t.arg.string(),
-      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
-    },
+    description: `Newest first. ${BOTH_WAYS}`,
+    args: { ...connectionArguments(t.arg), status: t.arg({ type: [SubaccountPayoutStatusEnum] }) },
     resolve: async ({ id }, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subaccount_payouts.read');
       const status = args.status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status'));
       const { subaccounts } = context.services;
-      return connection(context, `subaccountPayouts:${id}`, args, {
-        list: (page) => subaccounts.payouts(caller.tenant, id, { ...page, status }),
+      return readConnection(context.listCursors(`subaccountPayouts:${id}`), args, {
+        list: (range) => subaccounts.payouts(caller.tenant, id, { ...range, status }),
+        node: ({ item }) => item,
         total: () => subaccounts.countPayouts(caller.tenant, id, { status }),
       });
     },

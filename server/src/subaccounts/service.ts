@@ -4,6 +4,7 @@ import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
+import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   entryKey,
@@ -14,8 +15,7 @@ import {
   writesOfMove,
 } from './collections.ts';
 import type {
-  CursorPage,
-  CursorPageQuery,
+  PlacedRange,
   StoredStatementEntry,
   StoredSubaccount,
   StoredSubaccountPayout,
@@ -38,7 +38,6 @@ import {
   type SubaccountList,
   type SubaccountListPage,
   selectSubaccounts,
-  type Window,
 } from './store.ts';
 import { decideCreate, decideTransfer } from './transfers.ts';
 
@@ -55,15 +54,15 @@ export function createSubaccountService({
   const { sql } = database;
 
   // Lists of several subaccounts that are requested at once, as by one query, are read in one statement.
-  const entryPages = batchReads<SubaccountListPage, PlacedItem<StoredStatementEntry>[]>((pages) =>
-    listEntriesOfEach(sql, pages),
+  const entryPages = batchReads<SubaccountListPage, PlacedItem<StoredStatementEntry>[]>((pages, { end }) =>
+    listEntriesOfEach(sql, pages, end),
   );
   const entryCounts = batchReads<SubaccountList, number>((pages) => countEntriesOfEach(sql, pages));
-  const payoutPages = batchReads<SubaccountListPage, PlacedItem<StoredSubaccountPayout>[]>((pages, status) =>
-    listPayoutsOfEach(sql, pages, status),
+  const payoutPages = batchReads<SubaccountListPage, PlacedItem<StoredSubaccountPayout>[]>((pages, filter) =>
+    listPayoutsOfEach(sql, pages, filter),
   );
-  const payoutCounts = batchReads<SubaccountList, number>((pages, status) =>
-    countPayoutsOfEach(sql, pages, status),
+  const payoutCounts = batchReads<SubaccountList, number>((pages, filter) =>
+    countPayoutsOfEach(sql, pages, filter),
   );
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredSubaccount | null)[]> {
@@ -149,18 +148,18 @@ export function createSubaccountService({
       return (await findMany(tenant, [subaccountId]))[0] ?? null;
     },
     findMany,
-    list: (tenant, page) => toCursorPage(page, (window) => listSubaccounts(sql, tenant, window)),
+    list: (tenant, range) => toRange(range, (page) => listSubaccounts(sql, tenant, page)),
     async listPage(tenant, window) {
       const [rows, total] = await Promise.all([
-        listSubaccounts(sql, tenant, window),
+        listSubaccounts(sql, tenant, { end: 'first', ...window }),
         countSubaccounts(sql, tenant),
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
     count: (tenant) => countSubaccounts(sql, tenant),
 
-    statement: (tenant, subaccountId, page) =>
-      toCursorPage(page, (window) => entryPages({ tenant, subaccountId, ...window })),
+    statement: (tenant, subaccountId, range) =>
+      toRange(range, ({ end, ...page }) => entryPages({ tenant, subaccountId, ...page }, { end })),
     async statementPage(tenant, id, window) {
       const [rows, total] = await Promise.all([
         listEntries(sql, tenant, id, window),
@@ -179,8 +178,8 @@ export function createSubaccountService({
       const found = new Map(records.map(({ payout }) => [payout.id, payout]));
       return ids.map((id) => found.get(id) ?? null);
     },
-    payouts: (tenant, subaccountId, { status, ...page }) =>
-      toCursorPage(page, (window) => payoutPages({ tenant, subaccountId, ...window }, status)),
+    payouts: (tenant, subaccountId, { status, ...range }) =>
+      toRange(range, ({ end, ...page }) => payoutPages({ tenant, subaccountId, ...page }, { end, status })),
     async payoutsPage(tenant, subaccountId, window) {
       const [rows, total] = await Promise.all([
         listPayouts(sql, tenant, subaccountId, window),
@@ -188,42 +187,45 @@ export function createSubaccountService({
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
-    countPayouts: (tenant, subaccountId, { status }) => payoutCounts({ tenant, subaccountId }, status),
+    countPayouts: (tenant, subaccountId, { status }) => payoutCounts({ tenant, subaccountId }, { status }),
   };
 }
 
 type PlacedItem<Item> = { place: number; item: Item };
-type Status = readonly SubaccountPayoutStatus[] | undefined;
+
+interface Filter {
+  end?: ListRange['end'];
+  status?: readonly SubaccountPayoutStatus[] | undefined;
+}
 
 /** Batches reads: those with one filter that are requested in one turn of the event loop are one statement. */
-function batchReads<List, Value>(read: (lists: List[], status: Status) => Promise<Value[]>) {
-  const byFilter = new DataLoader<{ list: List; status: Status }, Value>(
+function batchReads<List, Value>(read: (lists: List[], filter: Filter) => Promise<Value[]>) {
+  const byFilter = new DataLoader<{ list: List; filter: Filter }, Value>(
     async (requests) => {
       const values: Value[] = [];
-      const filters = new Map<string | undefined, { status: Status; indexes: number[] }>();
-      for (const [index, { status }] of requests.entries()) {
-        const filter = JSON.stringify(status);
-        const same = filters.get(filter);
+      const filters = new Map<string, { filter: Filter; indexes: number[] }>();
+      for (const [index, { filter }] of requests.entries()) {
+        const key = JSON.stringify(filter);
+        const same = filters.get(key);
         if (same) same.indexes.push(index);
-        else filters.set(filter, { status, indexes: [index] });
+        else filters.set(key, { filter, indexes: [index] });
       }
-      for (const { status, indexes } of filters.values()) {
+      for (const { filter, indexes } of filters.values()) {
         const lists = indexes.map((index) => requests[index]!.list);
-        const batch = await read(lists, status);
+        const batch = await read(lists, filter);
         for (const [nth, index] of indexes.entries()) values[index] = batch[nth]!;
       }
       return values;
     },
     { cache: false, maxBatchSize: 1_000 },
   );
-  return (list: List, status?: Status) => byFilter.load({ list, status });
+  return (list: List, filter: Filter = {}) => byFilter.load({ list, filter });
 }
 
-/** Reads a page of a list. One more item than requested is read, which shows whether there is a next page. */
-async function toCursorPage<Item>(
-  { first, after }: CursorPageQuery,
-  list: (window: Window) => Promise<PlacedItem<Item>[]>,
-): Promise<CursorPage<Item>> {
-  const items = await list({ limit: first + 1, before: after });
-  return { items: items.slice(0, first), hasNextPage: items.length > first };
+/** Reads a range of a list. One more item than requested is read, which shows whether there are others. */
+async function toRange<Item>(
+  range: ListRange,
+  list: (page: ListRange) => Promise<PlacedItem<Item>[]>,
+): Promise<PlacedRange<Item>> {
+  return withoutExtra(await list({ ...range, limit: range.limit + 1 }), range);
 }

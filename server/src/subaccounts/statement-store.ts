@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredStatementEntry } from './model.ts';
 import {
@@ -70,8 +71,13 @@ export async function listEntries(
   return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
 }
 
-/** Lists the entries of each of several subaccounts in one statement. */
-export async function listEntriesOfEach(sql: Sql, pages: readonly SubaccountListPage[]) {
+/** Lists the first or the last entries of each of several subaccounts in one statement. */
+export async function listEntriesOfEach(
+  sql: Sql,
+  pages: readonly SubaccountListPage[],
+  end: ListRange['end'] = 'first',
+) {
+  const direction = end === 'first' ? 'desc' : 'asc';
   const rows = await sql
     .selectFrom(requestedLists(pages))
     .innerJoinLateral(
@@ -82,8 +88,9 @@ export async function listEntriesOfEach(sql: Sql, pages: readonly SubaccountList
           .whereRef('statement_entry.account_id', '=', 'wanted.account_id')
           .whereRef('statement_entry.environment', '=', 'wanted.environment')
           .whereRef('statement_entry.subaccount_id', '=', 'wanted.subaccount_id')
-          .whereRef('statement_entry.number', '<', 'wanted.before')
-          .orderBy('statement_entry.number', 'desc')
+          .whereRef('statement_entry.number', '<', 'wanted.after')
+          .whereRef('statement_entry.number', '>', 'wanted.before')
+          .orderBy('statement_entry.number', direction)
           .limit(raw<number>`wanted.size`)
           .as('page'),
       (join) => join.onTrue(),

@@ -1,7 +1,8 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList, type ListFilter, SUM } from '../db/lists.ts';
+import { countList, type ListFilter, SUM, selectRange } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { StoredSubaccount } from './model.ts';
 import { subaccountIdText } from './names.ts';
@@ -9,11 +10,10 @@ import { subaccountIdText } from './names.ts';
 /** Whether a text can be a subaccount's id. Others are not queried: no row has them, and Postgres fails at U+0000. */
 export const isId = (text: string) => subaccountIdText.safeParse(text).success;
 
-/** A part of a list, newest first: `limit` rows whose `number`, which grows with each row, is below `before`, after the first `offset` of them. */
+/** A part of a list, newest first: `limit` rows after the first `offset`. */
 export interface Window {
   limit: number;
-  before?: number | undefined;
-  offset?: number;
+  offset: number;
 }
 
 // ── Subaccounts ─────────────────────────────────────────────────────────────────────────────────
@@ -61,9 +61,10 @@ export async function insertSubaccounts(
 export async function listSubaccounts(
   sql: Sql,
   tenant: Tenant,
-  window: Window,
+  range: ListRange & { offset?: number },
 ): Promise<{ place: number; item: StoredSubaccount }[]> {
-  const rows = await newest(subaccountsOf(sql, tenant).selectAll(), window).execute();
+  const list = { table: 'subaccount' };
+  const rows = await selectRange<Selectable<Tables['subaccount']>>(sql, tenant, list, range);
   return rows.map((row) => ({ place: row.number, item: toSubaccount(row) }));
 }
 
@@ -89,17 +90,15 @@ export interface SubaccountList {
   subaccountId: string;
 }
 
-/** A page of a subaccount's list: the newest `limit` items below the number `before`. */
-export interface SubaccountListPage extends SubaccountList {
-  limit: number;
-  before?: number | undefined;
-}
+/** A part of a subaccount's list, which `end` of all lists that are read together ends or begins. */
+export interface SubaccountListPage extends SubaccountList, Omit<ListRange, 'end'> {}
 
 interface RequestedList {
   nth: number;
   account_id: string;
   environment: Environment;
   subaccount_id: string;
+  after: number;
   before: number;
   size: number;
 }
@@ -107,18 +106,22 @@ interface RequestedList {
 /** A table `wanted` of the requested lists, numbered by `nth`. A list whose subaccount id has not the form of one is left out. */
 export function requestedLists(pages: readonly (SubaccountList & Partial<SubaccountListPage>)[]) {
   const rows = pages.map(
-    ({ tenant, subaccountId, before = Number.MAX_SAFE_INTEGER, limit = 0 }, nth): RequestedList => ({
+    (
+      { tenant, subaccountId, after = Number.MAX_SAFE_INTEGER, before = 0, limit = 0 },
+      nth,
+    ): RequestedList => ({
       nth,
       account_id: tenant.accountId,
       environment: tenant.environment,
       subaccount_id: subaccountId,
+      after,
       before,
       size: limit,
     }),
   );
   const possible = JSON.stringify(rows.filter((row) => isId(row.subaccount_id)));
   return raw<RequestedList>`jsonb_to_recordset(${possible}::jsonb)`.as<'wanted'>(
-    raw`wanted (nth integer, account_id text, environment text, subaccount_id text, before bigint, size integer)`,
+    raw`wanted (nth integer, account_id text, environment text, subaccount_id text, after bigint, before bigint, size integer)`,
   );
 }
 
@@ -141,12 +144,11 @@ function subaccountsOf(sql: Sql, { accountId, environment }: Tenant) {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's builders of several tables share no type that has these
-type Listable = Record<'where' | 'orderBy' | 'limit' | 'offset', (...given: any[]) => any>;
+type Listable = Record<'orderBy' | 'limit' | 'offset', (...given: any[]) => any>;
 
 /** Restricts a query to a window of a list, newest first. */
-export function newest<Query extends Listable>(query: Query, { limit, before, offset = 0 }: Window): Query {
-  const older = before === undefined ? query : query.where('number', '<', before);
-  return older.orderBy('number', 'desc').limit(limit).offset(offset);
+export function newest<Query extends Listable>(query: Query, { limit, offset }: Window): Query {
+  return query.orderBy('number', 'desc').limit(limit).offset(offset);
 }
 
 /** Counts the rows of a list of each of several subaccounts in one statement. */

@@ -1,8 +1,8 @@
 import { assertMay, seesSubaccount } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
-import { type Context, callerOf } from '../graphql/context.ts';
+import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -11,13 +11,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import {
-  type CursorPage,
-  createSubaccountInput,
-  type StatementEntry,
-  type Subaccount,
-  transferInput,
-} from './model.ts';
+import { createSubaccountInput, type StatementEntry, type Subaccount, transferInput } from './model.ts';
 import { anySubaccountId } from './names.ts';
 
 export const UNKNOWN = {
@@ -108,14 +102,15 @@ builder.node(SubaccountRef, {
     }),
     statement: t.field({
       type: StatementEntryConnection,
-      description: 'Newest first.',
-      args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
+      description: `Newest first. ${BOTH_WAYS}`,
+      args: connectionArguments(t.arg),
       resolve: async ({ id }, args, context) => {
         const caller = callerOf(context);
         assertMay(caller, 'subaccounts.read');
         const { subaccounts } = context.services;
-        return connection(context, `statement:${id}`, args, {
-          list: (page) => subaccounts.statement(caller.tenant, id, page),
+        return readConnection(context.listCursors(`statement:${id}`), args, {
+          list: (range) => subaccounts.statement(caller.tenant, id, range),
+          node: ({ item }) => item,
           total: () => subaccounts.countStatement(caller.tenant, id),
         });
       },
@@ -138,14 +133,15 @@ builder.queryFields((t) => ({
   }),
   subaccounts: t.field({
     type: SubaccountConnection,
-    description: 'Newest first.',
-    args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }), after: t.arg.string() },
+    description: `Newest first. ${BOTH_WAYS}`,
+    args: connectionArguments(t.arg),
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subaccounts.read');
       const { subaccounts } = context.services;
-      return connection(context, 'subaccounts', args, {
-        list: (page) => subaccounts.list(caller.tenant, page),
+      return readConnection(context.listCursors('subaccounts'), args, {
+        list: (range) => subaccounts.list(caller.tenant, range),
+        node: ({ item }) => item,
         total: () => subaccounts.count(caller.tenant),
       });
     },
@@ -228,26 +224,3 @@ builder.mutationFields((t) => ({
     ),
   }),
 }));
-
-// ── Pages ───────────────────────────────────────────────────────────────────────────────────────
-
-/** A page of a list by cursor, as a connection. */
-export async function connection<Item>(
-  context: Context,
-  name: string,
-  args: { first?: number | null | undefined; after?: string | null | undefined },
-  {
-    list,
-    total,
-  }: {
-    list: (page: { first: number; after: number | undefined }) => Promise<CursorPage<Item>>;
-    total: () => Promise<number>;
-  },
-) {
-  const first = pageSize(args.first);
-  const cursors = context.listCursors(name);
-  const after = placeArgument(cursors, args.after);
-  const { items, hasNextPage } = await list({ first, after });
-  const nodes = items.map(({ place, item }) => ({ place, node: item }));
-  return connectionOf(cursors, nodes, { hasNextPage, hasPreviousPage: after !== undefined, total });
-}

@@ -4,6 +4,7 @@ import { type Customer, checkoutDetails } from '../card-payments/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { UpstreamError } from '../kernel/errors.ts';
 import { deterministicId } from '../kernel/ids.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
@@ -246,14 +247,6 @@ export interface SubscriptionFilter {
   status?: readonly SubscriptionStatus[] | undefined;
 }
 
-/** A part of a list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
-export interface Range {
-  end: 'first' | 'last';
-  limit: number;
-  after?: number | undefined;
-  before?: number | undefined;
-}
-
 /** The port of subscriptions. The embedded service knows each of them completely. */
 export interface SubscriptionService<
   S extends Subscription = Subscription,
@@ -288,13 +281,13 @@ export interface SubscriptionService<
   ): Promise<{ version: number; subscription: S } | null>;
   list(
     tenant: Tenant,
-    range: Range & SubscriptionFilter,
+    range: ListRange & SubscriptionFilter,
   ): Promise<{ items: { place: number; subscription: S }[]; more: boolean }>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: S[]; total: number }>;
   count(tenant: Tenant, filter: SubscriptionFilter): Promise<number>;
   /** Lists cycles of a subscription, newest first. The place of a cycle is its number. */
-  cycles(tenant: Tenant, subscriptionId: string, range: Range): Promise<{ items: C[]; more: boolean }>;
+  cycles(tenant: Tenant, subscriptionId: string, range: ListRange): Promise<{ items: C[]; more: boolean }>;
   countCycles(tenant: Tenant, subscriptionId: string): Promise<number>;
   /** Lists the newest cycles of each subscription, at most `limit` of one, newest first. */
   newestCycles(tenant: Tenant, subscriptionIds: readonly string[], limit: number): Promise<C[][]>;

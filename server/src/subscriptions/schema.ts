@@ -3,7 +3,15 @@ import { Currency, CustomerInput, CustomerRef } from '../card-payments/schema.ts
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { connectionOf, knownValue, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  knownValue,
+  pagesBeside,
+  rangeOf,
+  totalOf,
+} from '../graphql/paging.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -200,10 +208,7 @@ builder.node(SubscriptionRef, {
       type: CycleConnection,
       description: 'Newest first. The first is paid with the authorisation.',
       args: {
-        first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-        after: t.arg.string(),
-        last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-        before: t.arg.string(),
+        ...connectionArguments(t.arg),
       },
       resolve: async ({ subscriptionId }, args, context) => {
         const { tenant } = callerOf(context);
@@ -271,13 +276,9 @@ builder.queryFields((t) => ({
   }),
   subscriptions: t.field({
     type: SubscriptionConnection,
-    description:
-      'Newest first. `first` and `after` read towards the older, `last` and `before` towards the newer.',
+    description: `Newest first. ${BOTH_WAYS}`,
     args: {
-      first: t.arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-      after: t.arg.string(),
-      last: t.arg.int({ description: '1 to 100; not together with `first`.' }),
-      before: t.arg.string(),
+      ...connectionArguments(t.arg),
       status: t.arg({ type: [SubscriptionStatusEnum] }),
     },
     resolve: async (_, { status: wanted, ...args }, context) => {

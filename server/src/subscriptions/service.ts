@@ -5,6 +5,7 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { writesOfPix } from '../pix/collections.ts';
 import { type AccountSettings, assertIdForm, assertPixEnabled, type RegisterCode } from '../pix/model.ts';
@@ -158,10 +159,4 @@ export function createSubscriptionService({
       return subscriptionIds.map((id) => rows.filter(({ subscriptionId }) => subscriptionId === id));
     },
   };
-}
-
-/** Takes off the one row too many that was read, at the end that was read last. */
-function withoutExtra<Item>(items: Item[], { end, limit }: { end: 'first' | 'last'; limit: number }) {
-  const more = items.length > limit;
-  return { items: !more || end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
 }

@@ -2,11 +2,11 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { boundsOfPage, countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { returnedCreditFromJson } from '../pix/model.ts';
 import {
   isSubscriptionId,
-  type Range,
   type StoredCycle,
   type StoredSubscription,
   type SubscriptionFilter,
@@ -71,7 +71,7 @@ export async function selectWithHead(
 export async function listSubscriptions(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before, status }: Range & SubscriptionFilter & { offset?: number },
+  { end, limit, offset = 0, after, before, status }: ListRange & SubscriptionFilter & { offset?: number },
 ): Promise<{ place: number; subscription: StoredSubscription }[]> {
   const table = 'pix_subscription';
   const rows = await selectPage<SubscriptionRow>(sql, tenant, {
@@ -151,7 +151,7 @@ export async function listCycles(
   sql: Sql,
   tenant: Tenant,
   subscriptionId: string,
-  { end, limit, after, before }: Range,
+  { end, limit, after, before }: ListRange,
 ): Promise<StoredCycle[]> {
   let query = cyclesOfTenant(sql, tenant)
     .selectAll()

@@ -3,6 +3,7 @@ import type { Sql } from '../db/database.ts';
 import { boundsOfPage, countList, inPeriod, isOfPeriod, type Period, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
@@ -22,12 +23,8 @@ export interface RangeFilter {
 }
 
 /** A part of the mirror, the last first seen first: the first or the last `limit` behind `after` and before `before`. */
-export interface MirrorRange extends RangeFilter {
-  end: 'first' | 'last';
-  limit: number;
+export interface MirrorRange extends RangeFilter, ListRange {
   offset?: number;
-  after?: number | undefined;
-  before?: number | undefined;
 }
 
 /** Lists a part of the mirror, in the order of the instants where a period restricts it. */

@@ -1,7 +1,8 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList, selectPage } from '../db/lists.ts';
+import { countList, selectRange } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
 export type MirroredResource =
@@ -122,32 +123,27 @@ export interface MirrorFilter {
   status?: readonly string[] | undefined;
 }
 
-/** Lists a page of the mirror, the last first seen first: the places below `before`, or all where it is null. */
+/** Lists a range of the mirror, the last first seen first. */
 export async function listMirrored(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  {
-    before,
-    limit,
-    offset = 0,
-    parent,
-    status,
-  }: MirrorFilter & { before: number | null; limit: number; offset?: number },
+  { parent, status, ...range }: MirrorFilter & ListRange & { offset?: number },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
   if (isImpossibleParent(parent)) return [];
-  const rows = await selectPage<Selectable<Tables['observed']>>(sql, tenant, {
-    table: 'observed',
-    where: [
-      raw<boolean>`resource = ${resource}`,
-      ...(parent === undefined ? [] : [raw<boolean>`parent = ${parent}`]),
-      ...(before === null ? [] : [raw<boolean>`number < ${before}`]),
-    ],
-    oneOf: { status },
-    order: ['number'],
-    limit,
-    offset,
-  });
+  const rows = await selectRange<Selectable<Tables['observed']>>(
+    sql,
+    tenant,
+    {
+      table: 'observed',
+      where: [
+        raw<boolean>`resource = ${resource}`,
+        ...(parent === undefined ? [] : [raw<boolean>`parent = ${parent}`]),
+      ],
+      oneOf: { status },
+    },
+    range,
+  );
   return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 

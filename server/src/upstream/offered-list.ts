@@ -50,7 +50,9 @@ export function createOfferedList<Of extends Scope, Item>(
     const page = pageFrom(read.body);
     if (!page) throw unreadable();
     scope.requester.onRead(read.at, read.stale);
-    return { items: page.items, total: page.total ?? range.offset + page.items.length, at: read.at };
+    const { items, total } = page;
+    const isTotalKnown = total !== null || items.length < range.limit;
+    return { items, total: total ?? range.offset + items.length, isTotalKnown, at: read.at };
   }
 
   /** @throws UnavailableError where the service has shown that it has no such list, and what `read` throws */

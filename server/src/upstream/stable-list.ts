@@ -1,4 +1,4 @@
-import { RateLimitError } from '../kernel/errors.ts';
+import { RateLimitError, ValidationError } from '../kernel/errors.ts';
 
 /** A page of a list of the service, newest first, as it stood when it was read. */
 export interface OffsetPage<Item> {
@@ -6,6 +6,8 @@ export interface OffsetPage<Item> {
   readonly items: readonly (Item | null)[];
   /** The length of the whole list. */
   readonly total: number;
+  /** False where the service does not tell the length, and this page shows no end. */
+  readonly isTotalKnown?: boolean;
   /** The time of the request. */
   readonly at: Date;
 }
@@ -33,7 +35,8 @@ export interface StableRange<Item> extends StableFilter<Item> {
 export interface StableOffsetList<Where, Item> {
   /**
    * Lists a range, newest first. `more`: there are other items in the direction of `end`.
-   * @throws what `fetchPage` throws; RateLimitError where more than ten pages would have to be read: what was read is
+   * @throws what `fetchPage` throws; ValidationError for `last` without `before` where the service does not tell where the
+   *   list ends; RateLimitError where more than ten pages would have to be read: what was read is
    *   cached, and a repeated call gets further
    */
   list(
@@ -81,6 +84,7 @@ export function createStableOffsetList<Where, Item>({
     /** A number that tells the items cached before the list was replaced from those cached since. */
     readonly generation: number;
     total: number;
+    isTotalKnown: boolean;
     at: Date;
   }
   const lists = new Map<string, KnownList>();
@@ -99,14 +103,19 @@ export function createStableOffsetList<Where, Item>({
     async function read(offset: number): Promise<void> {
       if (pages >= maxPages) throw tooManyPages(maxPages);
       pages += 1;
-      const { items, total, at } = await fetchPage(where, { limit: LARGEST_PAGE, offset });
+      const {
+        items,
+        total,
+        isTotalKnown = true,
+        at,
+      } = await fetchPage(where, { limit: LARGEST_PAGE, offset });
       const length = Math.max(total, offset + items.length);
       const ranked = items.map((item, index) => ({ rank: length - offset - index, item }));
       if (isReplaced(length, at, ranked)) {
         seen.clear();
         lists.delete(key);
       }
-      recordTotal(length, at);
+      recordTotal(length, isTotalKnown, at);
       for (const { rank, item } of ranked) {
         seen.set(rank, item);
         if (item !== null && isCacheable(item)) touch(cache, cacheKeyOf(rank), item, maxCachedItems);
@@ -131,11 +140,11 @@ export function createStableOffsetList<Where, Item>({
       });
     }
 
-    function recordTotal(total: number, at: Date): void {
+    function recordTotal(total: number, isTotalKnown: boolean, at: Date): void {
       const before = known();
       const isNewer = !before || at >= before.at || total > before.total;
       const generation = before?.generation ?? ++generations;
-      touch(lists, key, isNewer ? { generation, total, at } : before, MAX_CACHED_LISTS);
+      touch(lists, key, isNewer ? { generation, total, isTotalKnown, at } : before, MAX_CACHED_LISTS);
     }
 
     /** The item of a rank; null where it cannot be read, undefined where the list has none. `towards`: the next rank. */
@@ -157,14 +166,21 @@ export function createStableOffsetList<Where, Item>({
     const total = () => known()?.total ?? 0;
     /** Whether the scan has used up its pages. */
     const isSpent = () => pages >= maxPages;
-    return { newest: () => read(0), isSpent, isKnown: () => known() !== null, total, itemAt };
+    return { newest: () => read(0), isSpent, known, total, itemAt };
   }
 
   return {
     async list(where, { end, limit, after, before, wants, isBeyond }) {
       const scan = openScan(where);
       // Only the newest page shows new items; no new item comes after a place that a caller has.
-      if (after === undefined || !scan.isKnown() || after > scan.total() + 1) await scan.newest();
+      if (after === undefined || !scan.known() || after > scan.total() + 1) await scan.newest();
+      if (end === 'last' && before === undefined && scan.known()?.isTotalKnown === false)
+        throw new ValidationError([
+          {
+            path: 'last',
+            message: 'needs `before` here: the payments service does not tell where the list ends',
+          },
+        ]);
       const highest = after === undefined ? scan.total() : Math.min(after - 1, scan.total());
       const lowest = before === undefined ? 1 : before + 1;
       const step = end === 'first' ? -1 : 1;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { plusMs } from '../kernel/clock.ts';
 import { ValidationError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { publicHttpsUrl, webUrl } from '../kernel/text.ts';
 
@@ -174,12 +175,6 @@ export function assertCallbackUrl(url: string | null | undefined, privateAddress
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface WebhookDeliveryPage {
-  /** Deliveries, newest first. `place`: the position in the list, which `after` takes. */
-  items: { place: number; delivery: WebhookDelivery }[];
-  hasNextPage: boolean;
-}
-
 /** The configuration in force, with the secret where the merchant is shown it now. */
 export interface ConfiguredWebhook {
   url: string;
@@ -209,10 +204,11 @@ export interface WebhookService {
   findMany(tenant: Tenant, webhookIds: readonly string[]): Promise<(WebhookDelivery | null)[]>;
   /** Reads the last 50 attempts of each delivery, oldest first. */
   attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
+  /** Lists deliveries, newest first, each with its place in the list. */
   list(
     tenant: Tenant,
-    page: Filter & { first: number; after?: number | undefined },
-  ): Promise<WebhookDeliveryPage>;
+    range: Filter & ListRange,
+  ): Promise<ListedRange<{ place: number; delivery: WebhookDelivery }>>;
   count(tenant: Tenant, filter: Filter): Promise<number>;
 }
 

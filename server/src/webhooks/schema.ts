@@ -2,7 +2,7 @@ import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
-import { connectionOf, pageSize, placeArgument, totalOf } from '../graphql/paging.ts';
+import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
 import {
   NotFoundError,
   RateLimitError,
@@ -80,29 +80,17 @@ const WebhookDeliveryConnection = builder.connectionObject(
 builder.queryField('webhookDeliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnection,
-    description: 'Newest first.',
-    args: {
-      first: t.arg.int({ description: '1 to 100; 50 where left out.' }),
-      after: t.arg.string(),
-      status: t.arg({ type: [WebhookDeliveryStatusEnum] }),
-    },
+    description: `Newest first. ${BOTH_WAYS}`,
+    args: { ...connectionArguments(t.arg), status: t.arg({ type: [WebhookDeliveryStatusEnum] }) },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'webhooks.read');
       const status = args.status ?? undefined;
-      const first = pageSize(args.first);
-      const cursors = context.listCursors('webhookDeliveries');
-      const after = placeArgument(cursors, args.after);
-      const { items, hasNextPage } = await context.services.webhooks.list(caller.tenant, {
-        first,
-        after,
-        status,
-      });
-      const nodes = items.map(({ place, delivery }) => ({ place, node: delivery }));
-      return connectionOf(cursors, nodes, {
-        hasNextPage,
-        hasPreviousPage: after !== undefined,
-        total: () => context.services.webhooks.count(caller.tenant, { status }),
+      const { webhooks } = context.services;
+      return readConnection(context.listCursors('webhookDeliveries'), args, {
+        list: (range) => webhooks.list(caller.tenant, { ...range, status }),
+        node: ({ delivery }) => delivery,
+        total: () => webhooks.count(caller.tenant, { status }),
       });
     },
   }),

@@ -2,6 +2,7 @@ import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
 import {
@@ -91,12 +92,12 @@ export function createWebhookService({
       return webhookIds.map((webhookId) => rows.filter((row) => row.webhookId === webhookId));
     },
 
-    async list(tenant, { first, after, status }) {
-      const page = { before: after ?? null, limit: first + 1, status };
+    async list(tenant, range) {
+      const page = { ...range, limit: range.limit + 1 };
       const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
         listDeliveries(database.sql, tenant, page),
       );
-      return { items: items.slice(0, first), hasNextPage: items.length > first };
+      return withoutExtra(items, range);
     },
     count: (tenant, filter) => countDeliveries(database.sql, tenant, filter),
   };

@@ -1,8 +1,9 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList, selectPage } from '../db/lists.ts';
+import { countList, selectRange } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { plusMs } from '../kernel/clock.ts';
+import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   isWebhookId,
@@ -231,24 +232,14 @@ export async function selectNeighbours(
   });
 }
 
-/** Lists deliveries, newest first: `limit` of them older than the number `before`. */
+/** Lists a range of the deliveries, newest first. */
 export async function listDeliveries(
   sql: Sql,
   tenant: Tenant,
-  {
-    before,
-    limit,
-    status,
-  }: { before: number | null; limit: number; status?: readonly WebhookDeliveryStatus[] | undefined },
+  { status, ...range }: ListRange & { status?: readonly WebhookDeliveryStatus[] | undefined },
 ): Promise<{ place: number; delivery: WebhookDelivery }[]> {
-  const rows = await selectPage<ListedRow & { number: number }>(sql, tenant, {
-    table: 'webhook_delivery',
-    columns: [...COLUMNS, 'number'],
-    where: before === null ? [] : [raw<boolean>`number < ${before}`],
-    oneOf: { status },
-    order: ['number'],
-    limit,
-  });
+  const list = { table: 'webhook_delivery', columns: [...COLUMNS, 'number'], oneOf: { status } };
+  const rows = await selectRange<ListedRow & { number: number }>(sql, tenant, list, range);
   return rows.map((row) => ({ place: row.number, delivery: toDelivery(row) }));
 }
 

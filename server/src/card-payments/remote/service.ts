@@ -1,4 +1,5 @@
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
+import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { pollInterval } from '../../receiving/poll-interval.ts';
@@ -67,13 +68,12 @@ export function createRemoteCardPayments(
         const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(range)}`, () =>
           listMirroredRange(sql, tenant, 'card_payment', { ...range, allOf: null }),
         );
-        const more = rows.length > limit;
-        const shown = !more || end === 'last' ? rows.slice(-limit) : rows.slice(0, limit);
-        return { items: shown.map((row) => ({ place: row.place, payment: paymentOf(row.observed) })), more };
+        const { items, more } = withoutExtra(rows, { end, limit });
+        return { items: items.map((row) => ({ place: row.place, payment: paymentOf(row.observed) })), more };
       },
       async listPage(tenant, { limit, offset }) {
         const [rows, total] = await Promise.all([
-          listMirrored(sql, tenant, 'card_payment', { before: null, limit, offset }),
+          listMirrored(sql, tenant, 'card_payment', { end: 'first', limit, offset }),
           countMirrored(sql, tenant, 'card_payment', {}),
         ]);
         return { items: rows.map((row) => paymentOf(row.observed)), total };

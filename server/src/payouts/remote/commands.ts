@@ -104,7 +104,7 @@ export function createPayoutRequests({
     tenant: Tenant,
     { idempotencyKey, externalId = null, ...input }: RequestPayoutInput,
   ): Promise<{ payout: Payout; replayed: boolean }> {
-    const [newest] = await listMirrored(database.sql, tenant, 'payout', { before: null, limit: 1 });
+    const [newest] = await listMirrored(database.sql, tenant, 'payout', { end: 'first', limit: 1 });
     const summary: Summary = {
       method: input.method,
       amountCents: input.amountCents,

@@ -1,4 +1,5 @@
 import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../../kernel/errors.ts';
+import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import {
@@ -175,11 +176,13 @@ export function createRemoteProducts({
       find: async (tenant, id) => (await withUpstreamErrors(findMany(tenant, [id], requester)))[0] ?? null,
       findMany: (tenant, ids) => withUpstreamErrors(findMany(tenant, ids, requester)),
 
-      async list(tenant, { first, after }) {
-        const following = (await listPlaced(tenant, requester)).filter(
-          ({ place }) => after === undefined || place < after,
+      async list(tenant, range) {
+        const { after = Number.POSITIVE_INFINITY, before = Number.NEGATIVE_INFINITY } = range;
+        const listed = await listPlaced(tenant, requester);
+        return withoutExtra(
+          listed.filter(({ place }) => place < after && place > before),
+          range,
         );
-        return { items: following.slice(0, first), hasNextPage: following.length > first };
       },
       async listPage(tenant, { limit, offset }) {
         const products = await listPlaced(tenant, requester);

@@ -1,6 +1,7 @@
 import { readHead } from '../../events/log.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
+import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import {
@@ -231,16 +232,16 @@ export function createRemotePayouts(
       },
 
       // The document has no list of payouts: these were requested here, announced by webhooks, or looked up.
-      async payouts(tenant, subaccountId, { first, after, status }) {
-        const window = { before: after ?? null, limit: first + 1, ...filterOf(subaccountId, status) };
-        const rows = await listMirrored(sql, tenant, RESOURCE, window);
+      async payouts(tenant, subaccountId, { status, ...range }) {
+        const page = { ...range, limit: range.limit + 1, ...filterOf(subaccountId, status) };
+        const rows = await listMirrored(sql, tenant, RESOURCE, page);
         const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
-        return { items: items.slice(0, first), hasNextPage: items.length > first };
+        return withoutExtra(items, range);
       },
       async payoutsPage(tenant, subaccountId, window) {
         const filter = filterOf(subaccountId);
         const [rows, total] = await Promise.all([
-          listMirrored(sql, tenant, RESOURCE, { ...filter, ...window, before: null }),
+          listMirrored(sql, tenant, RESOURCE, { end: 'first', ...filter, ...window }),
           countMirrored(sql, tenant, RESOURCE, filter),
         ]);
         return { items: rows.map(({ observed: row }) => payoutIn(row)), total };

@@ -14,7 +14,6 @@ import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-l
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import {
-  type CursorPage,
   type StatementEntry,
   type Subaccount,
   type SubaccountPayoutService,
@@ -102,10 +101,11 @@ export function createRemoteSubaccounts(
     const found = readPage(read.body);
     if (!found) throw unreadable();
     // Where the service gives no total, a full page counts as followed by one more item.
-    const more = found.items.length === limit ? 1 : 0;
+    const isLast = found.items.length < limit;
     return {
       items: found.items.map(readItem),
-      total: found.total ?? offset + found.items.length + more,
+      total: found.total ?? offset + found.items.length + (isLast ? 0 : 1),
+      isTotalKnown: found.total !== null || isLast,
       at: read.at,
     };
   }
@@ -180,19 +180,15 @@ export function createRemoteSubaccounts(
       assertNames: () => undefined,
       find,
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
-      list: (tenant, { first, after }) =>
-        withUpstreamErrors(
-          toCursorPage(subaccountList.list({ tenant, requester }, { end: 'first', limit: first, after })),
-        ),
+      list: (tenant, range) => withUpstreamErrors(subaccountList.list({ tenant, requester }, range)),
       async listPage(tenant, window) {
         return toOffsetPage(await withUpstreamErrors(subaccountPage({ tenant, requester }, window)));
       },
       count: (tenant) => withUpstreamErrors(subaccountList.count({ tenant, requester }, {})),
 
-      async statement(tenant, subaccountId, { first, after }) {
-        if (!isSubaccountId(subaccountId)) return { items: [], hasNextPage: false };
-        const list = { tenant, requester, subaccountId };
-        return withUpstreamErrors(toCursorPage(statements.list(list, { end: 'first', limit: first, after })));
+      async statement(tenant, subaccountId, range) {
+        if (!isSubaccountId(subaccountId)) return { items: [], more: false };
+        return withUpstreamErrors(statements.list({ tenant, requester, subaccountId }, range));
       },
       async statementPage(tenant, subaccountId, window) {
         if (!isSubaccountId(subaccountId)) return { items: [], total: 0 };
@@ -209,13 +205,6 @@ export function createRemoteSubaccounts(
   }
 
   return { ...payouts, serviceFor, requests: { ...payouts.requests, ...transfers.kinds } };
-}
-
-async function toCursorPage<Item>(
-  listed: Promise<{ items: { place: number; item: Item }[]; more: boolean }>,
-): Promise<CursorPage<Item>> {
-  const { items, more } = await listed;
-  return { items, hasNextPage: more };
 }
 
 function toOffsetPage<Item>({ items, total }: OffsetPage<Item>): { items: Item[]; total: number } {

@@ -1,4 +1,5 @@
 import { UpstreamError } from '../../kernel/errors.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import { assertIdForm } from '../../pix/model.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -11,7 +12,6 @@ import { notOffered } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import {
   isAnySubscriptionId,
-  type Range,
   SUBSCRIPTION_STATUSES,
   type SubscriptionCycle,
   type SubscriptionService,
@@ -80,7 +80,7 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
 
   async function list(
     tenant: Tenant,
-    { status, ...range }: Range & { status?: readonly SubscriptionStatus[] | undefined; offset?: number },
+    { status, ...range }: ListRange & { status?: readonly SubscriptionStatus[] | undefined; offset?: number },
   ) {
     const rows = await listMirroredRange(sql, tenant, 'subscription', {
       ...range,
