@@ -32,6 +32,10 @@ test('README.md has at most 150 lines', () => {
   expect(read('README.md').split('\n').length - 1).toBeLessThanOrEqual(150);
 });
 
+test('the shop of the recipes has at most 60 lines', () => {
+  expect(read('test/widget/recipes/shop.mjs').split('\n').length - 1).toBeLessThanOrEqual(60);
+});
+
 test('every npm command of a document is a script of package.json', () => {
   const missing = documents.flatMap(({ path, text }) => {
     const scripts = new Set(['package.json', `${path.split('/')[0]}/package.json`].flatMap(scriptsIn));

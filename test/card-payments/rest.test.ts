@@ -134,7 +134,7 @@ describe('creating a card payment (section 4.2)', () => {
     expect((await shop.get('/card-payments')).body.total).toBe(1);
   });
 
-  test('A payment over REST has the externalId of its creation, which is in no webhook', async () => {
+  test('A payment over REST has the externalId of its creation, as its webhook has', async () => {
     const shop = await merchant();
     const { body: made } = await shop.post('/card-payments', { valueCents: 100, externalId: 'nº 1042' });
     // The answer to a creation is the document's.
@@ -149,6 +149,7 @@ describe('creating a card payment (section 4.2)', () => {
       event: 'card_payment.paid',
       ...{ orderCode: made.orderCode, amount: 1, status: 'paid', metadata: null },
       paidAt: paid!.paidAt!.toISOString(),
+      externalId: 'nº 1042',
     });
     expect(lone.status).toBe('pending');
   });

@@ -255,7 +255,8 @@ const STOPPING_MS = 15_000;
 
 // ── Shared helpers ──────────────────────────────────────────────────────────────────────────────
 
-async function payAt(serviceUrl: string, orderCode: string): Promise<void> {
+/** Pays on the hosted page of a card payment, without a browser. */
+export async function payAt(serviceUrl: string, orderCode: string): Promise<void> {
   const response = await fetch(`${serviceUrl}/checkout/${orderCode}`, {
     method: 'POST',
     body: new URLSearchParams({

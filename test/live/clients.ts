@@ -3,7 +3,7 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWsClient } from 'graphql-ws';
-import { Network } from 'relay-runtime';
+import { Environment, Network, Observable, RecordSource, Store } from 'relay-runtime';
 import WebSocket from 'ws';
 import { createLiveClient, live } from '../../widget/src/live/live.ts';
 import {
@@ -95,14 +95,20 @@ export const CLIENTS: Record<string, Follower> = {
   Relay: (following) => {
     const { query, variables, onError, onComplete } = following;
     const client = socket(following);
-    const network = Network.create(() => undefined, relaySubscribe(client));
+    const relay = new Environment({
+      network: Network.create(() => undefined, relaySubscribe(client, Observable)),
+      store: new Store(new RecordSource()),
+    });
     const sink = sinkOf(following);
     const operation = { text: query, name: 'Updates', operationKind: 'subscription' };
-    const { unsubscribe } = network.execute(operation, variables, {}).subscribe({
-      next: (result) => sink.next(result as Parameters<typeof sink.next>[0]),
-      error: onError,
-      complete: onComplete,
-    });
+    const { unsubscribe } = relay
+      .getNetwork()
+      .execute(operation, variables, {})
+      .subscribe({
+        next: (result) => sink.next(result as Parameters<typeof sink.next>[0]),
+        error: onError,
+        complete: onComplete,
+      });
     return () => {
       unsubscribe();
       return client.dispose();

@@ -5,10 +5,22 @@ declare module 'relay-runtime' {
       unsubscribe(): void;
     };
   }
+  interface Executing {
+    execute(operation: object, variables: object, cacheConfig: object): Source;
+  }
+  export const Observable: { from(source: object): Source };
   export const Network: {
     create(
       fetch: () => unknown,
-      subscribe: (operation: { text: string; name: string }, variables: Record<string, unknown>) => unknown,
-    ): { execute(operation: object, variables: object, cacheConfig: object): Source };
+      subscribe: (operation: { text: string; name: string }, variables: Record<string, unknown>) => Source,
+    ): Executing;
   };
+  export class RecordSource {}
+  export class Store {
+    constructor(source: RecordSource);
+  }
+  export class Environment {
+    constructor(config: { network: Executing; store: Store });
+    getNetwork(): Executing;
+  }
 }

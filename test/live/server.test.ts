@@ -5,11 +5,14 @@ import { buildSchema, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selectCursorKey } from '../../server/src/access/store.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
+import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { newWebhookSecret, signedHeaders } from '../../server/src/webhooks/signing.ts';
 import { documentOf, follow, type Topic } from '../../widget/src/server/follow.ts';
 import { mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
 import { PsaError } from '../../widget/src/server/request.ts';
+import { saleOf, sales } from '../../widget/src/server/sales.ts';
 import { verifyWebhook } from '../../widget/src/server/webhook.ts';
+import { payAt } from '../e2e/fixture.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
@@ -151,6 +154,65 @@ describe('tokens', () => {
     });
     expect(await answer.json()).toEqual({ token: expect.any(String), expiresAt: expect.any(String) });
     http.close();
+  });
+});
+
+describe('sales', () => {
+  test('what was paid by card and by PIX is read from the lists, page by page', async () => {
+    const created = await app.client(server.key).request(
+      `mutation {
+        card: createCardPayment(input: { valueCents: 4990, externalId: "1042", metadata: "{}" }) {
+          ... on CardPaymentSuccess { payment: cardPayment { orderCode } }
+        }
+        one: createPayment(input: { valueCents: 10, externalId: "1043" }) { ...Payment }
+        other: createPayment(input: { valueCents: 20 }) { ...Payment }
+        open: createPayment(input: { valueCents: 30 }) { ...Payment }
+      }
+      fragment Payment on CreatePaymentResult {
+        ... on PaymentSuccess { payment { paymentId pix { copyPaste } } }
+      }`,
+    );
+    const { card, one, other } = created;
+    await payAt(app.url, card.payment.orderCode);
+    for (const { payment } of [one, other]) await app.pix.pay({ txid: txidOfCode(payment.pix.copyPaste)! });
+    await app.work.settled();
+    app.clock.advance(1);
+    await app.work.settled();
+
+    const from = new Date(app.clock.ms() - 60_000);
+    const read = async (options: { from: Date; to?: Date }) => {
+      const found = [];
+      const small: typeof fetch = (url, init) =>
+        fetch(url, { ...init, body: String(init?.body).replaceAll('first:100', 'first:1') });
+      for await (const sale of sales({ ...server, fetch: small }, options)) found.push(sale);
+      return found;
+    };
+    const paidAt = expect.stringMatching(/^2026-03-02T12:/);
+    expect(await read({ from })).toEqual([
+      { id: card.payment.orderCode, externalId: '1042', amountCents: 4990, paidAt, metadata: '{}' },
+      { id: other.payment.paymentId, externalId: null, amountCents: 20, paidAt, metadata: null },
+      { id: one.payment.paymentId, externalId: '1043', amountCents: 10, paidAt, metadata: null },
+    ]);
+    expect(await read({ from: new Date(0), to: from })).toEqual([]);
+    const refused = sales({ ...server, key: 'ps_live_x' }, { from }).next();
+    await expect(refused).rejects.toThrow(PsaError);
+  });
+
+  test('the sale of a webhook is the one of the lists', () => {
+    const paid = { status: 'paid', paidAt: '2026-03-02T12:00:00.000Z', metadata: null } as const;
+    const sale = { paidAt: paid.paidAt, metadata: null };
+    expect(
+      saleOf({ event: 'card_payment.paid', orderCode: 'PSC-1', amount: 1.1, externalId: '7', ...paid }),
+    ).toEqual({ id: 'PSC-1', externalId: '7', amountCents: 110, ...sale });
+    for (const event of ['payment.paid', 'payment.test.paid'] as const)
+      expect(saleOf({ event, paymentId: 'psa_1', amountCents: 10, ...paid })).toEqual({
+        ...{ id: 'psa_1', externalId: null, amountCents: 10, ...sale },
+      });
+    const refunded = { ...paid, status: 'refunded' } as const;
+    expect(
+      saleOf({ event: 'payment.refunded', paymentId: 'psa_1', amountCents: 10, ...refunded }),
+    ).toBeNull();
+    expect(saleOf({ event: 'charge.paid', chargeId: 'psc_1', amountCents: 10, ...paid })).toBeNull();
   });
 });
 

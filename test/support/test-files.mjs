@@ -50,6 +50,9 @@ const ONLY_IN_ALL = [
   'e2e/facade.test.ts',
   // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
   'engines/buying.test.ts',
+  // Recipes of documents, on the built package; live/server and live/resume show what they are made of.
+  'live/recipes.test.ts',
+  'live/shop.test.ts',
   // Opens a full browser for what widget/psa-checkout.page-test.ts shows against a fake server.
   'e2e/popup-blocked.test.ts',
   // Shows that the checkers of simulated histories find planted faults.
@@ -79,6 +82,8 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/demo/dashboard.test.ts': ['widget'],
   'test/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],
+  'test/live/recipes.test.ts': ['package'],
+  'test/live/shop.test.ts': ['package'],
   'test/main.test.ts': ['widget'],
   'test/cli/main.test.ts': ['server', 'pgdata'],
   'test/engines/webkit.ts': ['engines'],

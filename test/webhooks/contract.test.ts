@@ -36,6 +36,7 @@ describeOnDatabase('webhooks', (open) => {
         valueCents: 4990,
         customer: { name: 'Ana', email: 'ana@example.com', externalId: '7', taxId: '12345678909' },
         metadata: ' {"pedido": "\\u0000 1", "pão": "🧀"} ',
+        externalId: '1042',
       });
       await core.pass(HOUR);
 
@@ -49,6 +50,7 @@ describeOnDatabase('webhooks', (open) => {
         paidAt: payment.paidAt!.toISOString(),
         customer: { name: 'Ana', email: 'ana@example.com' },
         metadata: ' {"pedido": "\\u0000 1", "pão": "🧀"} ',
+        externalId: '1042',
       });
       vi.useFakeTimers({ toFake: ['Date'], now: payment.paidAt! });
       onTestFinished(() => void vi.useRealTimers());

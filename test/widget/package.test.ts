@@ -28,6 +28,8 @@ const NAMES: Record<string, string> = {
   'WebhookError',
   'follow',
   'mintCheckout',
+  'saleOf',
+  'sales',
   'tokenHandler',
   'verifyWebhook'
 ]`,

@@ -127,6 +127,10 @@ function cardPaymentBody(status: CardPayment['status'], summary: string, own: z.
       ...own,
       customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
       metadata,
+      externalId: z
+        .string()
+        .optional()
+        .meta({ description: 'The number of your order, where one was given' }),
     },
     { named: 'alike' },
   );
@@ -153,6 +157,7 @@ export function cardPaymentWebhook(payment: CardPayment) {
     // The parts that were given, if any.
     ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
     metadata: payment.metadata,
+    ...(payment.externalId != null && { externalId: payment.externalId }),
   };
 }
 

@@ -91,6 +91,7 @@ export const paymentWebhooks = pixWebhooks('payment', {
   details: {
     customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
     metadata: paymentWire.shape.metadata,
+    externalId: z.string().optional().meta({ description: 'The number of your order, where one was given' }),
   },
 });
 
@@ -112,6 +113,7 @@ export function paymentWebhook(
       // The parts that were given, if any.
       ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
       metadata: payment.metadata,
+      ...(payment.externalId !== null && { externalId: payment.externalId }),
     },
   });
 }

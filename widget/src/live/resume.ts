@@ -224,20 +224,25 @@ export interface LiveSource<Result> {
 }
 
 /**
- * For Relay: `Network.create(fetchQuery, relaySubscribe(client))`. A persisted `all…Updates` needs a first `after` of yours:
- * its text, which tells that it has no first state, is not here.
+ * For Relay, with its `Observable`: `Network.create(fetchQuery, relaySubscribe(client, Observable))`. A persisted
+ * `all…Updates` needs a first `after` of yours: its text, which tells that it has no first state, is not here.
  */
-export function relaySubscribe(client: LiveClient) {
+export function relaySubscribe<Observed>(
+  client: LiveClient,
+  Observable: { from(source: LiveSource<never>): Observed },
+) {
   return (
     operation: { text?: string | null; name: string; id?: string | null },
     variables: Record<string, unknown>,
-  ): LiveSource<never> =>
-    source(client, {
-      query: operation.text ?? '',
-      operationName: operation.name,
-      variables,
-      ...(operation.text == null && operation.id ? { extensions: persisted(operation.id) } : {}),
-    });
+  ): Observed =>
+    Observable.from(
+      source(client, {
+        query: operation.text ?? '',
+        operationName: operation.name,
+        variables,
+        ...(operation.text == null && operation.id ? { extensions: persisted(operation.id) } : {}),
+      }),
+    );
 }
 
 /** Names a persisted document, in place of its text. */

@@ -15,6 +15,8 @@ interface Payer {
   customer?: { name?: string; email?: string };
   /** The text that was given at creation. */
   metadata: string | null;
+  /** The number of your order, where one was given. */
+  externalId?: string;
 }
 
 /** The resource that a refund, dispute or delivery is of. */

@@ -1,0 +1,65 @@
+import { type PsaServerOptions, request } from './request.ts';
+import type { CardPaymentEvent, PaymentEvent, WebhookEvent } from './webhook-events.ts';
+
+/** A payment that was paid, by any method. */
+export interface Sale {
+  /** Its `orderCode` or `paymentId`. */
+  id: string;
+  /** The number of your order, as the checkout token had it; null where it had none. */
+  externalId: string | null;
+  amountCents: number;
+  paidAt: string;
+  /** The text that was given at creation. */
+  metadata: string | null;
+}
+
+/** The sale that a webhook reports; null where it reports something else. */
+export function saleOf(event: WebhookEvent): Sale | null {
+  if (!isPaid(event)) return null;
+  const { externalId = null, metadata, paidAt = '' } = event;
+  const sale = { externalId, metadata, paidAt };
+  return 'orderCode' in event
+    ? { id: event.orderCode, ...sale, amountCents: Math.round(event.amount * 100) }
+    : { id: event.paymentId, ...sale, amountCents: event.amountCents };
+}
+
+const PAID: readonly string[] = ['card_payment.paid', 'payment.paid', 'payment.test.paid'];
+
+function isPaid(event: WebhookEvent): event is CardPaymentEvent | PaymentEvent {
+  return PAID.includes(event.event);
+}
+
+export interface SalesOptions {
+  /** Paid at this instant or later. */
+  from: Date;
+  /** Paid before this instant; without it until now. */
+  to?: Date | undefined;
+}
+
+/** The list of payments by card, and the one of others. */
+const LISTS = [
+  `query($after:String,$from:DateTime!,$to:DateTime){page:cardPayments(first:100,after:$after,status:[PAID],filter:{paidAfter:$from,paidBefore:$to}){nodes{id:orderCode `,
+  `query($after:String,$from:DateTime!,$to:DateTime){page:payments(first:100,after:$after,filter:{status:[PAID],paidAfter:$from,paidBefore:$to}){nodes{id:paymentId `,
+];
+const SELECTION = 'externalId amountCents paidAt metadata}pageInfo{hasNextPage endCursor}}}';
+
+interface Page {
+  nodes: readonly Sale[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+/**
+ * Reads what was paid in a span of time and is paid still, by card and by other methods: each sale that a webhook has
+ * reported, or should have. Compare it with your orders once a day.
+ * @throws PsaError
+ */
+export async function* sales(server: PsaServerOptions, { from, to }: SalesOptions): AsyncGenerator<Sale> {
+  for (const list of LISTS) {
+    let after: string | null = null;
+    do {
+      const { nodes, pageInfo }: Page = await request<Page>(server, list + SELECTION, { after, from, to });
+      yield* nodes;
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+    } while (after !== null);
+  }
+}
