@@ -8,7 +8,10 @@ export interface Cutter {
   readonly endpoint: string;
   /** The connections that it has cut. */
   readonly cuts: number;
-  /** Cuts every connection: `reset` in the middle of a frame, `end` with an orderly close. */
+  /**
+   * Cuts every connection: `reset` in the middle of a frame, `end` with an orderly close, which for a response of unknown
+   * length is its regular end, as by a server that stops.
+   */
   cut(how: 'reset' | 'end'): void;
   /** Accepts no connection until `up`. */
   down(): void;
@@ -18,11 +21,15 @@ export interface Cutter {
   close(): Promise<void>;
 }
 
+/** The end of a response in chunks. */
+const LAST_CHUNK = '0\r\n\r\n';
+
 export async function startCutter(target: string): Promise<Cutter> {
   const { protocol, hostname, port, pathname } = new URL(target);
   const isSecure = protocol === 'https:';
   const upstreamPort = Number(port) || (isSecure ? 443 : 80);
-  const open = new Set<Socket>();
+  /** Each connection, and whether a response of unknown length is on its way. */
+  const open = new Map<Socket, { isChunked: boolean }>();
   let isDown = false;
   let waiting: (() => void)[] = [];
   let cuts = 0;
@@ -33,7 +40,12 @@ export async function startCutter(target: string): Promise<Cutter> {
     const upstream = isSecure
       ? connectSecurely({ host: hostname, port: upstreamPort, servername: hostname })
       : connect(upstreamPort, hostname);
-    open.add(client);
+    const state = { isChunked: false };
+    open.set(client, state);
+    upstream.on('data', (bytes: Buffer) => {
+      const head = bytes.subarray(0, 2_000).toString('latin1');
+      if (head.startsWith('HTTP/1.1 ')) state.isChunked = /\r\ntransfer-encoding: chunked\r\n/i.test(head);
+    });
     upstream.on('error', () => client.destroy());
     client.on('close', () => {
       open.delete(client);
@@ -55,10 +67,10 @@ export async function startCutter(target: string): Promise<Cutter> {
       return cuts;
     },
     cut(how) {
-      for (const client of open) {
+      for (const [client, { isChunked }] of open) {
         cuts += 1;
         if (how === 'reset') client.resetAndDestroy();
-        else client.end();
+        else if (client.writable) client.end(isChunked ? LAST_CHUNK : '');
       }
     },
     down() {
@@ -68,7 +80,7 @@ export async function startCutter(target: string): Promise<Cutter> {
     isUp: () => (isDown ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
     async close() {
       up();
-      for (const client of open) client.destroy();
+      for (const client of open.keys()) client.destroy();
       server.close();
       await once(server, 'close');
     },

@@ -1,6 +1,6 @@
 import { createClient } from '../support/graphql.ts';
 import { CLIENTS, type Following } from './clients.ts';
-import { startCutter } from './cutter.ts';
+import { type Cutter, startCutter } from './cutter.ts';
 
 export interface Dose {
   /** The address of /graphql. */
@@ -13,13 +13,17 @@ export interface Dose {
   payments: number;
   /** Followers by each client. */
   followers: number;
-  /** A cursor that the server has to call expired; without it that is not checked. */
-  expiredCursor?: string | undefined;
+  /** A key of another account, whose updates nobody here may receive and whose followers receive none of here. */
+  otherKey?: string | undefined;
+  /** Cursors that the server has to call expired; without one that is not checked. */
+  expiredCursors?: readonly string[] | undefined;
+  /** The time within which an update has to come to a follower that is connected, or may connect. */
+  patienceMs?: number | undefined;
   /** Called with each error of a follower that should have none. */
   onError?: (client: string, error: unknown) => void;
 }
 
-/** The findings on one client. All but `cuts`, `outages` and `renewals` have to be 0. */
+/** The findings on one client. All but `updates`, `renewals` and `cuts` have to be 0. */
 export interface Findings {
   client: string;
   updates: number;
@@ -45,19 +49,102 @@ const MINT = `mutation { createDashboardToken(input: { scopes: [PAYMENTS] }) {
   ... on DashboardTokenSuccess { token expiresAt } ... on UserError { message } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename ... on UserError { message } } }`;
 
+/** Longer than any client waits before it comes back. */
+const PATIENCE_MS = 60_000;
+
 /**
  * Follows the payments of an account by each client, through cuts, outages and the end of tokens, and compares what each
  * follower has received with what was created.
  */
 export async function conform(dose: Dose): Promise<Findings[]> {
-  const { endpoint, key, clients, payments, followers: count } = dose;
+  const { endpoint, key, otherKey, clients, payments } = dose;
   const cutter = await startCutter(endpoint);
+  const account = await openAccount(dose, key, cutter);
+  const other =
+    otherKey === undefined ? null : await openAccount({ ...dose, followers: 1 }, otherKey, cutter);
+  const create = async (times = 1) => {
+    for (let index = 0; index < times; index += 1) {
+      await account.create();
+      await other?.create();
+    }
+  };
+  const arrived = async () => {
+    await Promise.all([account.arrived(), other?.arrived()]);
+  };
+
+  await create();
+  await arrived();
+  for (let round = 1; account.created.length < payments; round += 1) {
+    const left = payments - account.created.length;
+    switch (round % 4) {
+      case 0:
+        // In the middle of what the event sets off.
+        await create();
+        cutter.cut('reset');
+        break;
+      case 1:
+        cutter.cut('end');
+        await create();
+        break;
+      case 2:
+        // An outage with two events in it.
+        cutter.down();
+        cutter.cut('reset');
+        await create(Math.min(2, left));
+        cutter.up();
+        break;
+      default:
+        await create();
+        await arrived();
+    }
+    if (round === Math.ceil(payments / 3)) await account.revoke();
+  }
+  await arrived();
+  await account.leave();
+  await other?.leave();
+
+  const findings: Findings[] = [];
+  for (const client of clients) {
+    const own = account.findings(client);
+    const others = other?.findings(client);
+    let silentGaps = 0;
+    for (const expired of dose.expiredCursors ?? [])
+      if (!(await learnsOfGap(client, dose, expired))) silentGaps += 1;
+    findings.push({
+      ...own,
+      foreign: own.foreign + (others?.foreign ?? 0),
+      missed: own.missed + (others?.missed ?? 0),
+      errors: own.errors + (others?.errors ?? 0),
+      silentGaps,
+      cuts: cutter.cuts,
+    });
+  }
+  await cutter.close();
+  return findings;
+}
+
+/** Whether the findings show what the protocol promises: each update once, in order, and by a renewed token. */
+export function conforms(findings: readonly Findings[], { payments, followers, clients }: Dose): boolean {
+  const isFlawless = ({ updates, renewals, ...found }: Findings) =>
+    found.missed + found.doubled + found.misplaced + found.foreign + found.errors + found.silentGaps === 0 &&
+    updates === payments * followers &&
+    renewals >= followers;
+  return findings.length === clients.length && findings.every(isFlawless);
+}
+
+/** An account and its followers by each client, behind the relay that cuts. */
+async function openAccount(
+  { endpoint, clients, followers, patienceMs = PATIENCE_MS, onError }: Dose,
+  key: string,
+  cutter: Cutter,
+) {
   const direct = createClient(endpoint, key);
   const { updatesCursor } = await direct.request('{ updatesCursor }');
+  const created: string[] = [];
   const all = clients.flatMap((client) =>
-    Array.from({ length: count }, () => {
+    Array.from({ length: followers }, () => {
       const minted: string[] = [];
-      const received = recorder();
+      const received = recorder(patienceMs);
       const errors: unknown[] = [];
       const leave = CLIENTS[client]!({
         endpoint: cutter.endpoint,
@@ -73,72 +160,43 @@ export async function conform(dose: Dose): Promise<Findings[]> {
         onError(error) {
           errors.push(error);
           received.end();
-          dose.onError?.(client, error);
+          onError?.(client, error);
         },
         onComplete: () => received.end(),
       });
       return { client, minted, received, errors, leave };
     }),
   );
-  const created: string[] = [];
-  const create = async () => {
-    const { payment, message } = (await direct.request(CREATE)).createPayment;
-    if (!payment) throw new Error(`No payment was created: ${message}`);
-    created.push(payment.paymentId);
-  };
-  const arrived = () => Promise.all(all.map(({ received }) => received.has(created.at(-1)!)));
-
-  await create();
-  await arrived();
-  for (let index = 1; index < payments; index += 1) {
-    switch (index % 4) {
-      case 0:
-        // In the middle of what the event sets off.
-        await create();
-        cutter.cut('reset');
-        break;
-      case 1:
-        cutter.cut('end');
-        await create();
-        break;
-      case 2:
-        // An outage with an event in it.
-        cutter.down();
-        cutter.cut('reset');
-        await create();
-        cutter.up();
-        break;
-      default:
-        await create();
-        await arrived();
-    }
-    if (index === Math.floor(payments / 2))
+  return {
+    created,
+    async create() {
+      const { payment, message } = (await direct.request(CREATE)).createPayment;
+      if (!payment) throw new Error(`No payment was created: ${message}`);
+      created.push(payment.paymentId);
+    },
+    arrived: () => Promise.all(all.map(({ received }) => received.has(created.at(-1)!))),
+    async revoke() {
       for (const { minted } of all) await direct.request(REVOKE, { token: minted.at(-1) });
-  }
-  await arrived();
-  for (const { leave } of all) await leave();
-
-  const findings: Findings[] = [];
-  for (const client of clients) {
-    const own = all.filter((each) => each.client === client);
-    const sum = (of: (follower: (typeof own)[number]) => number) =>
-      own.reduce((total, each) => total + of(each), 0);
-    const tellsGap = dose.expiredCursor === undefined || (await learnsOfGap(client, dose));
-    findings.push({
-      client,
-      updates: sum(({ received }) => received.ids.length),
-      missed: sum(({ received }) => created.filter((id) => !received.ids.includes(id)).length),
-      doubled: sum(({ received }) => received.ids.length - new Set(received.ids).size),
-      misplaced: sum(({ received }) => misplacedIn(received.ids, created)),
-      foreign: sum(({ received }) => received.ids.filter((id) => !created.includes(id)).length),
-      errors: sum(({ errors }) => errors.length),
-      silentGaps: tellsGap ? 0 : 1,
-      renewals: sum(({ minted }) => minted.length - 1),
-      cuts: cutter.cuts,
-    });
-  }
-  await cutter.close();
-  return findings;
+    },
+    async leave() {
+      for (const { leave } of all) await leave();
+    },
+    findings(client: string) {
+      const own = all.filter((each) => each.client === client);
+      const sum = (of: (follower: (typeof own)[number]) => number) =>
+        own.reduce((total, each) => total + of(each), 0);
+      return {
+        client,
+        updates: sum(({ received }) => received.ids.length),
+        missed: sum(({ received }) => created.filter((id) => !received.ids.includes(id)).length),
+        doubled: sum(({ received }) => received.ids.length - new Set(received.ids).size),
+        misplaced: sum(({ received }) => misplacedIn(received.ids, created)),
+        foreign: sum(({ received }) => received.ids.filter((id) => !created.includes(id)).length),
+        errors: sum(({ errors }) => errors.length),
+        renewals: sum(({ minted }) => minted.length - 1),
+      };
+    },
+  };
 }
 
 interface Update {
@@ -146,27 +204,32 @@ interface Update {
 }
 
 /** Records the ids that one follower receives. */
-function recorder() {
+function recorder(patienceMs: number) {
   const ids: string[] = [];
   const waiting = new Map<string, () => void>();
+  /** Nothing more comes, or what was waited for has not come. */
   let isOver = false;
+  const end = () => {
+    isOver = true;
+    for (const resolve of waiting.values()) resolve();
+  };
   return {
     ids,
     add(id: string) {
       ids.push(id);
       waiting.get(id)?.();
     },
-    /** Nothing more comes. */
-    end() {
-      isOver = true;
-      for (const resolve of waiting.values()) resolve();
-    },
-    /** Resolves when this id has come, or nothing more does. */
+    end,
+    /** Resolves when this id has come, or is not waited for any longer. */
     has: (id: string) =>
       isOver || ids.includes(id)
         ? Promise.resolve()
         : new Promise<void>((resolve) => {
-            waiting.set(id, resolve);
+            const patience = setTimeout(end, patienceMs);
+            waiting.set(id, () => {
+              clearTimeout(patience);
+              resolve();
+            });
           }),
   };
 }
@@ -178,7 +241,11 @@ function misplacedIn(received: readonly string[], created: readonly string[]): n
 }
 
 /** Whether a follower with an expired cursor learns of it, goes on from the cursor that it is given, and gets the error without one. */
-async function learnsOfGap(client: string, { endpoint, key, expiredCursor }: Dose): Promise<boolean> {
+async function learnsOfGap(
+  client: string,
+  { endpoint, key, patienceMs = PATIENCE_MS }: Dose,
+  expiredCursor: string,
+): Promise<boolean> {
   const direct = createClient(endpoint, key);
   const { updatesCursor } = await direct.request('{ updatesCursor }');
   const { payment } = (await direct.request(CREATE)).createPayment;
@@ -193,7 +260,9 @@ async function learnsOfGap(client: string, { endpoint, key, expiredCursor }: Dos
         onComplete: () => settle('complete'),
         ...options,
       });
+      const patience = setTimeout(() => settle('silence'), patienceMs);
       const settle = (outcome: unknown) => {
+        clearTimeout(patience);
         resolve(outcome);
         // After `leave` is there.
         void Promise.resolve().then(() => leave());

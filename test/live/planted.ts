@@ -1,0 +1,134 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the sources
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A change of one place of the sources that breaks a promise of live status. */
+export interface Fault {
+  /** Relative to the root of the repository. */
+  file: string;
+  /** A text that is in the file once, and what takes its place. */
+  from: string;
+  to: string;
+  /** The finding that it turns red, with every client that is named. */
+  shows: 'missed' | 'doubled' | 'misplaced' | 'foreign' | 'errors' | 'silentGaps';
+  clients: readonly string[];
+}
+
+const WS = ['graphql-ws'];
+const EACH_TRANSPORT = ['graphql-ws', 'no library'];
+
+export const FAULTS: Record<string, Fault> = {
+  'the server reads on one event too late': {
+    file: 'server/src/events/log.ts',
+    from: 'and version > ${after}::bigint\n',
+    to: 'and version > ${after}::bigint + 1\n',
+    shows: 'missed',
+    clients: EACH_TRANSPORT,
+  },
+  'the first event at the live end is taken for one that was read': {
+    file: 'server/src/events/subscribe.ts',
+    from: 'live.after = through;',
+    to: 'live.after = through + 1;',
+    shows: 'missed',
+    clients: EACH_TRANSPORT,
+  },
+  'a commit wakes nobody': {
+    file: 'server/src/events/log-tailer.ts',
+    from: '    tails.set(name, tail);\n',
+    to: '',
+    shows: 'missed',
+    clients: WS,
+  },
+  'the events of all tenants are read': {
+    file: 'server/src/events/log.ts',
+    from: 'where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint',
+    to: 'where environment = ${environment}::text and version > ${after}::bigint',
+    shows: 'foreign',
+    clients: EACH_TRANSPORT,
+  },
+  // The marks of the two logs differ, so that a follower is refused before it sees an event of the other tenant.
+  'tenants share the items of an event': {
+    file: 'server/src/access/model.ts',
+    from: '    tenant.accountId,\n    tenant.environment,\n    sortedGrant,',
+    to: '    tenant.environment,\n    sortedGrant,',
+    shows: 'errors',
+    clients: WS,
+  },
+  'a cursor of another log counts': {
+    file: 'server/src/events/log.ts',
+    from: 'if (mark !== 0 && found !== null && mark !== found) return null;',
+    to: '',
+    shows: 'silentGaps',
+    clients: WS,
+  },
+  'waiting events are sent from behind': {
+    file: 'server/src/events/subscribe.ts',
+    from: 'this.queue?.shift()',
+    to: 'this.queue?.pop()',
+    shows: 'misplaced',
+    clients: WS,
+  },
+  'the client moves its cursor before it compares': {
+    file: 'widget/src/live/resume.ts',
+    from: '    if (update.cursor === variables.after) return;\n    variables.after = update.cursor;\n',
+    to: '    variables.after = update.cursor;\n    if (update.cursor === variables.after) return;\n',
+    shows: 'missed',
+    clients: EACH_TRANSPORT,
+  },
+  'the client does not move its cursor': {
+    file: 'widget/src/live/resume.ts',
+    from: '    variables.after = update.cursor;\n',
+    to: '',
+    shows: 'doubled',
+    clients: EACH_TRANSPORT,
+  },
+  'the client takes the end of a stream for its completion': {
+    file: 'widget/src/live/event-stream.ts',
+    from: "if (done) throw new Error('The stream of events has ended');",
+    to: 'if (done) return;',
+    shows: 'missed',
+    clients: ['no library'],
+  },
+  'the client presents a token that was refused': {
+    file: 'widget/src/live/resume.ts',
+    from: 'tokens?.drop();',
+    to: '',
+    shows: 'errors',
+    clients: EACH_TRANSPORT,
+  },
+};
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const SOURCES = ['server/src', 'widget/src', 'test/live', 'test/support'];
+const PACKAGES = ['', 'server', 'widget', 'test'];
+
+/** Copies the sources with a fault in them, or without one. The caller removes the copy. */
+export function copyWith(fault: Pick<Fault, 'file' | 'from' | 'to'> | null) {
+  const copy = mkdtempSync(join(tmpdir(), 'psa-planted-'));
+  for (const folder of PACKAGES) {
+    mkdirSync(join(copy, folder), { recursive: true });
+    copyFileSync(join(root, folder, 'package.json'), join(copy, folder, 'package.json'));
+    symlinkSync(join(root, folder, 'node_modules'), join(copy, folder, 'node_modules'));
+  }
+  for (const folder of SOURCES) cpSync(join(root, folder), join(copy, folder), { recursive: true });
+  if (fault) plant(join(copy, fault.file), fault);
+  return { path: copy, remove: () => rmSync(copy, { recursive: true, force: true }) };
+}
+
+/** @throws where the text is not in the file, or is there twice: the fault has to follow the code. */
+function plant(path: string, { file, from, to }: Pick<Fault, 'file' | 'from' | 'to'>): void {
+  const parts = readFileSync(path, 'utf8').split(from);
+  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
+  writeFileSync(path, parts.join(to));
+}
