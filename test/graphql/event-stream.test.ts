@@ -42,9 +42,18 @@ const cursorOf = async () => (await app.live.request('{ updatesCursor }')).updat
 /** A whole stream has the first state, and ends where nothing follows. */
 describe('an event stream', () => {
   let orderCode: string;
+  let events: string[];
+  let chunks: string;
   beforeAll(async () => {
     orderCode = await create();
     await app.cardPayments.pay(orderCode, CARD);
+    events = [
+      ':\n\n',
+      `id: ${await cursorOf()}\nevent: next\ndata: {"data":{"cardPaymentUpdates":{"cardPayment":{"status":"PAID","description":"ü"}}}}\n\n`,
+      'event: complete\ndata:\n\n',
+    ];
+    const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+    chunks = `${events.map(chunk).join('')}0\r\n\r\n`;
   });
   const request = (version: string, query = 'cardPaymentUpdates') => {
     const body = JSON.stringify({
@@ -52,14 +61,6 @@ describe('an event stream', () => {
     });
     return `POST /graphql HTTP/${version}\r\nHost: localhost\r\nAuthorization: Bearer ${LIVE_KEY}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   };
-  const EVENTS = [
-    ':\n\n',
-    'event: next\ndata: {"data":{"cardPaymentUpdates":{"cardPayment":{"status":"PAID","description":"ü"}}}}\n\n',
-    'event: complete\ndata:\n\n',
-  ];
-  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-  const CHUNKS = `${EVENTS.map(chunk).join('')}0\r\n\r\n`;
-
   test('an event stream has each event as one chunk', async () => {
     const [head = '', body] = (await sendRaw(app.port, request('1.1'), /\r\n0\r\n\r\n$/)).split(
       /\r\n\r\n([\s\S]*)/,
@@ -76,12 +77,12 @@ describe('an event stream', () => {
         'access-control-allow-origin: *',
       ]),
     );
-    expect(body).toBe(CHUNKS);
+    expect(body).toBe(chunks);
   });
 
   test('an event stream over HTTP/1.0 is not chunked', async () => {
     const answer = await sendRaw(app.port, request('1.0'));
-    expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(EVENTS.join(''));
+    expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(events.join(''));
   });
 
   test('an event stream is whole behind the response to the request before it, and before the next', async () => {
@@ -92,7 +93,7 @@ describe('an event stream', () => {
     );
     const [first, stream, last, ...more] = answer.split(/(?=HTTP\/1\.1 )/);
     for (const each of [first, last]) expect(each).toContain('{"data":{"wallet":{"currency":"BRL"}}}');
-    expect(stream!.slice(stream!.indexOf('\r\n\r\n') + 4)).toBe(CHUNKS);
+    expect(stream!.slice(stream!.indexOf('\r\n\r\n') + 4)).toBe(chunks);
     expect(more).toEqual([]);
   });
 
@@ -101,6 +102,77 @@ describe('an event stream', () => {
     expect(await sendRaw(app.port, request('1.0', 'nothing'))).toMatch(
       /^HTTP\/1\.1 \d+ [\s\S]*BAD_USER_INPUT/,
     );
+  });
+});
+
+describe('Last-Event-ID', () => {
+  const paid = (orderCode: string) => app.cardPayments.pay(orderCode, CARD);
+  const read = async (lastEventId: string, after?: string) => {
+    const stream = app.client(LIVE_KEY, { 'last-event-id': lastEventId }).sse(ALL, after ? { after } : {});
+    const { cursor, cardPayment } = (await stream.data()).allCardPaymentUpdates;
+    await stream.close();
+    return { cursor, orderCode: cardPayment.orderCode };
+  };
+
+  test('an event stream goes on behind the event that the client names', async () => {
+    const before = await cursorOf();
+    const [one, two] = [await create(), await create()];
+    const first = await read(before);
+    expect(first.orderCode).toBe(one);
+    expect((await read(first.cursor)).orderCode).toBe(two);
+  });
+
+  test('of Last-Event-ID and `after` the later place holds', async () => {
+    const early = await cursorOf();
+    await create();
+    const late = await cursorOf();
+    const orderCode = await create();
+    expect((await read(early, late)).orderCode).toBe(orderCode);
+    expect((await read(late, early)).orderCode).toBe(orderCode);
+  });
+
+  test('the stream of one resource goes on without its first state', async () => {
+    const orderCode = await create();
+    const lastEventId = await cursorOf();
+    await paid(orderCode);
+    const stream = app
+      .client(LIVE_KEY, { 'last-event-id': lastEventId })
+      .sse(`subscription { cardPaymentUpdates(orderCode: "${orderCode}") { cardPayment { status } } }`);
+    expect((await stream.data()).cardPaymentUpdates.cardPayment.status).toBe('PAID');
+    expect((await stream.next()).done).toBe(true);
+  });
+
+  test.each([
+    [
+      'of another tenant',
+      async () => {
+        const other = app.client(await addKey(app, { accountId: await addAccount(app) }));
+        return (await other.request('{ updatesCursor }')).updatesCursor as string;
+      },
+    ],
+    [
+      'of a list',
+      async () => {
+        const list = '{ cardPayments(first: 1) { pageInfo { endCursor } } }';
+        return (await app.live.request(list)).cardPayments.pageInfo.endCursor as string;
+      },
+    ],
+    ['that is none', async () => 'x'.repeat(22)],
+  ])('a cursor %s is refused', async (_, cursorFrom) => {
+    const answer = app
+      .client(LIVE_KEY, { 'last-event-id': await cursorFrom() })
+      .sse(ALL, {})
+      .data();
+    await expect(answer).rejects.toThrow(/BAD_USER_INPUT.*Last-Event-ID/);
+  });
+
+  test('it means nothing to a query, and nothing where it is empty', async () => {
+    const strange = app.client(LIVE_KEY, { 'last-event-id': 'x' });
+    expect(await strange.request('{ updatesCursor }')).toEqual({ updatesCursor: await cursorOf() });
+    const stream = app.client(LIVE_KEY, { 'last-event-id': '' }).sse(ALL, { after: await cursorOf() });
+    const orderCode = await create();
+    expect((await stream.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(orderCode);
+    await stream.close();
   });
 });
 

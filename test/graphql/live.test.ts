@@ -282,7 +282,8 @@ describe('the credential of a socket', () => {
       expiresAt: new Date(app.clock.now().getTime() + 60_000),
     });
     const socket = raw();
-    await socket.init(token);
+    const expiresAt = new Date(app.clock.now().getTime() + 60_000).toISOString();
+    expect(await socket.init(token)).toEqual({ type: 'connection_ack', payload: { psa: { expiresAt } } });
     const variables = { after: await cursorOf() };
     socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL, variables } });
     const stream = app.client(token).sse(ALL, variables);

@@ -17,7 +17,7 @@ export interface Dose {
   otherKey?: string | undefined;
   /** Cursors that the server has to call expired; without one that is not checked. */
   expiredCursors?: readonly string[] | undefined;
-  /** The time within which an update has to come to a follower that is connected, or may connect. */
+  /** The time within which an update has to reach a follower that is connected, or may connect. */
   patienceMs?: number | undefined;
   /** Called with each error of a follower that should have none. */
   onError?: (client: string, error: unknown) => void;

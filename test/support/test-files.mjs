@@ -55,6 +55,8 @@ const ONLY_IN_ALL = [
   'live/shop.test.ts',
   // Opens a full browser for what widget/psa-checkout.page-test.ts shows against a fake server.
   'e2e/popup-blocked.test.ts',
+  // Starts a process with Node's EventSource; graphql/event-stream.test.ts shows what the server does for it.
+  'live/event-source.test.ts',
   // Shows that the kit of live status finds planted faults, each in a copy of the sources.
   'live/planted.test.ts',
   // Shows that the checkers of simulated histories find planted faults.

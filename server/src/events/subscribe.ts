@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import type { CursorsFor } from '../kernel/cursor.ts';
+import type { Cursors, CursorsFor } from '../kernel/cursor.ts';
 import { CursorExpiredError, PaymentError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredEvent } from './event.ts';
@@ -59,21 +59,19 @@ interface Start<Item> {
 }
 
 async function findStart<Item>(subscription: SubscriptionOptions<Item>): Promise<Start<Item>> {
-  const { database, tenant, topic, cursorsFor, after, begin, toItem, coalesce } = subscription;
+  const { database, tenant, topic, cursorsFor, begin, toItem, coalesce } = subscription;
   const cursors = updatesCursors(cursorsFor, tenant);
   const state = begin ? await begin() : null;
   const finalVersion = state?.isOver ? state.version : null;
-  if (after == null) {
+  const after = placeAfter(cursors, subscription);
+  if (after === null) {
     const position = state
       ? { version: state.version, mark: await readMark(database.sql, tenant, state.version) }
       : await readPosition(database.sql, tenant);
     const first = state?.first?.(encodeCursor(cursors, position)) ?? null;
     return { position, first, lastSeen: coalesce ? first : null, finalVersion };
   }
-  const decoded = cursors.decodeMarked(after);
-  if (decoded === null)
-    throw new ValidationError([{ path: 'after', message: 'is not a cursor of this server' }]);
-  const position = await findRetained(database.sql, tenant, { version: decoded.place, mark: decoded.mark });
+  const position = await findRetained(database.sql, tenant, after);
   if (position === null)
     throw new CursorExpiredError('What follows this cursor is not kept; subscribe again without it');
   if (!coalesce) return { position, first: null, lastSeen: null, finalVersion };
@@ -88,6 +86,22 @@ async function findStart<Item>(subscription: SubscriptionOptions<Item>): Promise
     lastSeen: event && toItem(event, encodeCursor(cursors, event)),
     finalVersion,
   };
+}
+
+/** The later one of the positions that the client names; null where it names none. @throws ValidationError */
+function placeAfter(
+  cursors: Cursors,
+  { after, lastEventId }: Pick<SubscriptionOptions<never>, 'after' | 'lastEventId'>,
+): Position | null {
+  const read = (path: string, cursor: string | null | undefined): Position | null => {
+    if (cursor == null) return null;
+    const decoded = cursors.decodeMarked(cursor);
+    if (decoded === null) throw new ValidationError([{ path, message: 'is not a cursor of this server' }]);
+    return { version: decoded.place, mark: decoded.mark };
+  };
+  const named = read('after', after);
+  const seen = read('Last-Event-ID', lastEventId);
+  return named && seen && named.version > seen.version ? named : (seen ?? named);
 }
 
 /** A running subscription. Thousands exist at a time, so each is a single object, and they share its functions. */
@@ -326,6 +340,6 @@ export function createUpdates({
 export type SubscribeTo = <Item>(
   subscription: Omit<
     SubscriptionOptions<Item>,
-    'database' | 'tailer' | 'cursorsFor' | 'tenant' | 'signal' | 'dedupeKey' | 'onEnd'
+    'database' | 'tailer' | 'cursorsFor' | 'tenant' | 'signal' | 'lastEventId' | 'dedupeKey' | 'onEnd'
   >,
 ) => Promise<LiveUpdates<Item>>;

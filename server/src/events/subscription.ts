@@ -31,6 +31,8 @@ export interface SubscriptionOptions<Item> {
   /** Selects events of the topic; all if left out. */
   matches?: (event: StoredEvent) => boolean;
   after: string | null | undefined;
+  /** Another cursor, which the transport has from the client: of the two the later one holds. */
+  lastEventId?: string | null | undefined;
   /** Reads the current state and the version that it holds for; left out where a stream consists of changes only. */
   begin?: () => Promise<InitialState<Item>>;
   /** Makes the item of an event, with the cursor that continues after the event. */

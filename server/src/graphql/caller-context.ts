@@ -36,12 +36,13 @@ export interface ContextFactory {
   identify(presented: PresentedCredential): Caller | null | Promise<Caller>;
   /**
    * Creates the context of one operation. `connection` aborts with the socket and with its credential; over HTTP a
-   * subscription watches the credential itself, and `gone` aborts when the client has left.
+   * subscription watches the credential itself, `gone` aborts when the client has left, and `lastEventId` is the cursor of the
+   * last event that the client has seen.
    */
   create(
     presented: PresentedCredential,
     caller: Caller | null,
-    transport: { connection: () => AbortSignal } | { gone: () => AbortSignal },
+    transport: { connection: () => AbortSignal } | { gone: () => AbortSignal; lastEventId?: string | null },
   ): Context;
   /** Counts a request without a known credential, before any work is done for it. @throws RateLimitError, at once or later */
   admit(presented: PresentedCredential): void | Promise<void>;
@@ -120,7 +121,8 @@ export function createContextFactory({
           const subscriber = callerOf({ caller });
           const { tenant } = subscriber;
           const { resource } = subscription.topic;
-          const options = { ...subscription, tenant, dedupeKey: sharedKey };
+          const lastEventId = 'gone' in transport ? transport.lastEventId : null;
+          const options = { ...subscription, lastEventId, tenant, dedupeKey: sharedKey };
           const release = subscriptionLimits.open(subscriber);
           if ('connection' in transport) {
             const onSubscriberEnd = onSubscriber('ws', resource);

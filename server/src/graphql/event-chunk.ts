@@ -9,8 +9,9 @@ export interface EventChunk {
   readonly bytes: Buffer;
 }
 
-export function nextEvent(json: string): EventChunk {
-  return eventChunk(`event: next\ndata: ${json}\n\n`);
+/** `id`: the cursor behind the event, which a client of event streams presents as `Last-Event-ID` when it comes back. */
+export function nextEvent(json: string, id: string | null = null): EventChunk {
+  return eventChunk(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: ${json}\n\n`);
 }
 
 export function eventChunk(text: string): EventChunk {

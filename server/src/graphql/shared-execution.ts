@@ -101,10 +101,10 @@ function createResultFor({
       result:
         executing instanceof Promise
           ? executing.then((result) => {
-              cached.result = serialize(result, onFault);
+              cached.result = serialize(result, item, onFault);
               return cached.result;
             })
-          : serialize(executing, onFault),
+          : serialize(executing, item, onFault),
     };
     results.set(item, cached);
     return cached.result;
@@ -150,7 +150,7 @@ export const executeUpdates: ExecuteUpdates = (operation) => (item, context) =>
   execute({ ...operation, rootValue: item, contextValue: context });
 
 /** Serializes a result for each transport when its first subscriber is sent the result. */
-function serialize({ data, errors }: OperationResult, onFault: OnFault): SerializedResult {
+function serialize({ data, errors }: OperationResult, item: object, onFault: OnFault): SerializedResult {
   const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
   const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
   const json =
@@ -165,10 +165,16 @@ function serialize({ data, errors }: OperationResult, onFault: OnFault): Seriali
       return rest;
     },
     get chunk() {
-      chunk ??= nextEvent(json);
+      chunk ??= nextEvent(json, cursorOf(item));
       return chunk;
     },
   };
+}
+
+/** The cursor of an update, which each of them has. */
+function cursorOf(item: object): string | null {
+  const { cursor } = item as { cursor?: unknown };
+  return typeof cursor === 'string' ? cursor : null;
 }
 
 export type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableValues' | 'operationName'>;

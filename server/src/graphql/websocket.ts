@@ -52,6 +52,7 @@ interface Connection extends CredentialListener {
   /** Called when the credential is known; lifts the limit on the bytes before it. */
   authenticated(): void;
 }
+type ConnectionAck = { psa: { expiresAt: string } };
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
 export interface GraphQLSockets {
@@ -159,7 +160,8 @@ export function createGraphQLSockets({
     return operation;
   }
 
-  async function connect({ connectionParams, extra }: Connected): Promise<boolean> {
+  /** Returns whether the connection is accepted; for a credential that expires, the payload of `connection_ack`. */
+  async function connect({ connectionParams, extra }: Connected): Promise<boolean | ConnectionAck> {
     const authorization = credentialIn(connectionParams) ?? extra.presented.authorization;
     extra.presented = { ...extra.presented, authorization };
     try {
@@ -183,7 +185,8 @@ export function createGraphQLSockets({
       return false;
     }
     extra.stopWatching = stop;
-    return true;
+    const { expiresAt } = callerOf(extra);
+    return !expiresAt || { psa: { expiresAt: expiresAt.toISOString() } };
   }
 
   async function prepare(

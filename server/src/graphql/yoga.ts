@@ -72,7 +72,10 @@ export function createGraphQLServer({
     schema,
     async context({ req, res }) {
       const presented = presentedBy(req);
-      return contexts.create(presented, await contexts.identify(presented), { gone: () => goneOf(res) });
+      return contexts.create(presented, await contexts.identify(presented), {
+        gone: () => goneOf(res),
+        lastEventId: lastEventIdOf(req),
+      });
     },
     // Yoga would repeat the page's origin in place of `*`; `graphqlRoute` sends these headers.
     cors: false,
@@ -134,6 +137,12 @@ function goneOf(response: ServerResponse): AbortSignal {
   if (response.destroyed) gone.abort();
   else response.once('close', () => gone.abort());
   return gone.signal;
+}
+
+/** The cursor that a client of event streams presents when it comes back. */
+function lastEventIdOf({ headers }: IncomingMessage): string | null {
+  const given = headers['last-event-id'];
+  return typeof given === 'string' && given !== '' ? given : null;
 }
 
 /** The credential of an HTTP request, or of the request that opened a WebSocket. */
