@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { licencesOf } from './licences.mjs';
 import { isMain, root } from './progress.mjs';
 import { filesUnder } from './stamp.mjs';
 
@@ -12,14 +13,21 @@ const DIST = 'server/dist';
 
 const ENTRIES = { server: 'bundle.ts', psa: 'cli/main.ts', 'pglite-worker': 'db/pglite-worker.ts' };
 
-/** Packages that are not bundled: PGlite's WebAssembly lies beside its code; the next two contain megabytes of pages. */
+/** Packages that are not bundled. */
 const EXTERNAL = [
+  // Its WebAssembly lies beside its code.
   '@electric-sql/pglite',
-  '@graphql-yoga/render-graphiql',
-  'swagger-ui-dist',
   // Optional for the driver, and not installed.
   'pg-native',
 ];
+
+/** A package with megabytes of a page, which is loaded with that page: a bundle of its own, beside the server's. */
+const GRAPHIQL = '@graphql-yoga/render-graphiql';
+
+/** The files of packages that are served as they are, at the same paths in `vendor`, with the licences that they need. */
+const VENDORED = ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'].map(
+  (name) => `swagger-ui-dist/${name}`,
+);
 
 /** The programs of server/dist. They are CommonJS: V8 caches the code of scripts. */
 const PROGRAMS = {
@@ -46,6 +54,14 @@ const sourcesAloneInMap = {
   },
 };
 
+/** @type {import('esbuild').Plugin} */
+const graphiqlApart = {
+  name: 'graphiql-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`^${GRAPHIQL}$`) }, () => ({ path: './graphiql.js', external: true }));
+  },
+};
+
 /** @type {import('esbuild').BuildOptions} */
 const COMMON = {
   bundle: true,
@@ -62,15 +78,16 @@ const COMMON = {
 
 async function bundle() {
   const entries = Object.entries(ENTRIES).map(([name, source]) => [`${name}.bundle`, `${SOURCES}/${source}`]);
-  const results = await Promise.all([
+  const [bundles, loader, graphiql] = await Promise.all([
     build({
       ...COMMON,
+      metafile: true,
       entryPoints: Object.fromEntries(entries),
       external: EXTERNAL,
       sourcemap: true,
       sourcesContent: false,
       legalComments: 'external',
-      plugins: [sourcesAloneInMap],
+      plugins: [sourcesAloneInMap, graphiqlApart],
       // Wraps the bundle in a function, which load.ts calls as Node calls a CommonJS module.
       banner: { js: '(function (exports, require, module, __filename, __dirname, __url) {' },
       footer: { js: '})' },
@@ -81,8 +98,13 @@ async function bundle() {
       },
     }),
     build({ ...COMMON, entryPoints: [`${SOURCES}/load.ts`] }),
+    build({
+      ...COMMON,
+      entryPoints: { graphiql: join(root, 'server/node_modules', GRAPHIQL) },
+      metafile: true,
+    }),
   ]);
-  const outputs = results
+  const outputs = [bundles, loader, graphiql]
     .flatMap(({ outputFiles = [] }) => outputFiles)
     .map(
       ({ path, text }) =>
@@ -91,8 +113,20 @@ async function bundle() {
   const assets = filesUnder(SOURCES)
     .filter((file) => !/\.m?ts$|\.mjs$/.test(file))
     .map((file) => /** @type {const} */ ([file.slice(SOURCES.length + 1), readFileSync(join(root, file))]));
+  const vendored = VENDORED.map(
+    (file) =>
+      /** @type {const} */ ([`vendor/${file}`, readFileSync(join(root, 'server/node_modules', file))]),
+  );
+  const licences = /** @type {const} */ (['LICENSES.txt', licencesOf([bundles, graphiql])]);
   // The loaders come last: they name the content of the bundles.
-  const files = [...outputs, ...assets, ...Object.entries(PROGRAMS), ...outputs.flatMap(loaderOf)];
+  const files = [
+    ...outputs,
+    ...assets,
+    ...vendored,
+    licences,
+    ...Object.entries(PROGRAMS),
+    ...outputs.flatMap(loaderOf),
+  ];
   for (const [name, contents] of files) write(`${DIST}/${name}`, contents);
   removeOthers(files.map(([name]) => `${DIST}/${name}`));
 }

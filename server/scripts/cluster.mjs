@@ -5,10 +5,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { endWithNpm } from '../bin/starting.mjs';
 import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { stop, whenServed } from './processes.mjs';
-import { endWithNpm, fail, isMain, root } from './progress.mjs';
+import { fail, isMain, root } from './progress.mjs';
 import { installedProxies, startProxy } from './proxy.mjs';
 
 const USAGE = `Usage: npm run cluster -- 3                  three instances on one PostgreSQL, behind Caddy or nginx

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
+import { endWithNpm } from '../bin/starting.mjs';
 import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { endWithNpm, root } from './progress.mjs';
+import { root } from './progress.mjs';
 import { clearStamp } from './stamp.mjs';
 
 endWithNpm();

@@ -1,3 +1,4 @@
+import { unsuitableNode } from '../bin/starting.mjs';
 import { PNPM, pnpm } from './pnpm.mjs';
 import { fail, isMain, root, since } from './progress.mjs';
 import { clearStamp, fingerprint, readStamp, writeStamp } from './stamp.mjs';
@@ -11,16 +12,6 @@ const SOURCES = [
   'widget/package.json',
   'test/package.json',
 ];
-
-/**
- * The reason why this version of Node does not suit, or undefined. Vite and Vitest refuse 21, 23 and early versions of 22.
- * @param {string} version
- */
-export function unsuitableNode(version) {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isSuitable = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major >= 24;
-  return isSuitable ? undefined : `Node 20.19, 22.12, 24 or newer is needed; this is Node ${version}.`;
-}
 
 /**
  * Installs the dependencies if they have changed since the last install. Ends the process where that fails.

@@ -81,21 +81,6 @@ export function childrenCpuMs() {
   }
 }
 
-/**
- * Sends this process a SIGTERM when npm has ended. A signal to `npm start` ends npm and the shell between them, which does
- * not pass it on: the server would keep running, with its port and its data.
- */
-export function endWithNpm() {
-  if (!process.env.npm_lifecycle_event) return;
-  const shell = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === shell) return;
-    clearInterval(watch);
-    process.kill(process.pid, 'SIGTERM');
-  }, 250);
-  watch.unref();
-}
-
 /** Whether the module at this URL is the program that was started. @param {string} url */
 export function isMain(url) {
   const started = process.argv[1];

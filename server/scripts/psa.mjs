@@ -1,6 +1,7 @@
+import { endWithNpm } from '../bin/starting.mjs';
 import { ensureParts } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { endWithNpm, isMain } from './progress.mjs';
+import { isMain } from './progress.mjs';
 
 if (isMain(import.meta.url)) {
   endWithNpm();

@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig, type UpstreamConfig } from './con
 import { DataDirLockedError } from './db/lock.ts';
 import { selectTime } from './db/time.ts';
 import { ManifestError } from './graphql/trusted-manifest.ts';
+import { PSA_COMMAND } from './kernel/assets.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { describeDatabaseError } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
@@ -70,7 +71,7 @@ function greeting({ url, demo, firstKeys }: App): string {
       `  live        ${firstKeys.live}`,
       `  sandbox     ${firstKeys.sandbox}`,
     );
-  else lines.push('', 'API keys: npm run psa -- keys --help');
+  else lines.push('', `API keys: ${PSA_COMMAND} keys --help`);
   lines.push('', 'Ctrl-C stops it.', '');
   return `${lines.join('\n')}\n`;
 }

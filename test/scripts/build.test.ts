@@ -10,6 +10,11 @@ beforeEach(() => {
   house = new ScriptsHouse();
   house.link('tsconfig.json');
   house.link('server/node_modules/esbuild');
+  // Links would be resolved, and the licences looked up beside the originals.
+  house.write('server/node_modules/@graphql-yoga/render-graphiql/package.json', '{ "name": "graphiql" }');
+  house.write('server/node_modules/@graphql-yoga/render-graphiql/index.js', 'exports.page = 1;');
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'])
+    house.write(`server/node_modules/swagger-ui-dist/${name}`, '');
   house.link('server/src/load.ts');
   house.write('server/package.json', '{ "type": "module" }');
   house.write('server/src/bundle.ts', "export const serve = () => import('./main.ts');");

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { unsuitableNode } from '../../server/scripts/install.mjs';
+import { unsuitableNode } from '../../server/bin/starting.mjs';
 import { PNPM } from '../../server/scripts/pnpm.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -35,6 +35,7 @@ export class ScriptsHouse implements Disposable {
 
   constructor() {
     for (const path of [
+      'server/bin',
       'server/scripts',
       'test/run.mjs',
       'test/support/changes.mjs',

@@ -44,6 +44,8 @@ const ONLY_IN_ALL = [
   'cluster/command.test.ts',
   // Shows that a payout method is one file; contributing.test compares the list of the files that it touches.
   'payouts/another-method.test.ts',
+  // Installs both packages by npm, and starts what is installed.
+  'packages.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
@@ -90,6 +92,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/live/shop.test.ts': ['package'],
   'test/main.test.ts': ['widget'],
   'test/cli/main.test.ts': ['server', 'pgdata'],
+  'test/packages.test.ts': ['server', 'pgdata', 'widget', 'package'],
   'test/engines/webkit.ts': ['engines'],
   'test/support/launch-options.ts': ['chromium'],
   'test/support/program.ts': ['server', 'pgdata'],

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { PSA_COMMAND, START_COMMAND } from '../kernel/assets.ts';
 import type { OperationName } from '../ops/operations.ts';
 import { addSettings, createOption, type Options, toSettings, withoutUndefined } from './options.ts';
 import { UsageError } from './usage-error.ts';
@@ -16,13 +17,14 @@ export type ParsedCommand =
   | { kind: 'backup'; file: string | null; json: boolean }
   | { kind: 'restore'; file: string; json: boolean };
 
-const RUN = 'npm run psa --';
+/** The command whose whole output is the result; npm prints lines of its own around that of a script. */
+const QUIET_COMMAND = PSA_COMMAND.replace('npm run', 'npm run --silent');
 
 /** Parses the arguments of the process. Prints nothing. @throws UsageError */
 export function parseCommand(args: readonly string[]): ParsedCommand {
   let parsed: ParsedCommand | undefined;
   let help = '';
-  const program = new Command(RUN)
+  const program = new Command(PSA_COMMAND)
     .exitOverride()
     .showSuggestionAfterError(false)
     .configureOutput({
@@ -59,18 +61,21 @@ function defineCommands(program: Command, onParsed: (command: ParsedCommand) => 
     'after',
     `
 Each command works beside a running server or without one, on what DATABASE_URL
-or PSA_DATA_DIR (.data) name, as npm start does. It reaches a server that uses a
+or PSA_DATA_DIR (.data) name, as ${START_COMMAND} does. It reaches a server that uses a
 data folder over the socket psa.sock in that folder. Where that path is too long
 for a socket (over 100 bytes), the socket is in the folder for temporary files,
 which the command and the server must then share.
 
-More about a command: ${RUN} keys create --help
-Output for a program: npm run --silent psa -- keys list --json
+More about a command: ${PSA_COMMAND} keys create --help
+Output for a program: ${QUIET_COMMAND} keys list --json
 Exit codes: 0; 1 if the command was refused or failed; 2 if it was mistyped, and
 then nothing has changed.`,
   );
   const define = (group: Command, name: string, description: string, example: string) =>
-    group.command(name).description(description).addHelpText('after', `\nFor example: ${RUN} ${example}`);
+    group
+      .command(name)
+      .description(description)
+      .addHelpText('after', `\nFor example: ${PSA_COMMAND} ${example}`);
   /** Creates the action of a command: it performs an operation, whose input is made from the arguments and options. */
   const perform = (operation: OperationName, toInput: (options: Options, argument: string) => object) =>
     function (this: Command) {

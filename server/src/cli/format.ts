@@ -1,5 +1,6 @@
 import type { Account, ApiKey } from '../access/keys.ts';
 import type { PausedToken } from '../card-payments/tokens/model.ts';
+import { PSA_COMMAND } from '../kernel/assets.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
 import { METHODS, type PayoutMethod } from '../payouts/methods/registry.ts';
@@ -17,7 +18,7 @@ export function formatResult(operation: OperationName, result: unknown): string 
 
   ${secret}
 
-It is stored hashed and shown this once. To end it: npm run psa -- keys revoke ${key.id}
+It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke ${key.id}
 `;
     }
     case 'keys.list':
@@ -38,7 +39,7 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     }
     case 'accounts.create': {
       const { account } = result as { account: Json<Account> };
-      return `${formatAccounts([account])}\nIt has no keys yet: npm run psa -- keys create --live --account ${account.id}\n`;
+      return `${formatAccounts([account])}\nIt has no keys yet: ${PSA_COMMAND} keys create --live --account ${account.id}\n`;
     }
     case 'accounts.set':
       return formatAccounts([(result as { account: Json<Account> }).account]);
@@ -76,7 +77,7 @@ It is stored hashed and shown this once. To end it: npm run psa -- keys revoke $
     case 'tokens.pause': {
       const { tokenId, pausedUntil } = (result as { token: Json<PausedToken> }).token;
       const until = pausedUntil === null ? 'until it is resumed' : `until ${formatInstant(pausedUntil)}`;
-      return `The checkout token ${tokenId} is paused ${until}. To end it: npm run psa -- tokens resume ${tokenId}\n`;
+      return `The checkout token ${tokenId} is paused ${until}. To end it: ${PSA_COMMAND} tokens resume ${tokenId}\n`;
     }
     case 'tokens.resume':
       return `The checkout token ${(result as { tokenId: string }).tokenId} is not paused.\n`;
@@ -96,7 +97,7 @@ export function formatBackup({ file, bytes, ...saved }: Saved): string {
 
 It holds secrets: anyone who has it can sign webhooks and follow payments. To read it back:
 
-  npm run psa -- restore ${shellQuoted(file)}
+  ${PSA_COMMAND} restore ${shellQuoted(file)}
 `;
 }
 

@@ -15,6 +15,7 @@ import type { Log } from '../db/log.ts';
 import { MigrationError, migrate } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
+import { PSA_COMMAND, START_COMMAND } from '../kernel/assets.ts';
 import { createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { createLtcControls } from '../ltc/service.ts';
@@ -212,7 +213,7 @@ async function hasAccount({ sql }: Database): Promise<boolean> {
 }
 
 function neverStartedMessage(where: string): string {
-  return `No server has run on ${where} yet. Start it once, with npm start: that makes the first account, and shows its keys`;
+  return `No server has run on ${where} yet. Start it once, with ${START_COMMAND}: that makes the first account, and shows its keys`;
 }
 
 const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -225,7 +226,7 @@ function exitOnFatal(error: Error): never {
 /** Explains in one line what the user can correct; any other error with its stack. */
 function explain(error: unknown): string {
   if (error instanceof UsageError)
-    return `${error.message}. See npm run psa -- ${error.command && `${error.command} `}--help`;
+    return `${error.message}. See ${PSA_COMMAND} ${error.command && `${error.command} `}--help`;
   if (
     error instanceof Refusal ||
     error instanceof ConfigError ||

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { METHODS } from 'node:http';
-import { assetPath, packagePath } from '../kernel/assets.ts';
+import { assetPath, vendoredPath } from '../kernel/assets.ts';
 import { type DescribedWebhook, describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
 import { HttpError, type RequestContext, type Route, send } from './routes.ts';
@@ -38,9 +38,9 @@ export function createDocsRoutes({
     file('docs', 'text/html', () => ownFile('page.html')),
     file('docs/page.css', 'text/css', () => ownFile('page.css')),
     file('docs/page.js', 'text/javascript', () => ownFile('page.js')),
-    file('docs/swagger-ui.css', 'text/css', () => readFile(packagePath('swagger-ui-dist/swagger-ui.css'))),
+    file('docs/swagger-ui.css', 'text/css', () => readFile(vendoredPath('swagger-ui-dist/swagger-ui.css'))),
     file('docs/swagger-ui-bundle.js', 'text/javascript', () =>
-      readFile(packagePath('swagger-ui-dist/swagger-ui-bundle.js')),
+      readFile(vendoredPath('swagger-ui-dist/swagger-ui-bundle.js')),
     ),
   ];
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -22,14 +22,23 @@ export function builtPath(name: string): string {
   return fileURLToPath(new URL(`../dist/${name}`, BASE));
 }
 
-/** The path of a file or folder of the widget. */
+/** Whether this is the packed server, which npm or an image has installed: it has the programs, and not what builds them. */
+const isPacked = !isSource && !existsSync(new URL('../scripts/build.mjs', BASE));
+
+/** The command that starts the server, as messages name it. */
+export const START_COMMAND = isPacked ? 'npx @psa/server' : 'npm start';
+
+/** The psa command, as messages name it. */
+export const PSA_COMMAND = isPacked ? 'npx @psa/server' : 'npm run psa --';
+
+/** The path of a file or folder of the widget: the packed server contains them, and in the repository they lie beside it. */
 export function widgetPath(name: string): string {
-  return fileURLToPath(new URL(`../../widget/${name}`, BASE));
+  return fileURLToPath(new URL(`${isPacked ? '../widget' : '../../widget'}/${name}`, BASE));
 }
 
-/** The path of a file in an installed package. */
-export function packagePath(name: string): string {
-  return createRequire(import.meta.url).resolve(name);
+/** The path of a file of another package that is served as it is, such as `swagger-ui-dist/swagger-ui.css`. */
+export function vendoredPath(name: string): string {
+  return isSource ? createRequire(import.meta.url).resolve(name) : assetPath(`vendor/${name}`);
 }
 
 /** The path of a worker thread's program: a bundle, or in the sources `db/…-from-source.mjs`. */

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * The reason why this version of Node does not suit, or undefined. Vite and Vitest refuse 21, 23 and early versions of 22.
+ * @param {string} version
+ */
+export function unsuitableNode(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isSuitable = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major >= 24;
+  return isSuitable ? undefined : `Node 20.19, 22.12, 24 or newer is needed; this is Node ${version}.`;
+}
+
+/**
+ * The help of the command that starts the server.
+ * @param {{ command: string, withOptions: string, about: string }} names the command, alone and before options, and what it does
+ */
+export function startHelp({ command, withOptions, about }) {
+  const wide = Math.max(command.length, `${withOptions} --upstream URL`.length) + 4;
+  return `Usage: ${command.padEnd(wide)}for example: PORT=4200 PSA_DATA_DIR=memory ${command}
+       ${`${withOptions} --upstream URL`.padEnd(wide)}in front of the service at URL; the same as PSA_UPSTREAM_URL
+
+${about}
+Without any configuration it is a payments service of its own, on http://localhost:4000/graphql.
+
+Environment variables, with their defaults
+
+${readFileSync(new URL('../scripts/variables.txt', import.meta.url), 'utf8')}`;
+}
+
+/**
+ * Reads the address of the service from `--upstream URL` or `--upstream=URL`.
+ *
+ * @param {string[]} args
+ * @param {{ command: string, withOptions: string }} names
+ * @returns {{ upstream?: string, problem?: string }}
+ */
+export function readStartArguments([first, ...rest], { command, withOptions }) {
+  const unknown = (/** @type {string} */ argument) => ({
+    problem: `Unknown argument ${argument}: settings are environment variables, as in PORT=4200 ${command}`,
+  });
+  if (first === undefined) return {};
+  const match = /^--upstream(?:=(.*))?$/s.exec(first);
+  if (!match) return unknown(first);
+  const [upstream, ...others] = match[1] === undefined ? rest : [match[1], ...rest];
+  if (!upstream || upstream.startsWith('-'))
+    return {
+      problem: `--upstream needs the address of the service, as in ${withOptions} --upstream https://api.example`,
+    };
+  return others[0] === undefined ? { upstream } : unknown(others[0]);
+}
+
+/**
+ * Sends this process a SIGTERM when npm or npx has ended. A signal to `npm start` ends npm and the shell between them, which
+ * does not pass it on: the server would keep running, with its port and its data.
+ */
+export function endWithNpm() {
+  if (!process.env.npm_lifecycle_event) return;
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  watch.unref();
+}
