@@ -1,4 +1,4 @@
-import { CURSOR_DOCUMENT } from '../../widget/src/live/resume.ts';
+import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
 import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
 import * as checkout from '../../widget/src/operations.ts';
 import * as payouts from '../../widget/src/payouts/operations.ts';

@@ -8,6 +8,9 @@ export interface LiveToken {
 /** Gives a token: from your server, which mints it. Called again when the last one has expired or was refused. */
 export type GetToken = () => string | LiveToken | Promise<string | LiveToken>;
 
+/** Asks for a cursor to begin at. */
+export const CURSOR_DOCUMENT = '{updatesCursor}';
+
 /** An operation, as graphql-ws, graphql-sse, Apollo Client, urql and Relay pass it on. */
 export interface LiveRequest {
   query: string;

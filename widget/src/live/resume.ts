@@ -1,6 +1,7 @@
 import { iterate } from './iterate.ts';
 import {
   assertResumable,
+  CURSOR_DOCUMENT,
   type End,
   hasNoFirstState,
   isSubscription,
@@ -79,7 +80,6 @@ function noticeSilence(client: LiveClient): void {
 const MAX_REFUSALS = 3;
 /** An operation that has lasted this long was accepted, though it may have had no result. */
 const ACCEPTED_MS = 10_000;
-export const CURSOR_DOCUMENT = '{updatesCursor}';
 const CURSOR: LiveRequest = { query: CURSOR_DOCUMENT };
 
 /** Follows one subscription over as many operations of the client as it takes. */
