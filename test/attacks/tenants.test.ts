@@ -67,7 +67,7 @@ const KINDS = [
     'refunds',
     'disputes',
   ],
-  ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts'],
+  ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts', 'entryRefId'],
 ] as const;
 type Kind = (typeof KINDS)[number];
 /** Names that the service gives. All others may be a merchant's own words, and another one's too. */
@@ -175,6 +175,8 @@ const PLACES: Record<string, Attack> = {
     id: own.subaccountId[0],
     last: 2,
   })),
+  'Subaccount.statement(filter.reference)': (other, own) =>
+    other.entryRefId.map((reference) => ({ id: own.subaccountId[0], filter: { reference } })),
   'Subaccount.statement(after)': withOwn('statement', 'after', (own) => ({ id: own.subaccountId[0] })),
   'Subaccount.statement(before)': withOwn('statement', 'before', (own) => ({
     id: own.subaccountId[0],
@@ -641,7 +643,7 @@ const LISTED = `{
   payouts(first: 10) { edges { cursor node { id withdrawalId code } } }
   products(first: 10) { edges { cursor node { id productId } } }
   subaccounts(first: 10) { edges { cursor node { id subaccountId
-    statement { edges { cursor } }
+    statement { edges { cursor node { refId } } }
     payouts(first: 10) { edges { cursor node { id withdrawalId code payoutId } } } } } }
   webhookDeliveries(first: 10) { edges { cursor node { id webhookId } } }
 }`;
@@ -779,6 +781,9 @@ async function idsOf(
     subaccounts: first(edges('subaccounts')),
     webhookDeliveries: first(edges('webhookDeliveries')),
     statement: first(subaccount.statement.edges),
+    entryRefId: (subaccount.statement.edges as { node: { refId: string } }[])
+      .map(({ node }) => node.refId)
+      .filter((refId) => refId.startsWith('rep_')),
     subaccountPayouts: first(subaccount.payouts.edges),
   };
   return { ids, tokens };

@@ -32,6 +32,7 @@ import {
   insertProducts,
   listProducts,
 } from '../../server/src/products/store.ts';
+import type { StatementFilter } from '../../server/src/subaccounts/model.ts';
 import {
   countPayoutsOfEach,
   countPayouts as countPayoutsOfOne,
@@ -40,8 +41,10 @@ import {
 } from '../../server/src/subaccounts/payout-store.ts';
 import {
   countEntries,
+  countFilteredEntries,
   listEntries,
   listEntriesOfEach,
+  listFilteredEntries,
 } from '../../server/src/subaccounts/statement-store.ts';
 import { countSubaccounts, listSubaccounts } from '../../server/src/subaccounts/store.ts';
 import {
@@ -454,7 +457,9 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
     from generate_series(0, ${rows}) place;
   insert into statement_entry (account_id, environment, subaccount_id, kind, ref_id, amount_cents, balance_after_cents,
       created_at)
-    select '${accountId}', 'live', '${SUBACCOUNT}', 'transfer_in', place::text, 1, place, now()
+    select '${accountId}', 'live', '${SUBACCOUNT}', case when place < ${rare} then 'split_in' else 'transfer_in' end,
+      place::text, case when place = 7 then 7 else 1 end, place,
+      timestamptz '2026-01-01' + place * interval '1 minute'
     from generate_series(1, ${rows}) place;
   insert into subaccount_payout (id, account_id, environment, subaccount_id, version, payout_id, status,
       under_verification, withdrawal_id, turbo_code, amount_cents, fee_cents, agreed_fee_cents, pix_key, created_at,
@@ -580,6 +585,15 @@ describeOnDatabase('A page', (open) => {
     'of a period long ago and a rare status': { status: ['failed'], period: longAgo },
   };
   const page = { end: 'first' as const, limit: 51 };
+  const statementFilters: Record<string, StatementFilter> = {
+    'of a rare kind': { kind: ['split_in'] },
+    'of a common kind and a rare one': { kind: ['transfer_in', 'split_in'] },
+    'of a period long ago': created,
+    'of a period long ago and a rare kind': { ...created, kind: ['split_in'] },
+    'of a reference': { reference: '7' },
+    'of a rare amount': { amountCents: 7 },
+    'of a common amount': { amountCents: 1 },
+  };
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
     ...Object.fromEntries(
       Object.entries({ ...payoutFiltersOf(rows), ...payoutDetails }).flatMap(
@@ -656,6 +670,20 @@ describeOnDatabase('A page', (open) => {
     'of a statement, the last before a place in the middle': (db, of) =>
       listEntriesOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51, before: middle }], 'last'),
     'of a statement, its total': (db, of) => countEntries(db, of, SUBACCOUNT),
+    ...Object.fromEntries(
+      Object.entries(statementFilters).flatMap(([name, filter]): [string, Ask][] => [
+        [`of a statement ${name}`, (db, of) => listFilteredEntries(db, of, SUBACCOUNT, filter, page)],
+        [
+          `of a statement ${name}, the last before a place in the middle`,
+          (db, of) =>
+            listFilteredEntries(db, of, SUBACCOUNT, filter, { end: 'last', limit: 51, before: middle }),
+        ],
+      ]),
+    ),
+    'of a statement of a rare kind, its total': (db, of) =>
+      countFilteredEntries(db, of, SUBACCOUNT, { kind: ['split_in'] }),
+    'of a statement of a reference, its total': (db, of) =>
+      countFilteredEntries(db, of, SUBACCOUNT, { reference: '7' }),
     'of a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, { limit: 51, offset: 0 }),
     'of a subaccount’s payouts, its total': (db, of) => countPayoutsOfOne(db, of, SUBACCOUNT),
     'of a subaccount’s payouts of a rare status': (db, of) =>

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
+import { isInputObjectType } from 'graphql';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { schema } from '../../server/src/graphql/schema.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { type Bad, badInput, type Field } from '../support/bad-input.ts';
+import { FILTERS } from '../support/filter-input.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { createRestClient, type RestClient } from '../support/rest.ts';
 import { scale } from '../support/scale.ts';
@@ -63,6 +66,16 @@ test(`bad input of any kind is refused by its name and changes nothing (${CASES}
 });
 
 describe('good input', () => {
+  test('Each member of a filter has a row', () => {
+    const filters = Object.values(schema.getTypeMap())
+      .filter(isInputObjectType)
+      .filter(({ name }) => name.endsWith('Filter') && name !== 'CustomerFilter');
+    const rows = Object.entries(FILTERS).map(([name, { fields }]) => [name, Object.keys(fields).sort()]);
+    expect(rows.sort()).toEqual(
+      filters.map((type) => [type.name, Object.keys(type.getFields()).sort()]).sort(),
+    );
+  });
+
   test('Every operation accepts the valid input that each bad case differs from', async () => {
     for (const operation of operations) {
       const { refusal } = await operation.send(valuesOf(operation, '', { why: '', value: undefined }));
@@ -537,6 +550,15 @@ function graphql(ids: Ids): Operation[] {
       'subscriptionId',
     ),
     lookup('query ($productId: String!) { product(productId: $productId) { id } }', 'product', 'productId'),
+    ...Object.entries(FILTERS).map(([type, { list, fields }]): Operation => {
+      const selected = `${list}(first: 1, filter: $filter) { nodes { id } }`;
+      const one = `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`;
+      const document = `query ($filter: ${type}) { ${list === 'statement' ? one : selected} }`;
+      return {
+        ...{ name: `${list} by filter`, fields },
+        send: (filter) => asked(live, document, { filter }, null),
+      };
+    }),
     ...[
       'payouts',
       'subaccounts',

@@ -132,6 +132,23 @@ describe('subaccounts', () => {
       pageInfo: { hasNextPage: false },
       edges: [{ node: { kind: 'TRANSFER_IN', amountCents: 10_000 } }],
     });
+    const FILTERED = `query ($id: String!, $filter: StatementFilter) { subaccount(subaccountId: $id) {
+      statement(last: 1, filter: $filter) { totalCount nodes { id refId } } } }`;
+    const filtered = async (filter: object) =>
+      (await app.live.request(FILTERED, { id: subaccountId, filter })).subaccount.statement;
+    const out = await filtered({ kind: ['PAYOUT'], amountCents: 4_000 });
+    expect(out).toMatchObject({ totalCount: 1, nodes: [{ refId: payoutId }] });
+    expect(await filtered({ reference: payoutId })).toEqual(out);
+    expect(await filtered({})).toMatchObject({
+      totalCount: 2,
+      nodes: [{ refId: expect.stringMatching(/^rep_/) }],
+    });
+    expect(await filtered({ createdBefore: '2020-01-01T00:00:00Z' })).toEqual({ totalCount: 0, nodes: [] });
+    // An entry has an id, and is no node.
+    const { body } = await app.live.send('query ($id: ID!) { node(id: $id) { id } }', {
+      id: out.nodes[0].id,
+    });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path: 'id' }] });
   });
 
   test('subaccounts are listed newest first, page by page', async () => {

@@ -6,6 +6,12 @@ import {
   UnavailableError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
+import {
+  entryIdOf,
+  matchesFilter,
+  type StatementEntry,
+  type StatementFilter,
+} from '../../server/src/subaccounts/model.ts';
 import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
 import { expectBothWays } from '../support/both-ways.ts';
 import { fund } from '../support/funds.ts';
@@ -17,6 +23,7 @@ import { expectStatementsHold, MARKUP } from '../support/subaccounts.ts';
 const CALLERS = scale('CALLERS');
 
 const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 export const KEY = 'bia@cliente.example';
 export const MASKED = 'b***@cliente.example';
 export const DENIED = 'negado@psa.example';
@@ -485,6 +492,49 @@ export function describePort(startMerchant: StartPortFixture): void {
         payouts_in_transit: 10_000,
       });
       expect(await merchant.subaccounts.find(merchant.tenant, id)).toMatchObject({ balanceCents: 0 });
+    });
+
+    test('a statement is filtered by kind, date, reference and amount, and read from either end', async () => {
+      const merchant = await start();
+      const { subaccounts, tenant } = merchant;
+      const id = await openSubaccount(merchant, 50_000);
+      for (const pixKey of [KEY, REFUSED, KEY]) {
+        await merchant.pass(MINUTE);
+        await request(merchant, id, { pixKey });
+      }
+      await merchant.pass(MINUTE);
+      const { items: all } = await subaccounts.statementPage(tenant, id, { limit: 100, offset: 0 });
+      const reversal = all.find(({ kind }) => kind === 'payout_reversal')!;
+      const filters: StatementFilter[] = [
+        { kind: ['payout'] },
+        { kind: ['transfer_in', 'payout_reversal'] },
+        { kind: ['split_in'] },
+        { kind: [] },
+        { createdAfter: reversal.createdAt },
+        { createdBefore: reversal.createdAt },
+        { createdAfter: all.at(-1)!.createdAt, createdBefore: all[0]!.createdAt, kind: ['payout'] },
+        { reference: reversal.refId },
+        { reference: reversal.refId, kind: ['payout'] },
+        { amountCents: reversal.amountCents },
+        { amountCents: 50_000, kind: ['transfer_in'], reference: all.at(-1)!.refId },
+        { amountCents: 0 },
+      ];
+      const nameOf = ({ kind, refId }: StatementEntry) => `${kind} ${refId}`;
+      for (const filter of filters) {
+        const wanted = all.filter((entry) => matchesFilter(entry, filter)).map(nameOf);
+        expect(await subaccounts.countStatement(tenant, id, filter)).toBe(wanted.length);
+        const range = { end: 'first', limit: 100 } as const;
+        const { items } = await subaccounts.statement(tenant, id, range, filter);
+        expect(items.map(({ item }) => nameOf(item))).toEqual(wanted);
+        if (wanted.length > 1)
+          await expectBothWays(
+            (part) => subaccounts.statement(tenant, id, part, filter),
+            ({ item }) => nameOf(item),
+            wanted,
+          );
+      }
+      expect(all.length).toBeGreaterThan(4);
+      expect(new Set(all.map(entryIdOf)).size).toBe(all.length);
     });
 
     test('payouts are listed newest first, by status too', async () => {

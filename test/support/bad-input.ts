@@ -10,6 +10,14 @@ export type Field =
   | { kind: 'url'; valid: string }
   | { kind: 'key'; valid: string }
   | { kind: 'choice'; valid: string }
+  | { kind: 'choices'; valid: readonly string[] }
+  | { kind: 'instant'; valid: string }
+  /** An amount that is looked for, which may be 0. */
+  | { kind: 'amount'; valid: number }
+  /** A name that is looked for, of printable characters without a space. */
+  | { kind: 'reference'; valid: string }
+  /** A customer that is looked for, by one of its two names. */
+  | { kind: 'customer'; valid: object }
   | { kind: 'destination'; valid: string }
   | { kind: 'flag'; valid: boolean }
   | { kind: 'object'; valid: object }
@@ -42,12 +50,12 @@ const text = fc.oneof(
   bad('a wrong type', ...NO_TEXTS),
 );
 
-const number = fc.oneof(
+const amount = fc.oneof(
   bad('negative', -1, -0.01, Number.MIN_SAFE_INTEGER),
-  bad('zero', 0),
   bad('above the safe integers', 2 ** 53, 2 ** 63, 1e300),
   bad('a wrong type', '100', 'abc', '', true, [], [100], {}, { $gt: 0 }),
 );
+const number = fc.oneof({ weight: 3, arbitrary: amount }, { weight: 1, arbitrary: bad('zero', 0) });
 
 /** Generates input that the field must refuse. */
 export function badInput(field: Field, required: boolean): fc.Arbitrary<Bad> {
@@ -114,6 +122,49 @@ function badValues(field: Field): fc.Arbitrary<Bad> {
       return fc.oneof(
         text,
         bad('none of them', 'no_method', 'UNKNOWN', 'unknown', '__proto__', 'constructor'),
+      );
+    case 'choices':
+      return bad(
+        'none of them',
+        'no_such',
+        ['no_such'],
+        ['UNKNOWN'],
+        'unknown',
+        [null],
+        [[]],
+        0,
+        true,
+        {},
+        NUL,
+      );
+    case 'instant':
+      return bad(
+        'no instant',
+        '',
+        'ontem',
+        '2026',
+        '2026-01-01',
+        '2026-13-01T00:00:00Z',
+        0,
+        true,
+        [],
+        {},
+        ...NUL,
+      );
+    case 'amount':
+      return fc.oneof(amount, bad('a fraction of a cent', 0.5, 1.001));
+    case 'reference':
+      return fc.oneof(
+        text,
+        bad('too long by one', 'x'.repeat(129)),
+        bad('a character that no name has', 'a b', 'ç', '\t', 'a\u007f', '\u202ea'),
+      );
+    case 'customer':
+      return bad(
+        'not one of its names',
+        ...['x', 7, true, [], {}, { email: null }, { email: 'a@b.example', externalId: '1' }, { other: 'a' }],
+        ...[...NUL, ...LONE_SURROGATES, '', 'x'.repeat(255)].map((email) => ({ email })),
+        ...[...NUL, ...LONE_SURROGATES, '', 'x'.repeat(201), 7].map((externalId) => ({ externalId })),
       );
     case 'content':
       return fc.oneof(

@@ -79,11 +79,12 @@ export async function countFiltered(
   list: CountedList,
   conditions: ListConditions,
   { kind, status }: { kind?: readonly string[] | undefined; status?: readonly string[] | undefined },
+  own: readonly RawBuilder<boolean>[] = [],
 ): Promise<number> {
   const { oneOf, periods, where } = conditions;
   const [[instant, period], ...others] = periods as readonly [[string, Period], ...[string, Period][]];
   const count = (part: readonly RawBuilder<boolean>[]) => {
-    const all = [...part, ...valuesOf(oneOf), ...where];
+    const all = [...own, ...part, ...valuesOf(oneOf), ...where];
     return raw<number>`(select count(*) from ${raw.table(list)} where account_id = ${tenant.accountId}
       and environment = ${tenant.environment}${raw.join(
         all.map((each) => raw` and ${each}`),
@@ -91,8 +92,8 @@ export async function countFiltered(
       )})`;
   };
   const filter = { list, kind, status };
-  // The counters of card payments know no instants.
-  const isUncounted = list === 'card_payment' && isOfPeriod(period);
+  // These counters know no instants.
+  const isUncounted = (list === 'card_payment' || list === 'statement_entry') && isOfPeriod(period);
   if (isUncounted || where.length > 0 || others.some(([, each]) => isOfPeriod(each))) {
     const counted = count(periods.flatMap(([each, part]) => inPeriod(each, part)));
     const { rows } = await raw<{ count: number }>`select ${counted} as count`.execute(sql);

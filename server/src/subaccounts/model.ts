@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import { type Cents, cents } from '../kernel/money.ts';
 import { pixKeyText } from '../kernel/pix-key.ts';
@@ -52,9 +53,35 @@ export interface StatementEntry {
   createdAt: Date;
 }
 
+/** The name of an entry among all of an account. Several subaccounts have an entry of one split charge. */
+export function entryIdOf({ kind, refId, subaccountId, createdAt }: StatementEntry): string {
+  // Behind a kind that is not known may be several.
+  const form = kind === 'unknown' ? `${kind}@${createdAt.getTime()}` : kind;
+  return `${form} ${refId} ${subaccountId.toLowerCase()}`;
+}
+
 export interface StoredStatementEntry extends StatementEntry {
   kind: StatementEntryKind;
   balanceAfterCents: Cents;
+}
+
+/** A filter of a statement. Dates are half-open: from one, before the other. */
+export interface StatementFilter extends Pick<DetailFilter, 'reference' | 'amountCents'> {
+  kind?: readonly StatementEntryKind[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** Whether an entry matches a filter. The reference is its `refId`, and the amount is without its sign. */
+export function matchesFilter(entry: StatementEntry, filter: StatementFilter): boolean {
+  const { kind, createdAfter, createdBefore, reference, amountCents } = filter;
+  return (
+    (kind === undefined || kind.some((each) => each === entry.kind)) &&
+    (createdAfter === undefined || entry.createdAt >= createdAfter) &&
+    (createdBefore === undefined || entry.createdAt < createdBefore) &&
+    (reference === undefined || entry.refId === reference) &&
+    (amountCents === undefined || Math.abs(entry.amountCents) === amountCents)
+  );
 }
 
 /** A subaccount with nothing known but its id. */
@@ -225,9 +252,14 @@ export interface SubaccountService<
   list(tenant: Tenant, range: ListRange): Promise<PlacedRange<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
   count(tenant: Tenant): Promise<number>;
-  statement(tenant: Tenant, subaccountId: string, range: ListRange): Promise<PlacedRange<E>>;
+  statement(
+    tenant: Tenant,
+    subaccountId: string,
+    range: ListRange,
+    filter?: StatementFilter,
+  ): Promise<PlacedRange<E>>;
   statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
-  countStatement(tenant: Tenant, subaccountId: string): Promise<number>;
+  countStatement(tenant: Tenant, subaccountId: string, filter?: StatementFilter): Promise<number>;
   /**
    * Finds a payout of a subaccount by any of the five forms of 2.2; null where there is none, or the form is another. A
    * payout whose outcome is unknown is processing.

@@ -31,7 +31,14 @@ import {
   selectByReference,
   selectPayouts,
 } from './payout-store.ts';
-import { countEntries, countEntriesOfEach, listEntries, listEntriesOfEach } from './statement-store.ts';
+import {
+  countEntries,
+  countEntriesOfEach,
+  countFilteredEntries,
+  listEntries,
+  listEntriesOfEach,
+  listFilteredEntries,
+} from './statement-store.ts';
 import {
   countSubaccounts,
   listSubaccounts,
@@ -158,8 +165,12 @@ export function createSubaccountService({
     },
     count: (tenant) => countSubaccounts(sql, tenant),
 
-    statement: (tenant, subaccountId, range) =>
-      toRange(range, ({ end, ...page }) => entryPages({ tenant, subaccountId, ...page }, { end })),
+    statement: (tenant, subaccountId, range, filter) =>
+      toRange(range, ({ end, ...page }) =>
+        filter
+          ? listFilteredEntries(sql, tenant, subaccountId, filter, { end, ...page })
+          : entryPages({ tenant, subaccountId, ...page }, { end }),
+      ),
     async statementPage(tenant, id, window) {
       const [rows, total] = await Promise.all([
         listEntries(sql, tenant, id, window),
@@ -167,7 +178,10 @@ export function createSubaccountService({
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
-    countStatement: (tenant, subaccountId) => entryCounts({ tenant, subaccountId }),
+    countStatement: (tenant, subaccountId, filter) =>
+      filter
+        ? countFilteredEntries(sql, tenant, subaccountId, filter)
+        : entryCounts({ tenant, subaccountId }),
 
     async findPayout(tenant, subaccountId, reference) {
       return (await findPayoutWithVersion(tenant, subaccountId, reference))?.payout ?? null;

@@ -1,10 +1,11 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { StoredStatementEntry } from './model.ts';
+import { STATEMENT_ENTRY_KINDS, type StatementFilter, type StoredStatementEntry } from './model.ts';
 import {
   countEachList,
   groupByList,
@@ -105,6 +106,48 @@ export async function listEntriesOfEach(
 /** Counts the entries of each of several subaccounts in one statement. */
 export function countEntriesOfEach(sql: Sql, pages: readonly SubaccountList[]): Promise<number[]> {
   return countEachList(sql, pages, { list: 'statement_entry' });
+}
+
+/** The start of all statements: a list with a filter is in the order of its instants, by which each kind has an index. */
+const START = new Date(0);
+
+function conditionsOf({ kind, createdAfter, createdBefore, reference, amountCents }: StatementFilter) {
+  return {
+    oneOf: { kind: { asked: kind ?? STATEMENT_ENTRY_KINDS, all: STATEMENT_ENTRY_KINDS } },
+    periods: [['created_at', { from: createdAfter ?? START, before: createdBefore }]],
+    where: [
+      ...(reference === undefined ? [] : [raw<boolean>`ref_id = ${reference}`]),
+      ...(amountCents === undefined ? [] : [raw<boolean>`abs(amount_cents) = ${amountCents}`]),
+    ],
+  } satisfies ListConditions;
+}
+
+/** Lists the entries of a subaccount that match a filter, in the order of their instants. */
+export async function listFilteredEntries(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  filter: StatementFilter,
+  range: ListRange,
+): Promise<{ place: number; item: StoredStatementEntry }[]> {
+  if (!isId(subaccountId)) return [];
+  const rows = await selectFiltered<Selectable<Tables['statement_entry']>>(
+    ...([sql, tenant, 'statement_entry', conditionsOf(filter), range] as const),
+    [raw<boolean>`subaccount_id = ${subaccountId}`],
+  );
+  return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+export async function countFilteredEntries(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  filter: StatementFilter,
+): Promise<number> {
+  if (!isId(subaccountId)) return 0;
+  return countFiltered(sql, tenant, 'statement_entry', conditionsOf(filter), filter, [
+    raw<boolean>`subaccount_id = ${subaccountId}`,
+  ]);
 }
 
 export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {

@@ -2,7 +2,7 @@ import { assertMay, seesSubaccount } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
-import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
+import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -11,7 +11,16 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { createSubaccountInput, type StatementEntry, type Subaccount, transferInput } from './model.ts';
+import { detailsOf } from '../kernel/list-filter.ts';
+import {
+  createSubaccountInput,
+  entryIdOf,
+  type StatementEntry,
+  type StatementEntryKind,
+  type StatementFilter,
+  type Subaccount,
+  transferInput,
+} from './model.ts';
 import { anySubaccountId } from './names.ts';
 
 export const UNKNOWN = {
@@ -38,6 +47,11 @@ export const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
 
 const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
   fields: (t) => ({
+    id: t.globalID({
+      description:
+        'The same in every answer, and no other entry’s. Not a Node: entries are read in their statement.',
+      resolve: (entry) => ({ type: 'StatementEntry', id: entryIdOf(entry) }),
+    }),
     kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
     refId: t.exposeString('refId', {
       description:
@@ -51,6 +65,31 @@ const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').im
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 });
+
+const StatementFilterInput = builder.inputType('StatementFilter', {
+  description: 'Entries that fulfil all that is given. The list is then in the order of createdAt.',
+  fields: (t) => ({
+    kind: t.field({ type: [StatementEntryKindEnum], description: 'Of any of these kinds.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Made then or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Made before then.' }),
+    reference: t.string({ description: 'With this refId.' }),
+    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount, in or out.' }),
+  }),
+});
+
+function statementFilterOf(
+  given: typeof StatementFilterInput.$inferInput | null | undefined,
+): StatementFilter | undefined {
+  if (!given) return undefined;
+  const { kind, createdAfter, createdBefore, ...details } = given;
+  const filter = {
+    ...detailsOf(details),
+    ...(kind && { kind: kind.map((each) => knownValue<StatementEntryKind>(each, 'filter.kind')) }),
+    ...(createdAfter && { createdAfter }),
+    ...(createdBefore && { createdBefore }),
+  };
+  return Object.keys(filter).length === 0 ? undefined : filter;
+}
 
 const StatementEntryConnection = builder.connectionObject(
   {
@@ -103,15 +142,16 @@ builder.node(SubaccountRef, {
     statement: t.field({
       type: StatementEntryConnection,
       description: `Newest first. ${BOTH_WAYS}`,
-      args: connectionArguments(t.arg),
+      args: { ...connectionArguments(t.arg), filter: t.arg({ type: StatementFilterInput }) },
       resolve: async ({ id }, args, context) => {
         const caller = callerOf(context);
         assertMay(caller, 'subaccounts.read');
+        const filter = statementFilterOf(args.filter);
         const { subaccounts } = context.services;
         return readConnection(context.listCursors(`statement:${id}`), args, {
-          list: (range) => subaccounts.statement(caller.tenant, id, range),
+          list: (range) => subaccounts.statement(caller.tenant, id, range, filter),
           node: ({ item }) => item,
-          total: () => subaccounts.countStatement(caller.tenant, id),
+          total: () => subaccounts.countStatement(caller.tenant, id, filter),
         });
       },
     }),

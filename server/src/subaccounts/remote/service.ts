@@ -14,7 +14,9 @@ import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-l
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import {
+  matchesFilter,
   type StatementEntry,
+  type StatementFilter,
   type Subaccount,
   type SubaccountPayoutService,
   type SubaccountService,
@@ -186,9 +188,11 @@ export function createRemoteSubaccounts(
       },
       count: (tenant) => withUpstreamErrors(subaccountList.count({ tenant, requester }, {})),
 
-      async statement(tenant, subaccountId, range) {
+      async statement(tenant, subaccountId, range, filter) {
         if (!isSubaccountId(subaccountId)) return { items: [], more: false };
-        return withUpstreamErrors(statements.list({ tenant, requester, subaccountId }, range));
+        return withUpstreamErrors(
+          statements.list({ tenant, requester, subaccountId }, { ...range, ...scanOf(filter) }),
+        );
       },
       async statementPage(tenant, subaccountId, window) {
         if (!isSubaccountId(subaccountId)) return { items: [], total: 0 };
@@ -196,15 +200,25 @@ export function createRemoteSubaccounts(
           await withUpstreamErrors(statementPage({ tenant, requester, subaccountId }, window)),
         );
       },
-      async countStatement(tenant, subaccountId) {
+      async countStatement(tenant, subaccountId, filter) {
         return isSubaccountId(subaccountId)
-          ? withUpstreamErrors(statements.count({ tenant, requester, subaccountId }, {}))
+          ? withUpstreamErrors(statements.count({ tenant, requester, subaccountId }, scanOf(filter)))
           : 0;
       },
     };
   }
 
   return { ...payouts, serviceFor, requests: { ...payouts.requests, ...transfers.kinds } };
+}
+
+/** A scan of a statement, which ends at the first entry that is older than the filter asks for. */
+function scanOf(filter: StatementFilter | undefined) {
+  if (!filter) return {};
+  const { createdAfter } = filter;
+  return {
+    wants: (entry: StatementEntry) => matchesFilter(entry, filter),
+    ...(createdAfter && { isBeyond: (entry: StatementEntry) => entry.createdAt < createdAfter }),
+  };
 }
 
 function toOffsetPage<Item>({ items, total }: OffsetPage<Item>): { items: Item[]; total: number } {

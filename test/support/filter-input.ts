@@ -1,0 +1,48 @@
+import type { Field } from './bad-input.ts';
+
+type Filter = Record<string, { field: Field }>;
+
+const instants = (...names: string[]): Filter =>
+  Object.fromEntries(
+    names.map((name) => [name, { field: { kind: 'instant', valid: '2026-01-01T00:00:00Z' } }]),
+  );
+const choices = (valid: string): { field: Field } => ({ field: { kind: 'choices', valid: [valid] } });
+
+const REFERENCE = {
+  reference: { field: { kind: 'reference', valid: 'SAQ-1042' } },
+  amountCents: { field: { kind: 'amount', valid: 4_990 } },
+} satisfies Filter;
+const DETAILS = {
+  ...REFERENCE,
+  externalId: { field: { kind: 'printable', valid: 'pedido 1042', max: 100 } },
+} satisfies Filter;
+const PAID: Filter = {
+  ...DETAILS,
+  ...instants('createdAfter', 'createdBefore', 'paidAfter', 'paidBefore', 'refundedAfter', 'refundedBefore'),
+};
+const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '42' } } } } satisfies Filter;
+
+/** The filters of the lists, by the name of their type: each member, from which bad input for it is derived. */
+export const FILTERS: Readonly<Record<string, { list: string; fields: Filter }>> = {
+  PayoutFilter: {
+    list: 'payouts',
+    fields: {
+      ...DETAILS,
+      ...instants('requestedAfter', 'requestedBefore', 'processedAfter', 'processedBefore'),
+      ...{ status: choices('COMPLETED'), method: choices('PIX') },
+    },
+  },
+  CardPaymentFilter: { list: 'cardPayments', fields: { ...PAID, ...CUSTOMER } },
+  PaymentFilter: {
+    list: 'payments',
+    fields: { ...PAID, ...CUSTOMER, ...{ status: choices('PAID'), method: choices('PIX') } },
+  },
+  ChargeFilter: {
+    list: 'charges',
+    fields: { ...PAID, status: choices('PAID'), split: { field: { kind: 'flag', valid: false } } },
+  },
+  StatementFilter: {
+    list: 'statement',
+    fields: { ...REFERENCE, ...instants('createdAfter', 'createdBefore'), kind: choices('PAYOUT') },
+  },
+};
