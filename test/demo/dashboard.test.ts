@@ -69,6 +69,36 @@ describe('a real account', () => {
   });
 });
 
+describe('the gallery’s token', () => {
+  test('a token of the gallery takes every method of the account, for a day', async () => {
+    const { status, body } = await post('/demo/gallery/token', { amountCents: 4_990, description: 'Caneca' });
+    expect([status, body]).toEqual([201, { token: expect.stringMatching(/^ps_checkout_/) }]);
+    const { viewer } = await app.client(body.token).request('{ viewer { checkoutMethods } }');
+    expect(viewer).toEqual({ checkoutMethods: ['CARD', 'PIX'] });
+    app.clock.advance(86_400_000);
+    const { errors } = (await app.client(body.token).send('{ viewer { checkoutMethods } }')).body;
+    expect(errors?.[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+
+  test.each([
+    [{ amountCents: 79, description: 'x' }, 'amountCents'],
+    [{ amountCents: 4_990.5, description: 'x' }, 'amountCents'],
+    [{ amountCents: 4_990, description: 'x'.repeat(201) }, 'description'],
+    [{ description: 'x' }, 'amountCents'],
+    [{ amountCents: 4_990, description: 'x', successUrl: 'https://evil.example' }, 'body'],
+  ])('the input %j is refused at %s', async (input, path) => {
+    const { status, body } = await post('/demo/gallery/token', input);
+    expect([status, body.fields[0].path]).toEqual([400, path]);
+  });
+
+  test('no other site has a token of the gallery minted', async () => {
+    const foreign = { origin: 'https://evil.example' };
+    const input = { amountCents: 4_990, description: 'x' };
+    expect((await post('/demo/gallery/token', input, foreign)).status).toBe(403);
+    expect((await fetch(`${app.url}/demo/gallery/token`)).status).toBe(404);
+  });
+});
+
 describe('the dashboard’s token', () => {
   test('the dashboard’s token is minted for the demo’s own page alone, and no GET request writes', async () => {
     const tokens = async () => (await app.database.sql.selectFrom('token').select('id').execute()).length;

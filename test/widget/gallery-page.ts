@@ -14,6 +14,8 @@ export interface View {
   idioma?: (typeof LANGUAGES)[number];
   direcao?: 'ltr' | 'rtl';
   largura?: 'estreita' | 'celular' | 'larga';
+  metodos?: 'pix card' | 'card pix' | 'pix' | 'card';
+  modo?: 'auto' | 'popup' | 'tab' | 'redirect';
 }
 
 /** Serves the demo's built pages with the headers of the real server. */

@@ -99,7 +99,68 @@ describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
 it('every theme shows every state under the page’s strict policy', async () => {
   const { page, problems } = gallery;
   expect(problems).toEqual([]);
-  expect(await page.locator('psa-checkout').count()).toBe(4 * 39);
+  expect(await page.locator('#gallery psa-checkout').count()).toBe(4 * 39);
+});
+
+it('the gallery writes the HTML and the CSS of what is chosen', async () => {
+  const { page, show } = gallery;
+  await show({
+    tema: 'noturno',
+    idioma: 'en',
+    direcao: 'rtl',
+    largura: 'larga',
+    metodos: 'card pix',
+    modo: 'tab',
+  });
+  await page.getByLabel('Valor em reais').fill('1.234,50');
+  expect(await page.getByLabel('HTML', { exact: true }).inputValue()).toBe(
+    `<script type="module" src="${server.url}/widget/psa-checkout.js"></script>
+<psa-checkout
+  endpoint="${server.url}/graphql"
+  token="ps_checkout_…"
+  methods="card pix"
+  mode="tab"
+  locale="en"
+  dir="rtl"
+>Pay R$1,234.50</psa-checkout>`,
+  );
+  expect(await page.locator('#preview psa-checkout [part=button]').allInnerTexts()).toEqual([
+    'Pay by card',
+    'PIX',
+  ]);
+  const styles = page.getByLabel('CSS', { exact: true });
+  const noturno = await styles.inputValue();
+  expect(noturno).toContain('max-inline-size: 40rem;');
+  expect(noturno).toContain('--psa-focus-ring-color: light-dark(#5f8a00, #c8f560);');
+  expect(noturno).toContain('\npsa-checkout::part(timer) {');
+  expect(noturno).not.toMatch(/theme-|summary|background/);
+  await show({
+    tema: 'padrao',
+    idioma: 'pt-BR',
+    direcao: 'ltr',
+    largura: 'celular',
+    metodos: 'card',
+    modo: 'auto',
+  });
+  expect(await styles.inputValue()).toBe('psa-checkout {\n  max-inline-size: 21.5rem;\n}');
+  await page.getByLabel('Valor em reais').fill('189,00');
+});
+
+it('the gallery says where no token can be created, and where an amount is none', async () => {
+  const { page, problems } = gallery;
+  const amount = page.getByLabel('Valor em reais');
+  await amount.fill('muito');
+  await page.keyboard.press('Enter');
+  await page.getByText('Escreva o valor em reais').waitFor();
+  expect(await amount.getAttribute('aria-invalid')).toBe('true');
+  await amount.fill('189,00');
+  expect(await amount.getAttribute('aria-invalid')).toBeNull();
+  await page.route('**/demo/gallery/token', (route) =>
+    route.fulfill({ status: 404, json: { error: 'Not found' } }),
+  );
+  await page.getByRole('button', { name: 'Criar o token' }).click();
+  await page.getByText('A conta desta página é real').waitFor();
+  expect(problems.splice(0)).toEqual([expect.stringContaining('404')]);
 });
 
 it.each([
@@ -115,12 +176,22 @@ it.each([
 
 it('the address of the gallery restores its view', async () => {
   const { page, show } = gallery;
-  await show({ tema: 'custodia', idioma: 'es', direcao: 'rtl', largura: 'estreita' });
+  await show({
+    tema: 'custodia',
+    idioma: 'es',
+    direcao: 'rtl',
+    largura: 'estreita',
+    metodos: 'pix',
+    modo: 'popup',
+  });
   const { search } = new URL(page.url());
   const again = await openGallery(browser, server.url, Object.fromEntries(new URLSearchParams(search)));
   expect(new URL(again.page.url()).search).toBe(search);
   expect(await again.page.locator('.theme:visible').getAttribute('id')).toBe('custodia');
   expect(await again.page.locator('#gallery').getAttribute('dir')).toBe('rtl');
+  expect(await again.page.getByLabel('HTML', { exact: true }).inputValue()).toContain(
+    'methods="pix"\n  mode="popup"',
+  );
   await again.page.context().close();
 });
 

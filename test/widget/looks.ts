@@ -10,7 +10,7 @@ export const REFERENCES = fileURLToPath(new URL('./looks/', import.meta.url));
 
 export interface Sheet {
   name: string;
-  view: Required<View>;
+  view: Required<Omit<View, 'metodos' | 'modo'>>;
   scheme: (typeof SCHEMES)[number];
   forced?: boolean;
 }

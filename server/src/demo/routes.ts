@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import type { AccessService } from '../access/model.ts';
-import type { CheckoutMethod } from '../card-payments/model.ts';
-import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
+import { type CheckoutMethod, cardAmount } from '../card-payments/model.ts';
+import {
+  type CheckoutTokenService,
+  type CreateCheckoutTokenInput,
+  createCheckoutTokenInput,
+} from '../card-payments/tokens/model.ts';
 import { filesRoute } from '../http/files.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
@@ -16,6 +21,11 @@ import { createDashboardRoutes, type DashboardOperations } from './dashboard.ts'
  */
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = DAY_MS;
+
+const galleryTokenInput = z.strictObject({
+  amountCents: cardAmount,
+  description: createCheckoutTokenInput.shape.description,
+});
 
 interface Product {
   sku: string;
@@ -56,7 +66,7 @@ export function createDemoRoutes({
   clock: Clock;
   publicUrl: string;
 }): Route[] {
-  const { guard } = createSameOrigin(publicUrl);
+  const { guard, action } = createSameOrigin(publicUrl);
   const loadConfig = cachedForDay(clock, async () => {
     const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
     return {
@@ -69,27 +79,32 @@ export function createDemoRoutes({
     };
   });
 
+  /** Mints a reusable token with all methods that the account takes. */
+  async function mint(input: CreateCheckoutTokenInput): Promise<string> {
+    const reusable = { ...input, reusable: true };
+    const { token } = await checkoutTokens
+      .create(tenant, null, { ...reusable, methods: [...methods] })
+      .catch((error: unknown) => {
+        if (!(error instanceof UnavailableError)) throw error;
+        // The account takes no PIX.
+        return checkoutTokens.create(tenant, null, reusable);
+      });
+    return token;
+  }
+
   async function mintTokens({ name, priceCents }: Product) {
-    const mint = async (urls: { successUrl?: string; cancelUrl?: string }) => {
-      const input = {
-        amount: { fixedCents: priceCents },
-        description: name,
-        reusable: true,
-        expiresInSeconds: TOKEN_SECONDS,
-        ...urls,
-      };
-      const { token } = await checkoutTokens
-        .create(tenant, null, { ...input, methods: [...methods] })
-        .catch((error: unknown) => {
-          if (!(error instanceof UnavailableError)) throw error;
-          // The account takes no PIX.
-          return checkoutTokens.create(tenant, null, input);
-        });
-      return token;
+    const input = {
+      amount: { fixedCents: priceCents },
+      description: name,
+      expiresInSeconds: TOKEN_SECONDS,
     };
     return {
-      popup: await mint({}),
-      redirect: await mint({ successUrl: `${publicUrl}/demo/thank-you`, cancelUrl: `${publicUrl}/demo/` }),
+      popup: await mint(input),
+      redirect: await mint({
+        ...input,
+        successUrl: `${publicUrl}/demo/thank-you`,
+        cancelUrl: `${publicUrl}/demo/`,
+      }),
     };
   }
 
@@ -110,6 +125,15 @@ export function createDemoRoutes({
       sendJson(response, 200, await loadConfig(), { 'cache-control': 'no-store' });
     },
   };
+  // A token is a row: only a page of this server has one minted, and of a simulated account alone.
+  const galleryToken = action(/^\/demo\/gallery\/token$/, galleryTokenInput, async (input) => {
+    const { amountCents: fixedCents, description } = input;
+    const expiresInSeconds = DAY_MS / 1_000;
+    return {
+      status: 201,
+      body: { token: await mint({ amount: { fixedCents }, description, expiresInSeconds }) },
+    };
+  });
   // Earlier versions wrote this address into payments and checkout tokens, which outlive an update.
   const formerThankYou: Route = {
     methods: ['GET', 'HEAD'],
@@ -124,6 +148,7 @@ export function createDemoRoutes({
   return [
     homeRedirect,
     config,
+    ...(operations ? [galleryToken] : []),
     formerThankYou,
     ...createDashboardRoutes({ tenant, access, operations, clock, publicUrl }),
     shop,

@@ -1,5 +1,6 @@
 import '../../src/define.ts';
 import type { PsaCheckout } from '../../src/psa-checkout.ts';
+import { drawSnippet, openBuilder, type Settings } from './builder.ts';
 import { assignScript, device, ENDPOINT } from './fake-server.ts';
 import { type GalleryState, STATES } from './states.ts';
 
@@ -10,7 +11,7 @@ const THEMES: Record<string, [title: string, summary: string]> = {
   custodia: ['Custódia', 'Um banco: azul-marinho, serifa e linhas retas.'],
 };
 
-const form = document.querySelector('form');
+const form = document.querySelector<HTMLFormElement>('form.controls');
 const gallery = document.querySelector<HTMLElement>('#gallery');
 const elements: PsaCheckout[] = [];
 
@@ -18,6 +19,7 @@ void openGallery();
 
 async function openGallery(): Promise<void> {
   restoreView();
+  openBuilder(settings, label);
   form?.addEventListener('change', applyView);
   // The links lead to no payment page.
   gallery?.addEventListener('click', (event) => {
@@ -147,6 +149,7 @@ function applyView(): void {
     gallery.dataset.width = chosen('largura');
     gallery.dir = chosen('direcao');
   }
+  drawSnippet();
   for (const checkout of elements) {
     checkout.locale = chosen('idioma');
     checkout.replaceChildren(label());
@@ -173,13 +176,26 @@ function chosen(name: string): string {
   return String(new FormData(form ?? undefined).get(name));
 }
 
-function label(): string {
+function settings(): Settings {
+  return {
+    theme: chosen('tema'),
+    appearance: chosen('aparencia'),
+    language: chosen('idioma'),
+    direction: chosen('direcao'),
+    width: chosen('largura'),
+    methods: chosen('metodos'),
+    mode: chosen('modo'),
+  };
+}
+
+/** The text of a button in the chosen language. */
+function label(amountCents = 18_900): string {
   const verb = { en: 'Pay', es: 'Pagar' }[chosen('idioma')] ?? 'Pagar';
   const amount = new Intl.NumberFormat(chosen('idioma'), {
     style: 'currency',
     currency: 'BRL',
     currencyDisplay: 'narrowSymbol',
-  }).format(189);
+  }).format(amountCents / 100);
   return `${verb} ${amount}`;
 }
 
