@@ -44,6 +44,10 @@ export const PARTS = {
     about: 'what a server holds in memory over minutes',
     run: ['test/bench/run.mjs', 'soak', '--minutes', '4'],
   },
+  'http-clients': {
+    about: 'the HTTP clients of other languages, with what Debian packages of them',
+    run: ['test/live/run.mjs', 'http', '--save'],
+  },
   gates: {
     about: 'every gate, known holes of dependencies among them',
     run: ['server/scripts/check.mjs', 'gates'],

@@ -42,6 +42,11 @@ export const GENERATED = [
     from: 'the environment variables in server/src/variables.ts',
     make: () => printVariables(file),
   })),
+  {
+    file: 'server/docs/clients.md',
+    from: 'the table in test/clients',
+    make: () => runNode('test/clients/print.mjs', [], { quiet: true }),
+  },
   ...['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'].map((document) => ({
     file: `widget/${document}`,
     from: 'the recipes in test/widget/recipes, and the built widget',

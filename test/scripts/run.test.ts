@@ -58,6 +58,8 @@ function prepareHouse(): void {
     'widget/node_modules/gql.tada/bin/cli.js',
     "require('node:fs').writeFileSync(process.argv.at(-1), 'types')",
   );
+  house.write('test/clients/print.mjs', "process.stdout.write('clients')");
+  house.write('server/docs/clients.md', 'clients');
   house.write('widget/scripts/docs.mjs', "process.stdout.write('document')");
   for (const document of ['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'])
     house.write(`widget/${document}`, 'document');

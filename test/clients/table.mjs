@@ -1,0 +1,167 @@
+// The clients of server/docs/clients.md: which feature is tried with which client, by which test.
+
+/**
+ * @typedef {object} Evidence
+ * @property {string} file relative to test/
+ * @property {string} title as it stands in the file
+ *
+ * @typedef {object} Client
+ * @property {string} name
+ * @property {string} [npm] the package whose version is the tests'
+ * @property {boolean} [found] whether its version is the one that the last saved run has found
+ * @property {string[]} [lacks] the features of its table that are not tried with it, or that it has not
+ *
+ * @typedef {object} Table
+ * @property {string} title
+ * @property {string} about
+ * @property {Record<string, Evidence | ((client: string) => Evidence)>} features
+ * @property {Client[]} clients
+ */
+
+/** @param {string} file @returns {(title: string) => Evidence} */
+const inFile = (file) => (title) => ({ file, title });
+
+const engines = inFile('engines/buying.test.ts');
+const frameworks = inFile('widget/recipes.browser-test.tsx');
+const documents = inFile('graphql/persisted-documents.test.ts');
+const live = inFile('live/resume.test.ts');
+
+const RECIPE = inFile('live/recipes.test.ts')(
+  'the recipe for %s shows each payment once, over a cut and a new token',
+);
+const RESUMED = live(
+  'each client misses nothing and gets nothing twice, over cuts, outages and the end of its token',
+);
+
+/** The programs of the HTTP clients. */
+const HTTP = /** @type {const} */ ({
+  curl: 'client.sh',
+  'Python http.client': 'client.py',
+  'Ruby Net::HTTP': 'client.rb',
+  'PHP curl': 'client.php',
+  'Go net/http': 'client.go',
+  'Java HttpClient': 'client.java',
+  'Apache HttpClient': 'recorded.ts',
+});
+/** @param {string} feature @returns {(client: string) => Evidence} */
+const called = (feature) => (client) => {
+  const program = HTTP[/** @type {keyof typeof HTTP} */ (client)];
+  // The relay in front of the server counts the connections of a program.
+  const isCounted = feature === 'keep-alive' && program !== 'recorded.ts';
+  return { file: `clients/http/${isCounted ? 'kit.ts' : program}`, title: feature };
+};
+
+/** @type {Table[]} */
+export const TABLES = [
+  {
+    title: 'Live status',
+    about:
+      'Subscriptions that miss nothing and get nothing twice, over cuts, outages and the end of a token. EventSource sends no\ncredential: a server of the page adds it.',
+    features: {
+      'none missed, none doubled': (client) =>
+        client === 'EventSource'
+          ? inFile('live/event-source.test.ts')(
+              'an EventSource comes back where it was, whatever ends its connection',
+            )
+          : RESUMED,
+      recipe: RECIPE,
+    },
+    clients: [
+      { name: 'graphql-ws', npm: 'graphql-ws' },
+      { name: 'graphql-sse', npm: 'graphql-sse', lacks: ['recipe'] },
+      { name: 'Apollo Client', npm: '@apollo/client' },
+      { name: 'urql', npm: '@urql/core' },
+      { name: 'Relay', npm: 'relay-runtime' },
+      { name: 'EventSource', lacks: ['recipe'] },
+      { name: 'no library' },
+    ],
+  },
+  {
+    title: 'GraphQL over HTTP',
+    about: 'Queries and mutations over `POST` and `GET`, and documents by their hash.',
+    features: {
+      'audits of the specification': inFile('graphql/http.test.ts')(
+        'The server passes this audit of GraphQL over HTTP: %s',
+      ),
+      'persisted queries': documents('Apollo Client registers a query once, by GET: %s'),
+    },
+    clients: [
+      { name: 'graphql-http', npm: 'graphql-http', lacks: ['persisted queries'] },
+      { name: 'Apollo Client', npm: '@apollo/client', lacks: ['audits of the specification'] },
+    ],
+  },
+  {
+    title: 'Browsers',
+    about: 'A purchase with `<psa-checkout>`, as a person makes it.',
+    features: {
+      PIX: engines('by PIX is paid, followed by %s, and found again after a reload'),
+      'card, own window': engines('by card in a window of its own (%s) is paid'),
+      'card, same window': engines('by card in the same window is canceled, resumed and paid'),
+      declined: engines('by card that ends declined can be tried again'),
+      expired: engines('by PIX that expires can be tried again'),
+      refunded: engines('by card that is refunded says so'),
+      'paid after the way back': engines('that is paid after the way back to the button reaches the page'),
+    },
+    clients: ['Chromium', 'Firefox', 'WebKit'].map((name) => ({ name, found: true })),
+  },
+  {
+    title: 'Frameworks',
+    about: 'The recipes of [`<psa-checkout>`](../../widget/docs/recipes.md), on the built package.',
+    features: {
+      'pays once': (client) =>
+        frameworks(
+          client === 'React'
+            ? 'the recipe for React 19 pays once, mounted twice by strict mode'
+            : `the recipe for ${{ Vue: 'Vue 3', Svelte: 'Svelte 5' }[client] ?? client} pays once`,
+        ),
+    },
+    clients: [
+      { name: 'React', npm: 'react' },
+      { name: 'Vue', npm: 'vue' },
+      { name: 'Svelte', npm: 'svelte' },
+      { name: 'Angular', npm: '@angular/core' },
+    ],
+  },
+  {
+    title: 'HTTP',
+    about:
+      'The HTTP clients of other languages, each with one call of a kind: `npm run conformance -- http`. Java’s\nasks to change to HTTP/2, and Apache’s to TLS, which a server may ignore. Apache’s requests are recorded ones.',
+    features: Object.fromEntries(
+      ['query', 'mutation', 'rest get', 'rest post', 'gzip', 'keep-alive', 'webhook'].map((each) => [
+        each,
+        called(each),
+      ]),
+    ),
+    clients: Object.keys(HTTP).map((name) => ({
+      ...{ name, found: true },
+      ...(name === 'Apache HttpClient' && { lacks: ['mutation', 'rest post', 'webhook'] }),
+    })),
+  },
+  {
+    title: 'Webhooks',
+    about: 'The signature of a webhook; those of other languages are in the table above.',
+    features: {
+      accepts: (client) =>
+        client === 'standardwebhooks'
+          ? inFile('webhooks/signing.test.ts')(
+              'A standard verifier accepts a signature with every secret that the server makes',
+            )
+          : inFile('live/server.test.ts')(
+              'reads a webhook from a Request, from Node, and from a body that was read',
+            ),
+      refuses: (client) =>
+        client === 'standardwebhooks'
+          ? inFile('webhooks/signing.test.ts')('A standard verifier refuses a body with any changed byte')
+          : inFile('live/server.test.ts')('refuses %s'),
+    },
+    clients: [{ name: 'standardwebhooks', npm: 'standardwebhooks' }, { name: '@psa/checkout/server' }],
+  },
+];
+
+/** The cells of a row: of each feature its evidence, or null. @param {Table} table @param {Client} client */
+export function cellsOf({ features }, { name, lacks = [] }) {
+  return Object.entries(features).map(([feature, evidence]) => {
+    if (lacks.includes(feature)) return null;
+    return typeof evidence === 'function' ? evidence(name) : evidence;
+  });
+}
