@@ -1,5 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import '../../widget/src/define.ts';
+import '../../widget/src/payouts/define.ts';
+import type { PsaPayouts } from '../../widget/src/payouts/psa-payouts.ts';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { checkout, eachOnAFreshPage, failure, part, place, url } from './component.ts';
 import { waitFor } from './patience.ts';
@@ -28,7 +30,7 @@ async function refused(element: PsaCheckout, code: string): Promise<void> {
   expect(part(element, 'hint')?.textContent).toMatch(/Fale com a loja|Algo falhou|Não conseguimos/);
 }
 
-it.each(['ps_live_', 'ps_test_'])(
+it.each(['ps_live_', 'ps_test_', '\tps_live_', 'Bearer ps_test_', '\n ps_live_'])(
   'a secret key that begins with %s is sent nowhere and explained',
   async (prefix) => {
     const console = listen();
@@ -40,7 +42,7 @@ it.each(['ps_live_', 'ps_test_'])(
     await element.retry();
     expect(element.token).toBeUndefined();
     await element.updateComplete;
-    expect(JSON.stringify(requests.mock.calls)).not.toContain(prefix);
+    expect(JSON.stringify(requests.mock.calls)).not.toContain('456789abcdef');
     expect(JSON.stringify(sessionStorage)).not.toContain('456789abcdef');
     if (prefix === 'ps_live_') expect(await console.times('secret API key')).toBe(1);
     // Both prefixes are one mistake of this page, and the missing token is no second one.
@@ -119,4 +121,112 @@ it('an error that the page has not made is not explained', async () => {
   await explained;
   vi.useRealTimers();
   expect(console.all()).toEqual([]);
+});
+
+// ── <psa-payouts> ───────────────────────────────────────────────────────────────────────────────
+
+const SECRET = ' ps_live_0123456789abcdef';
+
+async function placePayouts(properties: Partial<PsaPayouts>): Promise<PsaPayouts> {
+  const element = document.createElement('psa-payouts');
+  onTestFinished(() => element.remove());
+  Object.assign(element, { endpoint: `${url}/graphql`, ...properties });
+  document.body.append(element);
+  await element.updateComplete;
+  return element;
+}
+
+it('a secret key in the token of <psa-payouts> is sent nowhere and explained once', async () => {
+  const console = listen();
+  const requests = vi.spyOn(window, 'fetch');
+  const element = await placePayouts({ token: SECRET });
+  expect([element.token, element.phase]).toEqual([undefined, 'idle']);
+  element.token = SECRET;
+  element.retry();
+  await element.updateComplete;
+  expect([element.token, element.phase]).toEqual([undefined, 'idle']);
+  expect(requests).not.toHaveBeenCalled();
+  expect(await console.times('<psa-payouts>: its token is a secret API key')).toBe(1);
+});
+
+it('a secret key that the page gives <psa-payouts> later is sent nowhere', async () => {
+  listen();
+  const refusal = { errors: [{ message: 'expired', extensions: { code: 'UNAUTHENTICATED' } }] };
+  const requests = vi.spyOn(window, 'fetch').mockImplementation(async () => Response.json(refusal));
+  const renewed = await placePayouts({ renewToken: async () => SECRET });
+  await waitFor(() => expect(renewed.phase).toBe('error'));
+  expect([renewed.token, renewed.error?.code]).toEqual([undefined, 'network']);
+  expect(JSON.stringify(requests.mock.calls)).not.toMatch(/authorization/i);
+
+  const expired = await placePayouts({ token: 'ps_dash_1', renewToken: async () => SECRET });
+  await waitFor(() => expect(expired.phase).toBe('error'));
+  const replaced = await placePayouts({});
+  replaced.addEventListener('psa-token-expired', () => {
+    replaced.token = SECRET;
+  });
+  replaced.token = 'ps_dash_2';
+  await waitFor(() => expect([replaced.token, replaced.phase]).toEqual([undefined, 'idle']));
+  const sent = JSON.stringify(requests.mock.calls);
+  expect([sent.includes('ps_dash_1'), sent.includes('ps_dash_2'), sent.includes('456789abcdef')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+it('what <psa-payouts> lacks is explained once, and not while the page may still set it', async () => {
+  const console = listen();
+  vi.spyOn(window, 'fetch').mockImplementation(() => new Promise(() => undefined));
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const late = await placePayouts({});
+  await placePayouts({ renewToken: () => new Promise(() => undefined) });
+  await placePayouts({ endpoint: undefined, token: 'ps_dash_1' });
+  (await placePayouts({})).remove();
+  vi.advanceTimersByTime(2_999);
+  late.token = 'ps_dash_1';
+  await late.updateComplete;
+  vi.advanceTimersByTime(1);
+  vi.useRealTimers();
+  expect(await console.times('<psa-payouts>: it has no endpoint')).toBe(1);
+  expect(console.all()).toHaveLength(1);
+
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  for (let element = 0; element < 2; element += 1) await placePayouts({});
+  vi.advanceTimersByTime(3_000);
+  vi.useRealTimers();
+  expect(await console.times('<psa-payouts>: it has no token')).toBe(1);
+});
+
+it.each([
+  [
+    'an address that is no GraphQL endpoint',
+    async () => new Response('<!doctype html>', { status: 404 }),
+    'is not a GraphQL endpoint: it answered with HTTP 404',
+  ],
+  [
+    'a token of another origin',
+    async () =>
+      Response.json({
+        errors: [{ message: 'This token may not be used on this page', extensions: { code: 'FORBIDDEN' } }],
+      }),
+    'allowedOrigins',
+  ],
+  [
+    'a server that does not let the page read its answers',
+    async (_: unknown, init?: RequestInit) => {
+      if (init?.mode === 'no-cors') return Response.error();
+      throw new TypeError('Failed to fetch');
+    },
+    '(CORS)',
+  ],
+])('%s is explained once to the page of <psa-payouts>', async (_, answer, text) => {
+  const console = listen();
+  vi.spyOn(window, 'fetch').mockImplementation(answer);
+  for (let element = 0; element < 2; element += 1) {
+    const { shadowRoot } = await placePayouts({ endpoint: 'https://shop.example/', token: 'ps_dash_1' });
+    await waitFor(() => expect(shadowRoot?.querySelector('[part=error]')).not.toBeNull());
+  }
+  expect(await console.times(text)).toBe(1);
+  expect(console.all()).toEqual([[expect.stringMatching(/^<psa-payouts>: /), expect.anything()]]);
 });

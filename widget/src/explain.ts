@@ -6,10 +6,12 @@ import type { CheckoutError } from './checkout-state.ts';
 interface Embedded extends Element {
   endpoint?: string | undefined;
   token?: string | undefined;
+  /** Where the page has one, it gives the token later. */
+  renewToken?: unknown;
 }
 
-/** A secret key in the page, or an error of the element. */
-export type Problem = 'secret' | CheckoutError;
+/** A secret key in the page, something that is missing after a while, or an error of the element. */
+export type Problem = 'secret' | 'missing' | CheckoutError;
 
 /** The time in which a browser reports what a page's policy has refused. */
 const REPORT_MS = 1_000;
@@ -46,9 +48,11 @@ function findMistake(
       fix: 'Revoke the key now. Create a token with it on your server, and give the page that token alone.',
     };
   }
+  const lacks = withSecret.has(element) ? undefined : missing(element);
+  if (problem === 'missing') return element.isConnected ? lacks : undefined;
   const endpoint = element.endpoint ?? '';
   const { code, message } = problem;
-  if (code === 'not_configured') return withSecret.has(element) ? undefined : missing(element);
+  if (code === 'not_configured') return lacks;
   if (code === 'unauthorized' && message.includes('may not be used on this page'))
     return {
       cause: `the allowedOrigins of its token do not have the origin of this page, ${location.origin}.`,
@@ -62,8 +66,8 @@ function findMistake(
   return code === 'network' ? findBlocked(endpoint) : undefined;
 }
 
-/** Names what the element needs for a click and does not have. */
-function missing({ endpoint, token }: Embedded): Mistake | undefined {
+/** Names what the element needs and does not have. */
+function missing({ endpoint, token, renewToken }: Embedded): Mistake | undefined {
   if (!endpoint)
     return {
       cause: 'it has no endpoint.',
@@ -74,7 +78,7 @@ function missing({ endpoint, token }: Embedded): Mistake | undefined {
       cause: `its endpoint “${endpoint}” is not an address.`,
       fix: 'Set it to one, such as /graphql.',
     };
-  if (!token)
+  if (!(token || renewToken))
     return {
       cause: 'it has no token.',
       fix: 'Create a token on your server, and set the attribute token to it.',

@@ -6,6 +6,11 @@ export function explain(element: Element, problem: Problem): void {
   import('./explain.ts').then((chunk) => chunk.explain(element, problem)).catch(() => undefined);
 }
 
+/** Explains what keeps an element idle, if it still is after three seconds, in which the page may set what is missing. */
+export function explainIfIdle(element: Element & { readonly phase: string }): void {
+  setTimeout(() => element.phase === 'idle' && explain(element, 'missing'), 3_000);
+}
+
 /** Tells whether a token is an API key, which no page may have. */
 export function hasSecret({
   token,

@@ -194,37 +194,17 @@ export async function request<T>(options: DocumentOptions): Promise<T> {
 /** Codes that a retry cannot resolve. Without `protocol`: an unreadable answer may be a proxy's page, gone at the next try. */
 const FINAL: readonly CheckoutErrorCode[] = ['invalid_input', 'not_configured', 'unauthorized'];
 
-/** The element's code by the server's error code, HTTP status or close code of a socket. */
-const CODES: Record<string, CheckoutErrorCode> = {
-  UNAUTHENTICATED: 'unauthorized',
-  FORBIDDEN: 'unauthorized',
-  PERMISSION_DENIED: 'unauthorized',
-  401: 'unauthorized',
-  403: 'unauthorized',
-  4401: 'unauthorized',
-  4403: 'unauthorized',
-  RATE_LIMITED: 'rate_limited',
-  429: 'rate_limited',
-  4429: 'rate_limited',
-  BAD_USER_INPUT: 'invalid_input',
-  VALIDATION: 'invalid_input',
-  IDEMPOTENCY_CONFLICT: 'conflict',
-  CHECKOUT_TOKEN_USED: 'conflict',
-  NOT_FOUND: 'not_configured',
-  CARD_PAYMENTS_NOT_CONFIGURED: 'not_configured',
-  PAYMENTS_NOT_CONFIGURED: 'not_configured',
-  NOT_OFFERED: 'not_configured',
-  NOT_IN_SANDBOX: 'not_configured',
-  ONLY_IN_SANDBOX: 'not_configured',
-  LIMIT_REACHED: 'not_configured',
-  INTERNAL_SERVER_ERROR: 'server',
-  UNAVAILABLE: 'server',
-  UPSTREAM_UNAVAILABLE: 'server',
-};
+/** The element's codes by the server's error code, HTTP status or close code of a socket; the first that matches holds. */
+const CODES: readonly [RegExp, CheckoutErrorCode][] = [
+  [/^(UNAUTHENTICATED|FORBIDDEN|PERMISSION_DENIED|4?40[13])$/, 'unauthorized'],
+  [/^(RATE_LIMITED|4?429)$/, 'rate_limited'],
+  [/^(BAD_USER_INPUT|VALIDATION)$/, 'invalid_input'],
+  [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED)$/, 'conflict'],
+  [/^(NOT_(FOUND|OFFERED|IN_SANDBOX)|\w+_NOT_CONFIGURED|ONLY_IN_SANDBOX|LIMIT_REACHED)$/, 'not_configured'],
+  [/^(5|INTERNAL_SERVER_ERROR$|(UPSTREAM_)?UNAVAILABLE$)/, 'server'],
+  [/^(4|GRAPHQL)/, 'protocol'],
+];
 
-/** Maps a code by CODES; other statuses and close codes by their first digit. */
 function toCheckoutErrorCode(code: string): CheckoutErrorCode {
-  if (CODES[code]) return CODES[code];
-  if (code.startsWith('5')) return 'server';
-  return code.startsWith('4') || code.startsWith('GRAPHQL') ? 'protocol' : 'unknown';
+  return CODES.find(([codes]) => codes.test(code))?.[1] ?? 'unknown';
 }

@@ -1,6 +1,6 @@
 import type { Texts } from './locales/texts.ts';
 import type { PayoutSort } from './payout-list.ts';
-import type { PayoutsHost } from './payouts-controller.ts';
+import type { PayoutsHost } from './payouts-host.ts';
 
 /** The attributes of `<psa-payouts>` for typed markup; the last two are properties without an attribute. */
 export interface PsaPayoutsAttributes {

@@ -1,7 +1,7 @@
 import type { PsaCheckoutEventMap } from '../events.ts';
 import type { Payout, PayoutStatus } from './operations.ts';
 import type { PayoutSort } from './payout-list.ts';
-import type { PayoutsPhase } from './payouts-controller.ts';
+import type { PayoutsPhase } from './payouts-host.ts';
 
 /** The events of `<psa-payouts>`. All bubble and are composed. */
 export interface PsaPayoutsEventMap {

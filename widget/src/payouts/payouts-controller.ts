@@ -1,8 +1,9 @@
-import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { ReactiveController } from 'lit';
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
 import { follow } from '../follow/follow.ts';
 import { pause } from '../follow/pause.ts';
 import type { Transport } from '../follow/transport.ts';
+import { explain, explainIfIdle, hasSecret } from '../mistakes.ts';
 import { request } from '../request.ts';
 import {
   PAYOUT_UPDATES,
@@ -15,22 +16,8 @@ import {
   START,
 } from './operations.ts';
 import { createPayoutList, firstPage, type PayoutView } from './payout-list.ts';
+import type { PayoutsHost, PayoutsPhase } from './payouts-host.ts';
 import { TokenRenewal } from './token-renewal.ts';
-
-export type PayoutsPhase = 'idle' | 'loading' | 'ready' | 'error';
-
-export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
-  endpoint?: string | undefined;
-  token?: string | undefined;
-  transport: 'auto' | Transport;
-  pageSize: number;
-  readonly view: PayoutView;
-  /** Returns a new token when the old one has expired. */
-  renewToken?: (() => Promise<string> | string) | undefined;
-  /** Whether the shown rows must keep their order. */
-  readonly freezeOrder: boolean;
-  onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void;
-}
 
 type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payout[]; others: Payout[] };
 
@@ -102,13 +89,14 @@ export class PayoutsController implements ReactiveController {
   resume(): void {
     this.#running?.abort();
     const { isConnected, token, renewToken } = this.#host;
-    if (!this.#endpoint || !(token || renewToken)) {
+    if (!this.#endpoint || !(token || renewToken) || hasSecret(this.#host)) {
       // The rows must not stay visible after the token was removed.
       this.#loading?.abort();
       this.#cursor = undefined;
       this.list = createPayoutList();
       this.#setConnection('idle');
       this.#setPhase('idle');
+      explainIfIdle(this.#host);
     } else if (isConnected) {
       this.#running = new AbortController();
       if (this.phase !== 'ready') this.#setPhase('loading');
@@ -195,7 +183,7 @@ export class PayoutsController implements ReactiveController {
         try {
           if (await this.#tokens.renew(this.#host.token)) return;
         } catch (thrown) {
-          error = { code: 'network', message: String(thrown), retryable: true };
+          error = thrown as CheckoutError;
         }
         if (signal.aborted) return;
       }
@@ -365,6 +353,8 @@ export class PayoutsController implements ReactiveController {
     if (error) {
       const { code, message, retryable } = error;
       this.emit('psa-error', { code, message, retryable });
+      // Once for a row of failures: the explanation may ask the server.
+      if (phase !== previous) explain(this.#host, error);
     }
   }
 

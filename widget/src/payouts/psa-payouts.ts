@@ -2,6 +2,7 @@ import { html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS }
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
 import type { Transport } from '../follow/transport.ts';
 import { resolveLocale } from '../locale.ts';
+import { explain, hasSecret } from '../mistakes.ts';
 import { Announcer } from './announcer.ts';
 import { columns, filters, news, readView } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
@@ -11,7 +12,8 @@ import { narrowStyles } from './narrow.styles.ts';
 import type { Payout, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
 import { PayoutTexts } from './payout-texts.ts';
-import { PayoutsController, type PayoutsHost, type PayoutsPhase } from './payouts-controller.ts';
+import { PayoutsController } from './payouts-controller.ts';
+import type { PayoutsHost, PayoutsPhase } from './payouts-host.ts';
 import { styles } from './psa-payouts.styles.ts';
 import { RowWindow } from './row-window.ts';
 
@@ -215,6 +217,10 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
+    if (hasSecret(this)) {
+      this.token = undefined;
+      explain(this, 'secret');
+    }
     if (changed.has('sort') || changed.has('statuses')) {
       this.view = readView(this.statuses, this.sort);
       this.sort = this.view.sort;

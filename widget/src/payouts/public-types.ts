@@ -12,7 +12,7 @@ export type { PsaPayoutsEventMap } from './events.ts';
 export type { PayoutMethod } from './methods.ts';
 export type { Payout, PayoutStatus } from './operations.ts';
 export type { PayoutSort } from './payout-list.ts';
-export type { PayoutsPhase } from './payouts-controller.ts';
+export type { PayoutsPhase } from './payouts-host.ts';
 
 /** The element's texts. */
 export type PayoutsLabels = Texts;

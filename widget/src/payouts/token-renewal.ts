@@ -1,6 +1,7 @@
 import type { CheckoutError } from '../checkout-state.ts';
+import { explain, hasSecret } from '../mistakes.ts';
 
-interface TokenHost {
+interface TokenHost extends Element {
   token?: string | undefined;
   renewToken?: (() => Promise<string> | string) | undefined;
 }
@@ -26,15 +27,11 @@ export class TokenRenewal {
   /** Asks the page for the first token; returns whether the element has one now. Throws a CheckoutError. */
   async obtain(): Promise<boolean> {
     const host = this.#host;
-    try {
-      host.token ||= await host.renewToken?.();
-    } catch (thrown) {
-      throw { code: 'network', message: String(thrown), retryable: true } satisfies CheckoutError;
-    }
+    host.token ||= await this.#ask();
     return Boolean(host.token);
   }
 
-  /** Renews a refused token; returns whether the element has another one now. Throws the errors of `renewToken`. */
+  /** Renews a refused token; returns whether the element has another one now. Throws a CheckoutError. */
   async renew(refused: string | undefined): Promise<boolean> {
     const host = this.#host;
     if (host.token === refused && refused !== this.#untested) {
@@ -46,7 +43,7 @@ export class TokenRenewal {
       }
       await this.#renewal?.done;
     }
-    if (host.token === refused) return false;
+    if (host.token === refused || hasSecret(host)) return false;
     this.#untested = host.token;
     return true;
   }
@@ -56,8 +53,21 @@ export class TokenRenewal {
     const { token } = host;
     this.#onExpired();
     if (host.token !== token || !host.renewToken) return;
-    const renewed = await host.renewToken();
+    const renewed = await this.#ask();
     // The page may have set another account's token meanwhile, or removed it.
     if (host.token === token) host.token = renewed;
+  }
+
+  /** Asks the page for a token. Throws a CheckoutError: of `renewToken`, or because of a secret key, which is sent nowhere. */
+  async #ask(): Promise<string | undefined> {
+    let message = 'a secret key';
+    try {
+      const token = await this.#host.renewToken?.();
+      if (!hasSecret({ token })) return token;
+      explain(this.#host, 'secret');
+    } catch (thrown) {
+      message = String(thrown);
+    }
+    throw { code: 'network', message, retryable: true } satisfies CheckoutError;
   }
 }

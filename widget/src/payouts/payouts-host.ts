@@ -1,0 +1,20 @@
+import type { ReactiveControllerHost } from 'lit';
+import type { Transport } from '../follow/transport.ts';
+import type { Payout } from './operations.ts';
+import type { PayoutView } from './payout-list.ts';
+
+export type PayoutsPhase = 'idle' | 'loading' | 'ready' | 'error';
+
+export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
+  endpoint?: string | undefined;
+  token?: string | undefined;
+  transport: 'auto' | Transport;
+  pageSize: number;
+  readonly phase: PayoutsPhase;
+  readonly view: PayoutView;
+  /** Returns a new token when the old one has expired. */
+  renewToken?: (() => Promise<string> | string) | undefined;
+  /** Whether the shown rows must keep their order. */
+  readonly freezeOrder: boolean;
+  onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void;
+}
