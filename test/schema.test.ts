@@ -4,12 +4,14 @@ import {
   buildSchema,
   type GraphQLArgument,
   type GraphQLNamedType,
+  type GraphQLScalarType,
   type GraphQLSchema,
   getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  isScalarType,
   isSpecifiedScalarType,
   isUnionType,
   lexicographicSortSchema,
@@ -19,6 +21,7 @@ import {
   validate,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { DESCRIPTION_OF } from '../server/src/graphql/member-descriptions.ts';
 import { schema } from '../server/src/graphql/schema.ts';
 import { CARD_PAYMENT, CARD_PAYMENT_UPDATES, START_CHECKOUT } from '../widget/src/operations.ts';
 
@@ -51,6 +54,41 @@ describe('the schema', () => {
     );
     expect(silent.map(([place]) => place)).toEqual([]);
   });
+});
+
+test('Everything is described, and every scalar names its specification', () => {
+  const silent = partsOf(schema).filter(
+    // The members of a union are types.
+    ({ description, signature }) => signature !== 'member' && !description?.trim(),
+  );
+  expect(silent.map(({ place }) => place)).toEqual([]);
+  const scalars = Object.values(schema.getTypeMap()).filter(
+    (type) => isScalarType(type) && !isSpecifiedScalarType(type),
+  );
+  expect(scalars.filter((type) => !(type as GraphQLScalarType).specifiedByURL)).toEqual([]);
+  expect(scalars.length).toBeGreaterThan(3);
+});
+
+test('A description says more than the name', () => {
+  const words = (text: string) => text.toLowerCase().match(/[a-zà-ÿ0-9_]+/g) ?? [];
+  const repeated = partsOf(schema).filter(({ place, description }) => {
+    const ofName = new Set(words(place.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').replaceAll('_', ' ')));
+    return (
+      description && words(description).every((word) => ofName.has(word) || /^(the|a|an|of)$/.test(word))
+    );
+  });
+  // Their names are the names on the wire, which they repeat as such.
+  expect(
+    repeated.map(({ place }) => place).filter((place) => !/^OptionalWebhookEvent\./.test(place)),
+  ).toEqual([]);
+});
+
+test('A shared description is of something that has none of its own', () => {
+  const described = new Map(
+    partsOf(schema).map(({ place, description }) => [place.replace('type ', ''), description]),
+  );
+  const unused = Object.entries(DESCRIPTION_OF).filter(([place, text]) => described.get(place) !== text);
+  expect(unused.map(([place]) => place)).toEqual([]);
 });
 
 test('A list is read from either end', () => {

@@ -6,6 +6,7 @@ import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import { PermissionError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Context } from './context.ts';
+import { DESCRIPTIONS } from './descriptions.ts';
 import { ROOT_FIELDS } from './root-fields.ts';
 
 /**
@@ -24,7 +25,7 @@ export const builder = new SchemaBuilder<{
     Url: { Input: string; Output: string };
   };
 }>({
-  plugins: [ErrorsPlugin, ROOT_FIELDS, ZodPlugin, RelayPlugin],
+  plugins: [ErrorsPlugin, ROOT_FIELDS, ZodPlugin, RelayPlugin, DESCRIPTIONS],
   defaultFieldNullability: false,
   errors: {
     directResult: true,

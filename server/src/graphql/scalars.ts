@@ -9,6 +9,7 @@ export interface ScalarExtensions {
 }
 
 builder.scalarType('Cents', {
+  specifiedByURL: 'https://datatracker.ietf.org/doc/html/rfc7493#section-2.2',
   description:
     'An amount of BRL in integer cents (R$ 1,00 is 100). A JSON number; a safe integer, so larger than Int. Never a fraction.',
   serialize: (value) => value,
@@ -31,6 +32,7 @@ builder.scalarType('Cents', {
 });
 
 builder.scalarType('DateTime', {
+  specifiedByURL: 'https://datatracker.ietf.org/doc/html/rfc3339',
   description: 'An instant, ISO 8601 in UTC with milliseconds.',
   serialize: isoText,
   extensions: {
@@ -46,6 +48,7 @@ builder.scalarType('DateTime', {
 });
 
 builder.scalarType('Decimal', {
+  specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
   description: 'An exact decimal number, as a string.',
   serialize: (value) => value,
   parseValue: (value) => {
@@ -56,6 +59,7 @@ builder.scalarType('Decimal', {
 });
 
 builder.scalarType('Url', {
+  specifiedByURL: 'https://url.spec.whatwg.org/',
   description: 'An absolute URL.',
   serialize: (value) => value,
   parseValue: (value) => {
