@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { newestVersion } from '../widget/scripts/released.mjs';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -98,6 +99,7 @@ describe('@psa/server', () => {
     for (const [path, type] of Object.entries({
       '/widget/psa-checkout.js': 'text/javascript',
       '/widget/psa-checkout.pix.js': 'text/javascript',
+      [`/widget/${newestVersion()}/psa-checkout.js`]: 'text/javascript',
       '/demo/': 'text/html',
       '/demo/config.json': 'application/json',
       '/demo/dashboard': 'text/html',

@@ -57,8 +57,10 @@ const PARTS = {
 export const RUNNABLE = /** @type {const} */ (['server', 'widget', 'pgdata']);
 
 function widgetSources() {
-  // No build reads a document, and some documents contain hashes of the built files.
-  const sources = filesUnder('widget').filter((file) => !file.endsWith('.md'));
+  // No build reads a document, or what was built before.
+  const sources = filesUnder('widget').filter(
+    (file) => !file.endsWith('.md') && !file.startsWith('widget/released/'),
+  );
   return [...sources, 'tsconfig.json', 'schema.graphql', 'pnpm-lock.yaml'];
 }
 

@@ -5,6 +5,7 @@ import { interfaces } from './interfaces.mjs';
 import { language } from './language.mjs';
 import { root, runNode, step } from './progress.mjs';
 import { generatedFiles } from './regenerate.mjs';
+import { releasedWidgets } from './released-widgets.mjs';
 
 /**
  * The checks that a change has to pass besides the tests.
@@ -18,6 +19,7 @@ export const gates = {
   'types without the DOM': () => types(['.']),
   'generated files': generatedFiles,
   interfaces,
+  'released widgets': releasedWidgets,
   language,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,
@@ -25,7 +27,7 @@ export const gates = {
 };
 
 /** The gates that `npm test` runs too; `npm run test:all` runs all of them. */
-export const FAST_GATES = ['format and lint', 'types', 'generated files', 'language'];
+export const FAST_GATES = ['format and lint', 'types', 'generated files', 'released widgets', 'language'];
 
 /** Runs these gates one after the other, also after one has failed. @param {string[]} names */
 export async function runGates(names) {

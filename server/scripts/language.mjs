@@ -31,7 +31,7 @@ const SEARCHED = ['.changeset', '.github', 'README.md', 'schema.graphql', 'serve
 /** Texts that must not change: released ones, generated ones, and the list of these words. */
 const EXEMPT = [
   /^server\/src\/db\/migrations\//,
-  /^server\/released\//,
+  /^(server|widget)\/released\//,
   /(^|\/)CHANGELOG\.md$/,
   /^pnpm-lock\.yaml$/,
   /^widget\/src\/graphql-env\.d\.ts$/,

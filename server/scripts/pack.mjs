@@ -27,7 +27,8 @@ if (isMain(import.meta.url)) {
   const [name, option] = process.argv.slice(2);
   if ((name !== 'widget' && name !== 'server') || (option && option !== '--clean'))
     fail('Usage: pack.mjs widget | server [--clean]');
-  clean();
+  // Another process may be packing the server.
+  if (name === 'server') clean();
   if (!option) {
     // The output of `npm pack --json` is read by programs.
     console.log = console.error;

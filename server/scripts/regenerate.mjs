@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureParts } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { fail, isMain, root, runNode, runTypeScript } from './progress.mjs';
 
@@ -34,7 +33,7 @@ export const GENERATED = [
   },
   {
     file: 'server/src/graphql/widget-documents.ts',
-    from: 'the operations in widget/src',
+    from: 'the operations in widget/src and widget/released',
     make: () => runTypeScript('server/scripts/print-widget-documents.ts'),
   },
   ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
@@ -49,11 +48,8 @@ export const GENERATED = [
   },
   ...['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'].map((document) => ({
     file: `widget/${document}`,
-    from: 'the recipes in test/widget/recipes, and the built widget',
-    make: async () => {
-      await ensureParts(['widget'], { quiet: true });
-      return runNode('widget/scripts/docs.mjs', [document], { quiet: true });
-    },
+    from: 'the recipes in test/widget/recipes, and widget/released',
+    make: () => runNode('widget/scripts/docs.mjs', [document], { quiet: true }),
   })),
 ];
 
@@ -69,7 +65,7 @@ export async function generatedFiles() {
   return { ok: output === '', output: `${output}To make it: npm run regenerate` };
 }
 
-async function regenerate() {
+export async function regenerate() {
   for (const { file, make } of GENERATED) {
     const { ok, output } = await make();
     if (!ok) {

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
 import { interfaces, writeBaseline } from './interfaces.mjs';
 import { fail, root, runNode, step } from './progress.mjs';
+import { regenerate } from './regenerate.mjs';
+import { releaseWidget } from './released-widgets.mjs';
 
 // Writes the files of a release: the versions and changelogs from the changesets, the interfaces that the next changes are
-// compared with, and the migrations that must not change from now on.
+// compared with, the bundles of the widget at the addresses of this version, and the migrations that must not change from now on.
 await ensureInstalled();
 if (!readdirSync(join(root, '.changeset')).some((file) => file.endsWith('.md')))
   fail('There is no changeset, and so nothing to release.');
@@ -19,6 +21,7 @@ const steps = [
     () => runNode('node_modules/@changesets/cli/bin.js', ['version'], { quiet: true }),
   ],
   ['server/released', writeBaseline],
+  ['widget/released', releaseWidget],
   [
     'test/db/released.json',
     () =>
@@ -29,3 +32,5 @@ for (const [name, work] of steps) {
   const { ok } = await step(name, work);
   if (!ok) process.exit(1);
 }
+// The documents name the newest version and its hashes.
+await regenerate();

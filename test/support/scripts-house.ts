@@ -37,6 +37,7 @@ export class ScriptsHouse implements Disposable {
     for (const path of [
       'server/bin',
       'server/scripts',
+      'widget/scripts/released.mjs',
       'test/run.mjs',
       'test/support/changes.mjs',
       'test/support/chromium.mjs',

@@ -32,6 +32,7 @@ const ONLY_IN_ALL = [
   'scripts/build.test.ts',
   'scripts/dependencies.test.ts',
   'scripts/interfaces.test.ts',
+  'scripts/released-widgets.test.ts',
   'scripts/run.test.ts',
   // The code caches and the sources' names of the bundle, with which main.test.ts and cli/main.test.ts start.
   'bundle.test.ts',
@@ -50,6 +51,8 @@ const ONLY_IN_ALL = [
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
   'e2e/facade.test.ts',
+  // Buys with each version of the widget that was ever released; http/released-widgets asks for their files.
+  'e2e/released-widgets.test.ts',
   // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
   'engines/buying.test.ts',
   // Recipes of documents, on the built package; live/server and live/resume show what they are made of.

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newestVersion } from '../../widget/scripts/released.mjs';
 import { launchOptions } from '../support/launch-options.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
@@ -22,7 +23,10 @@ beforeAll(async () => {
     body: page.replaceAll(ORIGIN, '{{url}}').replace('ps_checkout_…', ''),
   });
   server = await startFakeServer({
-    files: { '/widget/': { folder: here('../../widget/dist/standalone') } },
+    files: {
+      [`/widget/${newestVersion()}/`]: { folder: here(`../../widget/released/${newestVersion()}`) },
+      '/widget/': { folder: here('../../widget/dist/standalone') },
+    },
     pages: {
       '/plain': served(plain),
       '/hashed': served(hashed),

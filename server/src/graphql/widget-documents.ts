@@ -1,6 +1,6 @@
-// Made from the operations in widget/src; `npm run regenerate` writes it.
+// Made from the operations in widget/src and widget/released; `npm run regenerate` writes it.
 
-/** The documents of the widget of this version, which are trusted without a manifest. */
+/** The documents of the widget of this version and of the released ones, which are trusted without a manifest. */
 export const WIDGET_DOCUMENTS: readonly string[] = [
   'mutation StartCheckout($input:StartCheckoutInput!){startCheckout(input:$input){...on StartCheckoutSuccess{cardPayment{__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version orderCode checkoutUrl failureReason}paymentToken}...on UserError{message code}...on RateLimitError{retryAfterSeconds}}}',
   'mutation StartPixCheckout($input:StartCheckoutInput!){startPixCheckout(input:$input){...on StartPixCheckoutSuccess{payment{__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version paymentId pix{copyPaste qr{path size}}returnedCredits{amountCents returnedAt}}paymentToken}...on UserError{message code}...on RateLimitError{retryAfterSeconds}}}',
