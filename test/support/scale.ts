@@ -13,7 +13,7 @@ const SIZES = {
   /** Kills at each of these points. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
-  FAULTY_CALLS: [60, 1_500, 4_000, 10_000],
+  FAULTY_CALLS: [36, 1_500, 4_000, 10_000],
   /** Connections to PostgreSQL that are cut before a COMMIT arrives, and as many after it was done. */
   CUTS: [1, 20, 60, 300],
   /** Deaths of PGlite's worker around a COMMIT, which lose the connection to it. */
@@ -59,7 +59,7 @@ const SIZES = {
   /** Requests for each refusal, whose cost is measured as their median. */
   REFUSALS: [1, 1, 5, 20],
   /** Requests, no two of them alike. */
-  DISTINCT_REQUESTS: [600, 20_000, 100_000, 1_000_000],
+  DISTINCT_REQUESTS: [320, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
   DOCUMENTS: [100, 5_000, 20_000, 100_000],
   /** Random subscriptions, compared in the same way. */
