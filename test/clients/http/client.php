@@ -1,6 +1,8 @@
 <?php
 // PHP's curl, and its streams for one call: see main.ts.
 
+if (!function_exists('curl_init')) exit("PHP has no curl: install Debian’s php-curl.\n");
+
 $url = getenv('PSA_URL');
 $unique = getenv('PSA_UNIQUE');
 $headers = ['Authorization: Bearer ' . getenv('PSA_KEY'), 'Content-Type: application/json'];

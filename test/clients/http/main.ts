@@ -5,6 +5,8 @@ import { type Findings, tryClient } from './kit.ts';
 import { APACHE, playApache } from './recorded.ts';
 import { save } from './save.ts';
 
+const KNOWN = [...HTTP_CLIENTS.map(({ name }) => name), APACHE];
+
 const USAGE = `Usage: npm run conformance -- http [--endpoint http://localhost:4000 --key ps_test_…]
   --client NAME     only this client; may be repeated: ${HTTP_CLIENTS.map(({ name }) => name).join(', ')},
                     ${APACHE}
@@ -14,27 +16,37 @@ Makes one call of each kind with the HTTP clients of other languages, as Debian 
 a server of its own. The key is an unrestricted one of an account for tests: the payments stay, and nobody pays them.
 Nothing is installed: a client that is missing is named with its package, and fails the run.`;
 
-const { values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    endpoint: { type: 'string' },
-    key: { type: 'string' },
-    client: { type: 'string', multiple: true },
-    save: { type: 'boolean', default: false },
-  },
-});
-
-const { endpoint, key, client: chosen } = values;
-const known = [...HTTP_CLIENTS.map(({ name }) => name), APACHE];
-const isAddress =
-  endpoint === undefined || (URL.canParse(endpoint) && new URL(endpoint).protocol === 'http:');
-if (
-  !isAddress ||
-  (endpoint === undefined) !== (key === undefined) ||
-  chosen?.some((name) => !known.includes(name))
-) {
+const options = readOptions();
+if (!options) {
   console.error(USAGE);
   process.exit(2);
+}
+const { endpoint, key, clients, save: saves } = options;
+
+function readOptions() {
+  const values = parse();
+  if (!values) return null;
+  const { endpoint, key, client: clients, save } = values;
+  const isAddress = endpoint === undefined || /^http:/.test(endpoint);
+  const isWhole = (endpoint === undefined) === (key === undefined);
+  if (!isAddress || !isWhole || clients.some((name) => !KNOWN.includes(name))) return null;
+  return { endpoint, key, clients, save };
+}
+
+/** The options; null where one is unknown. */
+function parse() {
+  try {
+    return parseArgs({
+      options: {
+        endpoint: { type: 'string' },
+        key: { type: 'string' },
+        client: { type: 'string', multiple: true, default: KNOWN },
+        save: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch {
+    return null;
+  }
 }
 
 const OWN_KEY = 'ps_live_conformance0123456789';
@@ -48,12 +60,12 @@ const server = {
 const findings: Findings[] = [];
 const missing: string[] = [];
 try {
-  for (const each of HTTP_CLIENTS.filter(({ name }) => chosen?.includes(name) ?? true)) {
+  for (const each of HTTP_CLIENTS.filter(({ name }) => clients.includes(name))) {
     const packages = missingFor(each);
     if (packages.length === 0) findings.push(await tryClient(each, server));
     else missing.push(`${each.name} is not here: install Debian’s ${packages.join(' and ')}.`);
   }
-  if (chosen?.includes(APACHE) ?? true) findings.push(await playApache(server));
+  if (clients.includes(APACHE)) findings.push(await playApache(server));
 } finally {
   program?.child.kill('SIGTERM');
   await program?.exited;
@@ -66,5 +78,5 @@ for (const { client, version, passed, failed } of findings) {
   );
 }
 for (const line of missing) console.log(`✗ ${line}`);
-if (values.save) await save(findings);
+if (saves) await save(findings);
 process.exitCode = missing.length > 0 || findings.some(({ failed }) => failed.length > 0) ? 1 : 0;

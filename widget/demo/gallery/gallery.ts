@@ -74,8 +74,11 @@ function themeSection(theme: string): Element {
 /** Places an element of each matching state in every theme, and waits until all have reached their states. */
 async function placeAll(matches: (state: GalleryState) => boolean): Promise<void> {
   const arrivals: Promise<unknown>[] = [];
-  for (const state of STATES.filter(matches))
+  for (const state of STATES.filter(matches)) {
     for (const theme of Object.keys(THEMES)) arrivals.push(place(theme, state));
+    // The page stays usable meanwhile.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
   await Promise.all(arrivals);
 }
 
