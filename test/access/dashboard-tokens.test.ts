@@ -18,6 +18,15 @@ const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __type
 type Scopes = DashboardScope | readonly DashboardScope[] | null;
 /** Refunds are of card payments and of payments: a token sees those of what it may read. */
 const REFUND_SCOPES = ['card_payments', 'payments'] as const;
+const SCOPES_WITH_UPDATES = [
+  'wallet',
+  'payouts',
+  'subaccounts',
+  'card_payments',
+  'payments',
+  'disputes',
+  'subscriptions',
+] as const;
 /** The scope that each field of `Query` needs. Every field of the schema has its line here. */
 const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
@@ -60,6 +69,10 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
 
 /** The same for `Subscription`; each has something to give at once. */
 const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
+  accountUpdates: {
+    scope: SCOPES_WITH_UPDATES,
+    query: '{ accountUpdates(after: $before) { cursor } }',
+  },
   cardPaymentUpdates: {
     scope: 'card_payments',
     query: '{ cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status } } }',

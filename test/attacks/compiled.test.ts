@@ -161,6 +161,7 @@ interface Captured {
 }
 
 const FOLLOWED = [
+  'accountUpdates',
   'allCardPaymentUpdates',
   'allChargeUpdates',
   'allCheckoutTokenUpdates',

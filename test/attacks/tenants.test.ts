@@ -214,6 +214,7 @@ const PLACES: Record<string, Attack> = {
     other.disputeId.map((disputeId) => ({ input: { disputeId, text: 'x' } })),
   'Mutation.transferToSubaccount(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
+  'Subscription.accountUpdates(after)': each('updates', 'after'),
   'Subscription.allCardPaymentUpdates(after)': each('updates', 'after'),
   'Subscription.allChargeUpdates(after)': each('updates', 'after'),
   'Subscription.allCheckoutTokenUpdates(after)': each('updates', 'after'),

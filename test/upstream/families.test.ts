@@ -216,6 +216,14 @@ describe('a facade whose operator has named the families of the service', () => 
         refund: { refundId: first.refund.refundId, status: 'COMPLETED' },
       });
       await updates.close();
+      // One stream has what was observed of every kind, in the same order.
+      const all = live(pair).ws(
+        'subscription ($after: String) { accountUpdates(after: $after, kinds: [REFUND]) { ... on RefundUpdate { refund { refundId status } } } }',
+        { after },
+      );
+      for (const status of ['PROCESSING', 'COMPLETED'])
+        expect((await all.data()).accountUpdates.refund).toEqual({ refundId: first.refund.refundId, status });
+      await all.close();
       expect(await refund(pair, 'Payment', input)).toMatchObject({
         ...{ replayed: true, refund: { refundId: first.refund.refundId, status: 'COMPLETED' } },
       });

@@ -330,10 +330,14 @@ function createTail(tenant: Tenant, { version, mark }: Position): Tail {
 }
 
 function* listenersTo({ listeners }: Tail, event: StoredEvent): Generator<Listener> {
-  for (const topic of [topicKey(event), topicKey({ resource: event.resource })])
+  for (const topic of [topicKey(event), topicKey({ resource: event.resource }), ALL])
     yield* listeners.get(topic) ?? [];
 }
 
+/** The key of the topic of every event. */
+const ALL = '*';
+
 function topicKey({ resource, resourceId }: Topic): string {
+  if (resource === undefined) return ALL;
   return resourceId === undefined ? resource : `${resource}:${resourceId}`;
 }

@@ -11,10 +11,12 @@ import {
   type StoredEvent,
 } from './event.ts';
 
-/** Selects the events of one resource, or of one kind of resource. Without a topic, every event of the tenant is meant. */
+/** Selects the events of one resource, or of one kind of resource; without `resource` every event of the tenant. */
 export interface Topic {
-  readonly resource: Resource;
+  readonly resource?: Resource;
   readonly resourceId?: string;
+  /** The kinds that are looked at, where every event is selected. */
+  readonly resources?: readonly Resource[];
 }
 
 /**
@@ -128,10 +130,8 @@ export async function readNewest(
   tenant: Tenant,
   { snapshots, upTo, topic }: { snapshots: Snapshots; upTo: number; topic: Topic },
 ): Promise<StoredEvent | null> {
-  let query = eventsOf(sql, tenant)
-    .selectAll()
-    .where('resource', '=', topic.resource)
-    .where('version', '<=', upTo);
+  let query = eventsOf(sql, tenant).selectAll().where('version', '<=', upTo);
+  if (topic.resource !== undefined) query = query.where('resource', '=', topic.resource);
   if (topic.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
   const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
   return row ? eventFromRow(row, snapshots) : null;
@@ -187,16 +187,17 @@ async function readLog(
 ): Promise<LogRead> {
   const { accountId, environment } = tenant;
   // The query of the live ends, which always has the same text, is planned once; a topic has its own index.
-  const name = topic ? raw`` : raw`/* read_after */`;
-  const whereResource = topic ? raw`and resource = ${topic.resource}` : raw``;
+  const isOfAll = topic?.resource === undefined;
+  const name = isOfAll ? raw`/* read_after */` : raw``;
+  const whereResource = isOfAll ? raw`` : raw`and resource = ${topic.resource}`;
   const whereId = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
   const order = isNewestFirst ? raw`desc` : raw``;
-  // Without a topic the last event that is read is the head. With one it is joined: a subquery would run for each row.
-  const headMark = topic ? raw`head.mark` : raw`null::integer`;
-  const joinHead = topic
-    ? raw`left join event head on head.account_id = ${accountId}::text and head.environment = ${environment}::text
-        and head.version = stream.version`
-    : raw``;
+  // Of all events the last one that is read is the head. Otherwise it is joined: a subquery would run for each row.
+  const headMark = isOfAll ? raw`null::integer` : raw`head.mark`;
+  const joinHead = isOfAll
+    ? raw``
+    : raw`left join event head on head.account_id = ${accountId}::text and head.environment = ${environment}::text
+        and head.version = stream.version`;
   const { rows } = await raw<
     { head: number; head_mark: number | null; mark_before: number | null } & Nullable<EventRow>
   >`${name}

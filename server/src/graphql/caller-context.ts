@@ -120,7 +120,7 @@ export function createContextFactory({
         async subscribe(subscription) {
           const subscriber = callerOf({ caller });
           const { tenant } = subscriber;
-          const { resource } = subscription.topic;
+          const { resource = 'account' } = subscription.topic;
           const lastEventId = 'gone' in transport ? transport.lastEventId : null;
           const options = { ...subscription, lastEventId, tenant, dedupeKey: sharedKey };
           const release = subscriptionLimits.open(subscriber);

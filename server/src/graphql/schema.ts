@@ -1,5 +1,6 @@
 import './scalars.ts';
 import './errors.ts';
+import './account-updates.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../card-payments/tokens/schema.ts';

@@ -300,12 +300,14 @@ function withPolling(updates: Updates, poller: Poller): Updates {
     ...updates,
     subscribe(subscription) {
       const { tenant, topic, onEnd } = subscription;
-      if (!MIRRORED.has(topic.resource)) return updates.subscribe(subscription);
-      const leave = poller.join(tenant, topic.resource as MirroredResource, topic.resourceId ?? null);
+      const { resource, resourceId = null, resources = resource ? [resource] : [] } = topic;
+      const polled = resources.filter((each) => MIRRORED.has(each)) as MirroredResource[];
+      if (polled.length === 0) return updates.subscribe(subscription);
+      const leave = polled.map((each) => poller.join(tenant, each, resourceId));
       return updates.subscribe({
         ...subscription,
         onEnd(failure) {
-          leave();
+          for (const each of leave) each();
           onEnd?.(failure);
         },
       });

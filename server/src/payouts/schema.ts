@@ -1,5 +1,6 @@
 import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -129,6 +130,7 @@ interface Update {
 }
 
 const PayoutUpdate = builder.objectRef<Update>('PayoutUpdate').implement({
+  interfaces: [AccountUpdate],
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
@@ -287,6 +289,14 @@ builder.mutationFields((t) => ({
 }));
 
 // ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
+
+addAccountUpdates('PAYOUT', {
+  ...{ typename: 'PayoutUpdate', resource: 'payout' },
+  follow(context) {
+    assertMay(callerOf(context), 'payouts.read');
+    return { matches: isUnderFirstId, toItem: eventUpdate };
+  },
+});
 
 builder.subscriptionFields((t) => ({
   payoutUpdates: t.field({

@@ -2,6 +2,7 @@ import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from 
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
@@ -176,6 +177,7 @@ interface Update {
 }
 
 const RefundUpdate = builder.objectRef<Update>('RefundUpdate').implement({
+  interfaces: [AccountUpdate],
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
@@ -347,6 +349,15 @@ builder.mutationFields((t) => ({
 
 // ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
 
+addAccountUpdates('REFUND', {
+  ...{ typename: 'RefundUpdate', resource: 'refund' },
+  follow(context) {
+    const { types } = assertReader(context);
+    return { ...(types && { matches: (event) => isOf(event, types) }), toItem: eventUpdate };
+  },
+  assertOffered: ({ services }) => services.refunds.assertAnnounced(),
+});
+
 builder.subscriptionField('allRefundUpdates', (t) =>
   t.field({
     type: RefundUpdate,
@@ -358,9 +369,7 @@ builder.subscriptionField('allRefundUpdates', (t) =>
       return context.subscribe({
         topic: { resource: 'refund' },
         after,
-        ...(types && {
-          matches: (event) => event.resource === 'refund' && types.includes(event.snapshot.resource.type),
-        }),
+        ...(types && { matches: (event) => isOf(event, types) }),
         toItem: eventUpdate,
         isLast: () => false,
       });
@@ -368,6 +377,11 @@ builder.subscriptionField('allRefundUpdates', (t) =>
     resolve: (update) => update,
   }),
 );
+
+/** Whether an event is of a refund of one of the types. */
+function isOf(event: StoredEvent, types: readonly RefundedType[]): boolean {
+  return event.resource === 'refund' && types.includes(event.snapshot.resource.type);
+}
 
 /** An update with the state at the time of the change. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {

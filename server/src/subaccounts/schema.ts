@@ -1,5 +1,6 @@
 import { assertMay } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -253,6 +254,7 @@ interface Update {
 }
 
 const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
+  interfaces: [AccountUpdate],
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
@@ -263,6 +265,14 @@ const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate
     }),
     subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: (update) => update.payout }),
   }),
+});
+
+addAccountUpdates('SUBACCOUNT_PAYOUT', {
+  ...{ typename: 'SubaccountPayoutUpdate', resource: 'subaccount_payout' },
+  follow(context) {
+    assertMay(callerOf(context), 'subaccount_payouts.read');
+    return { toItem: eventUpdate };
+  },
 });
 
 builder.subscriptionFields((t) => ({

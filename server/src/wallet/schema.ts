@@ -1,6 +1,7 @@
 import { assertMay } from '../access/model.ts';
 import { Currency } from '../card-payments/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
@@ -88,6 +89,7 @@ interface Update {
 }
 
 const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({
+  interfaces: [AccountUpdate],
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
     occurredAt: t.expose('occurredAt', {
@@ -96,6 +98,15 @@ const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({
     }),
     wallet: t.field({ type: WalletRef, resolve: ({ wallet }) => wallet }),
   }),
+});
+
+addAccountUpdates('WALLET', {
+  ...{ typename: 'WalletUpdate', resource: 'wallet' },
+  follow(context) {
+    const { tenant } = callerOf(context);
+    assertMay(callerOf(context), 'wallet.read');
+    return { toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor) };
+  },
 });
 
 builder.subscriptionField('walletUpdates', (t) =>

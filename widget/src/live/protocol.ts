@@ -131,7 +131,7 @@ export function assertResumable({ query }: Partial<LiveRequest>): void {
 
 /** Whether a subscription begins with later changes only: one of all resources, which has no first state. */
 export function hasNoFirstState({ query }: Partial<LiveRequest>): boolean {
-  return /\ball\w+Updates\b/.test(query ?? '');
+  return /\b(?:all\w+|account)Updates\b/.test(query ?? '');
 }
 
 const FIRST_WAIT_MS = 100;

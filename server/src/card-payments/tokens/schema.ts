@@ -1,6 +1,7 @@
 import { assertMay, assertUnrestrictedKey } from '../../access/model.ts';
 import { Viewer } from '../../access/schema.ts';
 import type { StoredEvent } from '../../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { authorized, successType } from '../../graphql/mutations.ts';
@@ -142,6 +143,7 @@ interface TokenUpdate {
 }
 
 const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate').implement({
+  interfaces: [AccountUpdate],
   description: 'A checkout token was paused or resumed.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
@@ -179,6 +181,14 @@ builder.queryField('pausedTokens', (t) =>
     },
   }),
 );
+
+addAccountUpdates('CHECKOUT_TOKEN', {
+  ...{ typename: 'CheckoutTokenUpdate', resource: 'checkout_token' },
+  follow(context) {
+    assertMay(callerOf(context), 'card_payments.read');
+    return { toItem: tokenUpdate };
+  },
+});
 
 builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
   t.field({

@@ -1,5 +1,6 @@
 import { assertMay, mayReadCardPayment } from '../../access/model.ts';
 import type { StoredEvent } from '../../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
@@ -14,6 +15,7 @@ interface Update {
 }
 
 const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').implement({
+  interfaces: [AccountUpdate],
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
@@ -30,6 +32,14 @@ const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').impleme
 
 /** Statuses that complete a card payment's stream; an expired payment's stays open, for it may be paid late. */
 const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
+
+addAccountUpdates('CARD_PAYMENT', {
+  ...{ typename: 'CardPaymentUpdate', resource: 'card_payment' },
+  follow(context) {
+    assertMay(callerOf(context), 'card_payments.read');
+    return { toItem: eventUpdate };
+  },
+});
 
 builder.subscriptionFields((t) => ({
   cardPaymentUpdates: t.field({

@@ -1,3 +1,4 @@
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
@@ -7,6 +8,7 @@ import { type Charge, chargeBeganAt } from '../model.ts';
 import { ChargeRef, mayReadCharge } from '../schema.ts';
 
 const ChargeUpdate = builder.objectRef<PixUpdate<Charge>>('ChargeUpdate').implement({
+  interfaces: [AccountUpdate],
   description: 'A change of a charge: of its status, its code, its refunds or its returned credits.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
@@ -25,6 +27,14 @@ const updates = pixUpdates<Charge>({
   ...{ resource: 'charge', title: 'Charge', mayRead: mayReadCharge },
   readsOf: ({ services }) => services.charges,
   statusSince: (charge) => statusSince(charge, chargeBeganAt(charge)),
+});
+
+addAccountUpdates('CHARGE', {
+  ...{ typename: 'ChargeUpdate', resource: 'charge' },
+  follow(context) {
+    mayReadCharge(callerOf(context));
+    return { toItem: updates.toItem };
+  },
 });
 
 builder.subscriptionFields((t) => ({

@@ -1,5 +1,6 @@
 import { assertMay } from '../../access/model.ts';
 import type { StoredEvent } from '../../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
@@ -14,6 +15,7 @@ interface Update {
 }
 
 const DisputeUpdate = builder.objectRef<Update>('DisputeUpdate').implement({
+  interfaces: [AccountUpdate],
   description: 'A change of a dispute: of its status, or of its evidence.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
@@ -26,6 +28,14 @@ const DisputeUpdate = builder.objectRef<Update>('DisputeUpdate').implement({
     }),
     dispute: t.field({ type: DisputeRef, resolve: (update) => update.dispute }),
   }),
+});
+
+addAccountUpdates('DISPUTE', {
+  ...{ typename: 'DisputeUpdate', resource: 'dispute' },
+  follow(context) {
+    assertMay(callerOf(context), 'disputes.read');
+    return { toItem: eventUpdate };
+  },
 });
 
 builder.subscriptionFields((t) => ({

@@ -1,4 +1,5 @@
 import { assertMay, mayReadPayment } from '../../access/model.ts';
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
@@ -8,6 +9,7 @@ import { type Payment, paymentBeganAt } from '../model.ts';
 import { PaymentRef } from '../schema.ts';
 
 const PaymentUpdate = builder.objectRef<PixUpdate<Payment>>('PaymentUpdate').implement({
+  interfaces: [AccountUpdate],
   description: 'A change of a payment: of its status, its code, its refunds or its returned credits.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
@@ -26,6 +28,14 @@ const updates = pixUpdates<Payment>({
   ...{ resource: 'payment', title: 'Payment', mayRead: mayReadPayment },
   readsOf: ({ services }) => services.payments,
   statusSince: (payment) => statusSince(payment, paymentBeganAt(payment)),
+});
+
+addAccountUpdates('PAYMENT', {
+  ...{ typename: 'PaymentUpdate', resource: 'payment' },
+  follow(context) {
+    assertMay(callerOf(context), 'payments.read');
+    return { toItem: updates.toItem };
+  },
 });
 
 builder.subscriptionFields((t) => ({

@@ -43,6 +43,8 @@ export function pixUpdates<R extends PixResource>({
   }
 
   return {
+    toItem,
+
     /** Follows one resource: its state first, then each change. */
     follow(context: Context, caller: Caller, id: string, after: string | null | undefined) {
       return context.subscribe({

@@ -1,5 +1,6 @@
 import { assertMay } from '../../access/model.ts';
 import type { StoredEvent } from '../../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
@@ -15,6 +16,7 @@ interface Update {
 }
 
 const SubscriptionUpdate = builder.objectRef<Update>('PixSubscriptionUpdate').implement({
+  interfaces: [AccountUpdate],
   description: 'A change of a subscription, or of one of its cycles.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
@@ -33,6 +35,14 @@ const SubscriptionUpdate = builder.objectRef<Update>('PixSubscriptionUpdate').im
     }),
     subscription: t.field({ type: SubscriptionRef, resolve: (update) => update.subscription }),
   }),
+});
+
+addAccountUpdates('SUBSCRIPTION', {
+  ...{ typename: 'PixSubscriptionUpdate', resource: 'subscription' },
+  follow(context) {
+    assertMay(callerOf(context), 'subscriptions.read');
+    return { toItem: eventUpdate };
+  },
 });
 
 builder.subscriptionFields((t) => ({
