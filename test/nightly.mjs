@@ -23,6 +23,9 @@ export const PARTS = {
     run: ['test/run.mjs', '--project=server,programs'],
     env: { PSA_FAST_PATH: 'off' },
   },
+  ...onNode('node-20', '20.19'),
+  ...onNode('node-22', '22'),
+  ...onNode('node-24', '24'),
   attack: {
     about: 'attacks and faults in a larger size than npm run test:all, in a smaller one than npm run attack',
     run: ['test/attack.mjs'],
@@ -53,6 +56,12 @@ export const PARTS = {
     run: ['server/scripts/check.mjs', 'gates'],
   },
 };
+
+/** @param {string} name @param {string} version @returns {Record<string, Part>} */
+function onNode(name, version) {
+  const about = `npm test on the newest Node ${version}, as npm's package "node" has it`;
+  return { [name]: { about, run: ['test/on-node.mjs', version] } };
+}
 
 /** The same all day: a failure can be played again. Beyond the seeds of npm run sim. */
 function seedOfToday() {

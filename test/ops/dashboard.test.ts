@@ -1,14 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { RequestContext } from '../../server/src/http/routes.ts';
 import { createMetrics, createMetricsRoutes } from '../../server/src/ops/metrics.ts';
 import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
 import { createManualClock } from '../support/clock.ts';
-import { runsAll } from '../support/scale.ts';
 import { readMetrics, type Scraped } from '../support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -110,7 +107,7 @@ test('every alert of operate.md is about metrics and labels that a server has', 
   for (const alert of alerts) check(alert, scraped);
 });
 
-test('the rules for Prometheus are the alerts of operate.md, and promtool accepts them where it is installed', () => {
+test('the rules for Prometheus are the alerts of operate.md', () => {
   const { groups } = parse(read('server/prometheus/alerts.yaml')) as {
     groups: { rules: { alert: string; expr: string; for?: string; annotations: { summary: string } }[] }[];
   };
@@ -120,12 +117,6 @@ test('the rules for Prometheus are the alerts of operate.md, and promtool accept
     [...rows].map(([, expr, minute, means]) => [expr, minute ? '1m' : null, means]),
   );
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
-
-  if (!runsAll()) return;
-  const file = fileURLToPath(new URL('../../server/prometheus/alerts.yaml', import.meta.url));
-  const { error, status, stdout } = spawnSync('promtool', ['check', 'rules', file], { encoding: 'utf8' });
-  if (error) console.info('promtool is not installed: it has not checked server/prometheus/alerts.yaml');
-  else expect([status, stdout]).toEqual([0, expect.stringContaining(`SUCCESS: ${rules.length} rules`)]);
 });
 
 test('operate.md lists every metric of the server and no other', async () => {

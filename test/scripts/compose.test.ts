@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../server/src/config.ts';
@@ -25,7 +28,47 @@ const caddy = services.caddy!;
 /** A value as Compose passes it on, where each variable in it is `value`. */
 const interpolated = (text: string) => text.replace(/\$\{\w+[^}]*\}/g, 'value');
 
+const linter = createRequire(import.meta.url).resolve('dclint/package.json');
+/** The schema of the Compose Specification, which dclint comes with; its name of the draft is not the one that ajv knows. */
+const { $schema: _, ...schema } = JSON.parse(
+  readFileSync(join(dirname(linter), 'schemas/compose.schema.json'), 'utf8'),
+);
+const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
+
+/** The places of a file that are against the specification. */
+function mistakesIn(file: object): string[] {
+  validate(file);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
 describe('server/compose.yaml', () => {
+  it('server/compose.yaml is valid by the schema of the Compose Specification', () => {
+    expect(mistakesIn(compose)).toEqual([]);
+  });
+
+  it.each<[string, (file: typeof compose) => void, string]>([
+    ['an unknown key', (file) => Object.assign(file.services.caddy, { volume: [] }), '/services/caddy'],
+    [
+      'an unknown key of a health check',
+      (file) => Object.assign(file.services.postgres.healthcheck, { timout: '3s' }),
+      '/services/postgres/healthcheck',
+    ],
+    [
+      'a list in place of a map of services',
+      (file) => Object.assign(file, { services: Object.values(file.services) }),
+      '/services',
+    ],
+    [
+      'an unknown condition',
+      (file) => Object.assign(file.services['psa-1'].depends_on.postgres, { condition: 'healthy' }),
+      '/services/psa-1/depends_on',
+    ],
+  ])('the schema of the Compose Specification refuses %s', (_, plant, place) => {
+    const file = structuredClone(compose);
+    plant(file);
+    expect(mistakesIn(file).some((error) => error.startsWith(place))).toBe(true);
+  });
+
   it('server/compose.yaml pins each image that it does not build, PostgreSQL to the version of the tests', () => {
     const images = Object.values(services).filter(({ build }) => !build);
     expect(images).toHaveLength(2);

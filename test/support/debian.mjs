@@ -36,44 +36,65 @@ export async function installPackages(what, packages) {
 
 /** Removed with node_modules. */
 const UNPACKED = join(root, 'node_modules', '.psa', 'debian');
-const PROXY_FOLDERS = [join(UNPACKED, 'usr/sbin'), join(UNPACKED, 'usr/bin'), '/usr/sbin'];
+const FOLDERS = [join(UNPACKED, 'usr/sbin'), join(UNPACKED, 'usr/bin'), '/usr/sbin'];
+
+/** Finds nginx and Caddy, or unpacks Debian's. */
+export function ensureProxies() {
+  return ensureUnpacked('The tests behind proxies need nginx and Caddy', {
+    nginx: { from: 'nginx', install: 'nginx-light' },
+    caddy: { from: 'caddy', install: 'caddy' },
+  });
+}
+
+/** Finds promtool, or unpacks Debian's. */
+export function ensurePromtool() {
+  return ensureUnpacked('The test of the rules for Prometheus needs promtool', {
+    promtool: { from: 'prometheus', install: 'prometheus' },
+  });
+}
 
 /**
- * Finds nginx and Caddy, or unpacks Debian's. They are not installed: that would start both as services of this machine.
+ * Finds programs, or unpacks Debian's packages of them. These are not installed: that would start services of this machine.
+ *
+ * @param {string} need a sentence for a person, without its end
+ * @param {Record<string, { from: string, install: string }>} programs the package that is unpacked, and the one that a person installs
  * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
  */
-export async function ensureProxies() {
-  const missing = ['nginx', 'caddy'].filter((name) => !findProxy(name));
-  if (missing.length > 0) {
-    console.log(`Unpacking Debian’s ${missing.join(' and ')} …`);
-    const folder = mkdtempSync(join(tmpdir(), 'psa-debian-'));
-    const download = () => run('apt-get', ['download', ...missing], { cwd: folder, quiet: true });
-    try {
-      if (!(await download()).ok) {
-        const asRoot = await rootPrefix();
-        if (asRoot) await apt(asRoot, ['update']);
-        await download();
-      }
-      await run('sh', ['-c', 'for each in *.deb; do dpkg-deb --extract "$each" "$0"; done', UNPACKED], {
-        cwd: folder,
-        quiet: true,
-      });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+async function ensureUnpacked(need, programs) {
+  const missing = () => Object.keys(programs).filter((name) => !findUnpacked(name));
+  if (missing().length > 0) {
+    console.log(`Unpacking Debian’s ${missing().join(' and ')} …`);
+    await unpack(missing().flatMap((name) => programs[name]?.from ?? []));
   }
-  return ['nginx', 'caddy'].every(findProxy)
-    ? { variables: { PATH: [process.env.PATH, ...PROXY_FOLDERS].join(delimiter) } }
-    : {
-        problem: 'The tests behind proxies need nginx and Caddy: install Debian’s "nginx-light" and "caddy".',
-      };
+  if (missing().length === 0) return { variables: { PATH: [process.env.PATH, ...FOLDERS].join(delimiter) } };
+  const packages = Object.values(programs).map(({ install }) => `"${install}"`);
+  return { problem: `${need}: install Debian’s ${packages.join(' and ')}.` };
+}
+
+/** @param {string[]} packages */
+async function unpack(packages) {
+  const folder = mkdtempSync(join(tmpdir(), 'psa-debian-'));
+  const download = () => run('apt-get', ['download', ...packages], { cwd: folder, quiet: true });
+  try {
+    if (!(await download()).ok) {
+      const asRoot = await rootPrefix();
+      if (asRoot) await apt(asRoot, ['update']);
+      await download();
+    }
+    await run('sh', ['-c', 'for each in *.deb; do dpkg-deb --extract "$each" "$0"; done', UNPACKED], {
+      cwd: folder,
+      quiet: true,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** @param {string} name */
-function findProxy(name) {
+function findUnpacked(name) {
   return findProgram(
     [name],
-    PROXY_FOLDERS.map((folder) => join(folder, name)),
+    FOLDERS.map((folder) => join(folder, name)),
   );
 }
 

@@ -14,7 +14,7 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  *
  * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component'} Project
  *
- * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'engines' | 'proxies'} Part something that is built or installed before a test runs
+ * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'engines' | 'proxies' | 'promtool'} Part something that is built or installed before a test runs
  *
  * @typedef {object} TestFile
  * @property {string} path relative to `test/`, with slashes
@@ -47,6 +47,8 @@ const ONLY_IN_ALL = [
   'payouts/another-method.test.ts',
   // Installs both packages by npm, and starts what is installed.
   'packages.test.ts',
+  // Needs Prometheus' own tool; ops/dashboard compares the rules with the documents and the metrics.
+  'ops/promtool.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
@@ -97,6 +99,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/cli/main.test.ts': ['server', 'pgdata'],
   'test/packages.test.ts': ['server', 'pgdata', 'widget', 'package'],
   'test/engines/webkit.ts': ['engines'],
+  'test/ops/promtool.test.ts': ['promtool'],
   'test/support/launch-options.ts': ['chromium'],
   'test/support/program.ts': ['server', 'pgdata'],
   'test/widget/package.test.ts': ['widget', 'package'],
