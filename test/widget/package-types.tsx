@@ -30,6 +30,7 @@ export const right = (
     transport="sse"
     amount-cents={4990}
     labels={{ pay: 'Assinar', unsafe_url: 'Endereço inseguro' }}
+    renewToken={async () => 'ps_checkout_next'}
     onpsa-status-change={({ detail: { status, previous } }) => status !== previous}
     className="pay"
     slot="side"

@@ -494,3 +494,87 @@ describe('error codes', () => {
     return;
   });
 });
+
+describe('renewToken', () => {
+  const EXPIRED = { errors: [failure('UNAUTHENTICATED')], status: 401 };
+
+  /** An element whose token has expired, and the scenario of the fresh one. */
+  async function expired(attributes: object = {}) {
+    const { element: other, scenario: fresh } = await checkout();
+    other.remove();
+    const renewToken = vi.fn(async () => fresh.token);
+    const { element, scenario } = await checkout({ start: EXPIRED }, { renewToken, ...attributes });
+    return { element, scenario, fresh, renewToken };
+  }
+
+  it('an expired token is replaced once, and the click goes on with the same attempt', async () => {
+    const { element, scenario, fresh, renewToken } = await expired();
+    await element.start();
+    expect([element.phase, element.token]).toEqual(['pending', fresh.token]);
+    expect(renewToken).toHaveBeenCalledOnce();
+    const [refused, started] = [await readScenario(scenario), await readScenario(fresh)];
+    expect(started.starts).toEqual(refused.starts);
+    await element.updateComplete;
+    const { orderCode } = element.payment ?? {};
+    expect([element.phase, typeof orderCode]).toEqual(['pending', 'string']);
+
+    // A page that is loaded again may have the old token still: it finds the payment.
+    element.remove();
+    const again = await place(scenario.token, { renewToken });
+    await waitFor(() => expect(again.payment?.orderCode).toBe(orderCode));
+    await change(again, 'PAID');
+    expect(again.phase).toBe('paid');
+  });
+
+  it('an expired payment is followed by one with a fresh token', async () => {
+    const { element, fresh, renewToken } = await expired();
+    element.renewToken = undefined;
+    await element.start();
+    expect(element.error?.code).toBe('unauthorized');
+    const { element: first } = await checkout({}, { renewToken, resumeKey: 'cart' });
+    await first.start();
+    await change(first, 'EXPIRED');
+    first.token = element.token;
+    await first.updateComplete;
+    await first.retry();
+    expect([first.phase, first.token]).toEqual(['pending', fresh.token]);
+    const { starts } = await readScenario(fresh);
+    expect(starts.map(({ attemptId }) => attemptId.split('.')[1])).toEqual(['2']);
+  });
+
+  it('no fresh token is asked for while a payment is open: it would be a second one', async () => {
+    const { scenario, renewToken } = await expired();
+    const { element } = await checkout({}, { renewToken, resumeKey: 'basket', methods: 'pix card' });
+    await element.start('pix');
+    element.token = scenario.token;
+    await element.updateComplete;
+    await element.start('card');
+    expect([element.error?.code, renewToken.mock.calls.length]).toEqual(['unauthorized', 0]);
+  });
+
+  it.each([
+    ['is refused as well', async () => 'refused', 'unauthorized'],
+    ['cannot be had', () => Promise.reject(new Error('signed out')), 'network'],
+    ['is none', async () => '', 'unauthorized'],
+    ['is a secret key', async () => ' ps_live_0123456789abcdef', 'unauthorized'],
+  ])('where the fresh token %s the payer sees the error', async (_, renewToken, code) => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const requests = vi.spyOn(window, 'fetch');
+    const asked = vi.fn(renewToken);
+    const { element } = await expired({ renewToken: asked });
+    await element.start();
+    expect([element.error?.code, element.phase]).toEqual([code, 'error']);
+    expect(asked).toHaveBeenCalledOnce();
+    expect(JSON.stringify(requests.mock.calls)).not.toContain('456789abcdef');
+  });
+
+  it('a token that the page sets meanwhile is kept', async () => {
+    const { element } = await expired();
+    element.renewToken = async () => {
+      element.token = 'of another product';
+      return 'late';
+    };
+    await element.start();
+    expect(element.token).toBe('of another product');
+  });
+});

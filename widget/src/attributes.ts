@@ -3,7 +3,7 @@ import type { Labels } from './locales/texts.ts';
 import type { CustomerInput } from './operations.ts';
 import type { CheckoutMode } from './payment-window.ts';
 
-/** The attributes of `<psa-checkout>` for typed markup; the last two are properties without an attribute. */
+/** The attributes of `<psa-checkout>` for typed markup; the last three are properties without an attribute. */
 export interface PsaCheckoutAttributes {
   endpoint?: string | undefined;
   token?: string | undefined;
@@ -18,4 +18,5 @@ export interface PsaCheckoutAttributes {
   disabled?: boolean | undefined;
   customer?: CustomerInput | undefined;
   labels?: Partial<Labels> | undefined;
+  renewToken?: (() => Promise<string> | string) | undefined;
 }

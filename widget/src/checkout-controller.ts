@@ -211,8 +211,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
-        const { payment, paymentToken } = await startCheckout({ endpoint, token, method, input, signal });
-        visit = { ...visit, orderCode: idOf(payment), paymentToken, payment };
+        const options = { endpoint, token, method, input, signal, host, visit, isOver: isDecided(phase) };
+        const { payment, paymentToken, token: used = token } = await startCheckout(options);
+        visit = { ...visit, orderCode: idOf(payment), paymentToken, payment, startedBy: keyOf(used) };
         // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
         if (needsNewAttempt(payment) && tries < 3) {
           visit = nextPayment(visit);

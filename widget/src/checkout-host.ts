@@ -15,6 +15,8 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   paymentToken?: string | undefined;
   resumeKey?: string | undefined;
   customer?: CustomerInput | undefined;
+  /** Returns a fresh token when the old one has expired. */
+  renewToken?: (() => Promise<string> | string) | undefined;
   /** The text of the empty window while the payment is created. */
   readonly openingText: string;
   /** The language that the element shows. */

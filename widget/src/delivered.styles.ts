@@ -1,11 +1,6 @@
 const css = String.raw;
 
 export const styles = css`
-  .delivered {
-    grid-column: 1/-1;
-    margin-block-start: calc(var(--_space) - 0.25rem);
-    font-size: 0.9rem;
-  }
   #delivered {
     font-weight: 650;
   }
@@ -21,16 +16,8 @@ export const styles = css`
   }
   .delivered > div > textarea {
     flex: 99 1 10rem;
-    field-sizing: content;
     max-block-size: 12rem;
-    resize: none;
-    padding: 0.6rem 0.75rem;
-    border: 1px solid color-mix(in srgb, currentColor 45%, transparent);
-    border-radius: 8px;
-    color: inherit;
-    background: none;
-    font: 0.875rem/1.45 ui-monospace, Menlo, Consolas, monospace;
-    overflow-wrap: anywhere;
+    font-size: 0.875rem;
   }
   .delivered .button {
     min-block-size: 2.75rem;

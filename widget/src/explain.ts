@@ -48,7 +48,7 @@ function findMistake(
       fix: 'Revoke the key now. Create a token with it on your server, and give the page that token alone.',
     };
   }
-  const lacks = withSecret.has(element) ? undefined : missing(element);
+  const lacks = withSecret.has(element) ? undefined : missing(element, problem);
   if (problem === 'missing') return element.isConnected ? lacks : undefined;
   const endpoint = element.endpoint ?? '';
   const { code, message } = problem;
@@ -67,7 +67,7 @@ function findMistake(
 }
 
 /** Names what the element needs and does not have. */
-function missing({ endpoint, token, renewToken }: Embedded): Mistake | undefined {
+function missing({ endpoint, token, renewToken }: Embedded, problem: Problem): Mistake | undefined {
   if (!endpoint)
     return {
       cause: 'it has no endpoint.',
@@ -78,7 +78,8 @@ function missing({ endpoint, token, renewToken }: Embedded): Mistake | undefined
       cause: `its endpoint “${endpoint}” is not an address.`,
       fix: 'Set it to one, such as /graphql.',
     };
-  if (!(token || renewToken))
+  // At a click it is too late for the first token.
+  if (!(token || (renewToken && problem === 'missing')))
     return {
       cause: 'it has no token.',
       fix: 'Create a token on your server, and set the attribute token to it.',

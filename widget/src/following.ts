@@ -12,23 +12,20 @@ interface FollowingOptions {
 }
 
 /** Follows a payment until it can change no more, and returns undefined; or the error that a retry cannot resolve. */
-export async function followAccess(
+export function followAccess(
   { followPayment }: PaymentChunk,
   { orderCode, paymentToken: token }: PaymentAccess,
   options: FollowingOptions,
   onUpdate: (payment: CheckoutPayment) => void,
 ): Promise<CheckoutError | undefined> {
-  const over = new AbortController();
-  const signal = AbortSignal.any([options.signal, over.signal]);
   return followPayment({
     ...options,
-    signal,
     token,
     method: methodOf(orderCode),
     orderCode,
     onUpdate(payment) {
-      if (!isFollowable(payment)) over.abort();
       onUpdate(payment);
+      return isFollowable(payment);
     },
   });
 }

@@ -15,16 +15,19 @@ export const styles = css`
   .error {
     --_tone: var(--psa-color-danger, light-dark(#b4232c, #ff9a9a));
   }
+  .facts,
+  .delivered {
+    grid-column: 1/-1;
+    margin-block-start: calc(var(--_space) - 0.25rem);
+    font-size: 0.9rem;
+  }
   .facts {
     display: flex;
     flex-wrap: wrap;
     align-items: baseline;
-    grid-column: 1/-1;
-    margin-block-start: calc(var(--_space) - 0.25rem);
     border: 1px solid transparent;
     border-radius: var(--_radius);
     background: var(--_tint);
-    font-size: 0.9rem;
   }
   dt,
   dd + dd {
@@ -61,6 +64,18 @@ export const styles = css`
   .large {
     font-size: 1.3rem;
     line-height: 1.2;
+  }
+  textarea {
+    display: block;
+    field-sizing: content;
+    resize: none;
+    padding: 0.6rem 0.75rem;
+    border: 1px solid color-mix(in srgb, currentColor 45%, transparent);
+    border-radius: 8px;
+    color: inherit;
+    background: none;
+    font: 0.8125rem/1.45 ui-monospace, Menlo, Consolas, monospace;
+    overflow-wrap: anywhere;
   }
   .quiet {
     min-block-size: 2.5rem;

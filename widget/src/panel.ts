@@ -17,7 +17,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { phase, error, payment, blocked } = state;
   const isOpen = phase === 'pending' || phase === 'expired' || phase === 'failed';
   const money = (cents: number) => formatMoney(view.locale, payment?.currency, cents);
-  const retry = phase === 'expired' || phase === 'failed' || error?.retryable;
+  const retry = (isOpen && phase !== 'pending') || error?.retryable;
   return html`
     <div part="hint" class="hint">
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}

@@ -5,4 +5,5 @@ export { followPayment } from './follow/follow-payment.ts';
 export { texts } from './locales/pt-BR.ts';
 
 export { adoptStyles, ICONS, panel } from './panel.ts';
-export { readDelivered, readPayment, startCheckout } from './request.ts';
+export { readDelivered, readPayment } from './request.ts';
+export { startPayment as startCheckout } from './start-payment.ts';

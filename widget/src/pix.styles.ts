@@ -18,10 +18,13 @@ export const styles = css`
     display: grid;
     gap: 0.5rem;
   }
-  .qr {
-    display: block;
+  .qr,
+  .wait {
     inline-size: min(100%, 15rem);
     aspect-ratio: 1;
+  }
+  .qr {
+    display: block;
     margin-inline: auto;
     border-radius: 8px;
     background: #fff;
@@ -32,21 +35,7 @@ export const styles = css`
   .wait {
     display: grid;
     place-items: center;
-    inline-size: min(100%, 15rem);
-    aspect-ratio: 1;
     font-size: 1.5rem;
-  }
-  .code {
-    display: block;
-    field-sizing: content;
-    resize: none;
-    padding: 0.6rem 0.75rem;
-    border: 1px solid color-mix(in srgb, currentColor 45%, transparent);
-    border-radius: 8px;
-    color: inherit;
-    background: none;
-    font: 0.8125rem/1.45 ui-monospace, Menlo, Consolas, monospace;
-    overflow-wrap: anywhere;
   }
   .returned p {
     margin-block-start: 0.35rem;

@@ -127,6 +127,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     disabled: { type: Boolean, reflect: true },
     customer: { attribute: false },
     labels: { attribute: false },
+    renewToken: { attribute: false },
   };
 
   declare endpoint: string | undefined;
@@ -144,6 +145,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   declare customer: CustomerInput | undefined;
   /** Replaces single texts. */
   declare labels: Partial<Labels> | undefined;
+  /** Returns a fresh token when the old one has expired: for the same order or product. */
+  declare renewToken: (() => Promise<string> | string) | undefined;
 
   #checkout = new CheckoutController(this);
   #internals = this.attachInternals?.();

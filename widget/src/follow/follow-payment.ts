@@ -15,27 +15,28 @@ import type { Transport } from './transport.ts';
 export interface FollowPaymentOptions extends PaymentOptions {
   signal: AbortSignal;
   transport: 'auto' | Transport;
-  onUpdate: (payment: CheckoutPayment) => void;
+  /** Returns false where the payment can change no more. */
+  onUpdate: (payment: CheckoutPayment) => unknown;
   onConnection: (connection: CheckoutConnection, transport: Transport) => void;
 }
 
 /**
- * Follows a payment until `signal` is aborted. Returns early only with an error that a retry cannot resolve, such as an
- * update that is no payment.
+ * Follows a payment until `signal` is aborted or the payment can change no more. Returns early only with an error that a
+ * retry cannot resolve, such as an update that is no payment.
  */
 export async function followPayment(options: FollowPaymentOptions): Promise<CheckoutError | undefined> {
-  const malformed = new AbortController();
+  const over = new AbortController();
   const { updates, id } = OPERATIONS[options.method];
   const error = await follow<PaymentAnswer>({
     ...options,
     query: updates,
     variables: { [id]: options.orderCode },
-    signal: AbortSignal.any([options.signal, malformed.signal]),
+    signal: AbortSignal.any([options.signal, over.signal]),
     read: async () => {
       try {
         return { payment: await readPayment(options) };
       } catch (thrown) {
-        if (thrown === MALFORMED) malformed.abort();
+        if (thrown === MALFORMED) over.abort(MALFORMED);
         throw thrown;
       }
     },
@@ -44,10 +45,10 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
       try {
         payment = assertPayment(paymentIn(update) as CheckoutPayment);
       } catch {
-        return malformed.abort();
+        return over.abort(MALFORMED);
       }
-      options.onUpdate(payment);
+      if (options.onUpdate(payment) === false) over.abort();
     },
   });
-  return malformed.signal.aborted ? MALFORMED : error;
+  return over.signal.reason === MALFORMED ? MALFORMED : error;
 }

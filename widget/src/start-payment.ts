@@ -1,0 +1,54 @@
+import type { CheckoutError } from './checkout-state.ts';
+import type { CheckoutPayment } from './operations.ts';
+import { startCheckout } from './request.ts';
+import type { Visit } from './storage.ts';
+
+/** The element, as far as its token can be replaced. */
+interface TokenHost {
+  token?: string | undefined;
+  resumeKey?: string | undefined;
+  renewToken?: (() => Promise<string> | string) | undefined;
+  readonly updateComplete: Promise<boolean>;
+}
+
+type StartOptions = Parameters<typeof startCheckout>[0] & {
+  /** Left out by an entry of an earlier version. */
+  host?: TokenHost;
+  visit?: Visit;
+  /** Whether the payment before has expired or failed. */
+  isOver?: boolean;
+};
+
+interface Started {
+  payment: CheckoutPayment;
+  paymentToken: string;
+  /** The token that has started the payment; left out by a chunk of an earlier version. */
+  token?: string;
+}
+
+/**
+ * Creates a payment. Where the token is refused, the page is asked for a fresh one, once; not while a payment of the visit
+ * is open: a fresh token would start a second one beside it. Throws a CheckoutError, and what `renewToken` throws.
+ */
+export async function startPayment({ host, visit, isOver, ...options }: StartOptions): Promise<Started> {
+  try {
+    return await startCheckout(options);
+  } catch (refusal) {
+    const isOpen = !isOver && (visit?.orderCode || visit?.earlier?.[0]);
+    if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {
+      const fresh = await host?.renewToken?.();
+      // The page may have set another token meanwhile.
+      if (fresh && host?.token === options.token) {
+        // What the tab has stored stays under the name that the first token has given it.
+        host.resumeKey ||= visit?.startedBy;
+        host.token = fresh;
+        // The element takes a secret key out again.
+        await host.updateComplete;
+        const { token } = host;
+        if (token && !options.signal?.aborted)
+          return { ...(await startCheckout({ ...options, token })), token };
+      }
+    }
+    throw refusal;
+  }
+}
