@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { RESOLVE_AFTER_MS } from '../../server/src/card-payments/decisions.ts';
 import type {
+  CardPaymentFilter,
   CardPaymentStatus,
   CheckoutGrant,
   StoredCardPayment,
@@ -127,6 +128,14 @@ describeOnDatabase('card payments', (open) => {
         pendingReleaseCents: 0,
       });
       expect((await find(core, orderCode)).releasedAt).toEqual(core.clock.now());
+      const released = async (filter: CardPaymentFilter) => {
+        const { items } = await core.cardPayments.list(core.tenant, { end: 'last', limit: 10, ...filter });
+        expect(await core.cardPayments.count(core.tenant, filter)).toBe(items.length);
+        return items.map(({ payment }) => payment.orderCode);
+      };
+      const now = core.clock.now();
+      expect(await released({ releasedAfter: now, releasedBefore: plusMs(now, 1) })).toEqual([orderCode]);
+      expect(await released({ releasedBefore: now })).toEqual([]);
 
       await paid(core);
       core.clock.advance(9 * DAY);

@@ -125,6 +125,11 @@ describe('a card payment, created at the service', () => {
       (await person.list(tenant, { end: 'first', limit: 10 })).items.map(({ payment: each }) => each),
     ).toEqual([payment]);
     expect(await person.count(tenant, { status: ['paid'] })).toBe(0);
+    const released = { releasedAfter: new Date(0) };
+    await expect(person.list(tenant, { end: 'first', limit: 10, ...released })).rejects.toMatchObject({
+      code: 'NOT_OFFERED',
+    });
+    await expect(person.count(tenant, released)).rejects.toMatchObject({ code: 'NOT_OFFERED' });
   });
 
   test('A key has one card payment, which is returned in its present state', async () => {

@@ -137,6 +137,24 @@ describe('charges over REST', () => {
 });
 
 describe('charges over GraphQL', () => {
+  test('A charge is found by the merchant’s own number, which it shows', async () => {
+    await merchant({});
+    const externalId = 'pedido 1042/7';
+    const { chargeId } = await createdBy({ valueCents: 1_010, externalId });
+    const { body } = await rest.post('/charges', { valueCents: 1_010, externalId });
+    await createdBy({ valueCents: 1_010 });
+    expect(body.externalId).toBe(externalId);
+    expect((await rest.get(`/charges/${chargeId}`)).body.externalId).toBe(externalId);
+    const { charges } = await graphql.request(
+      'query ($filter: ChargeFilter) { charges(filter: $filter) { totalCount nodes { chargeId externalId } } }',
+      { filter: { externalId } },
+    );
+    expect(charges).toEqual({
+      totalCount: 2,
+      nodes: [body.chargeId, chargeId].map((each) => ({ chargeId: each, externalId })),
+    });
+  });
+
   test('A charge has every member, before and after it is paid and refunded', async () => {
     const subaccountId = await merchant({ pixFeeCents: 10 });
     const { chargeId, id } = await createdBy({

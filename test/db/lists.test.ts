@@ -430,9 +430,10 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
       case when place < ${rare} then 'refused' end, case when place < ${rare} then 7 end
     from generate_series(1, ${rows}) place;
   insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at,
-      paid_at)
+      paid_at, released_at)
     select '${accountId}', 'live', 'PSC-' || place, 1, case when place < ${rare} then 'failed' else 'paid' end, 1000, now(),
-      now(), now() from generate_series(1, ${rows}) place;
+      now(), now(), case when place >= ${rare} then timestamptz '2026-01-01' + place * interval '1 minute' end
+    from generate_series(1, ${rows}) place;
   insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents, created_at,
       expires_at, paid_at, end_to_end_id, failure_reason)
     select '${accountId}', 'live', 'psa_' || lpad(to_hex(place), 32, '0'), 2,
@@ -537,6 +538,10 @@ describeOnDatabase('A page', (open) => {
   });
   const payoutFilters = payoutFiltersOf(ROWS);
   const created = { createdAfter: period.requestedAfter, createdBefore: period.requestedBefore };
+  const released = {
+    releasedAfter: new Date('2026-01-02T00:00Z'),
+    releasedBefore: new Date('2026-01-02T00:40Z'),
+  };
   const payoutDetails: Record<string, PayoutFilter> = {
     'of a number': { externalId: 'pedido-1042' },
     'of a rare amount': { amountCents: 7 },
@@ -640,15 +645,18 @@ describeOnDatabase('A page', (open) => {
     'of card payments of a rare status and a common one, from the middle': (db, of) =>
       listCardPayments(db, of, { end: 'first', after: middle, limit: 51, status: ['failed', 'paid'] }),
     ...Object.fromEntries(
-      Object.entries({ ...detailed, ...ofCustomers, 'created long ago': created }).flatMap(
-        ([name, filter]): [string, Ask][] => [
-          [
-            `of card payments ${name}`,
-            (db, of) => listCardPayments(db, of, { end: 'first', limit: 51, ...filter }),
-          ],
-          [`of card payments ${name}, its total`, (db, of) => countCardPayments(db, of, filter)],
+      Object.entries({
+        ...detailed,
+        ...ofCustomers,
+        'created long ago': created,
+        'released within an hour': released,
+      }).flatMap(([name, filter]): [string, Ask][] => [
+        [
+          `of card payments ${name}`,
+          (db, of) => listCardPayments(db, of, { end: 'first', limit: 51, ...filter }),
         ],
-      ),
+        [`of card payments ${name}, its total`, (db, of) => countCardPayments(db, of, filter)],
+      ]),
     ),
     'of what was observed of card payments created long ago': (db, of) =>
       listMirroredRange(db, of, 'card_payment', {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PASS } from '../support/fault-proxy.ts';
 import { fund } from '../support/funds.ts';
+import type { GraphQLClient } from '../support/graphql.ts';
 import { type Pair, startPair } from '../support/pair.ts';
 
 const REQUEST = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
-    ... on PayoutSuccess { replayed payout { id withdrawalId code status inDoubt final version destination } }
+    ... on PayoutSuccess { replayed payout { id withdrawalId code status inDoubt final version destination externalId } }
     ... on UserError { code message }
   }
 }`;
@@ -23,6 +24,17 @@ const UNRESOLVED = `{ unresolvedRequests {
   operation idempotencyKey amountCents ageSeconds lookups finding payout { id inDoubt } subaccountPayout { id }
 } }`;
 
+/** The ids of the payouts with the number of the second one, which its key finds too. */
+async function named(api: GraphQLClient): Promise<string[]> {
+  const { payout, payouts } = await api.request(`{
+    payout(idempotencyKey: "second") { id externalId }
+    payouts(filter: { externalId: "repasse second" }) { nodes { id externalId } }
+  }`);
+  for (const each of [payout, ...payouts.nodes]) expect(each.externalId).toBe('repasse second');
+  expect(payouts.nodes.map(({ id }: { id: string }) => id)).toEqual([payout.id]);
+  return [payout.id];
+}
+
 let pair: Pair;
 beforeAll(async () => {
   pair = await startPair();
@@ -35,7 +47,10 @@ afterAll(async () => {
 });
 
 const input = (idempotencyKey: string, amountCents: number) => ({
-  input: { method: 'PIX', destination: 'ana@padaria.example', amountCents, idempotencyKey },
+  input: {
+    ...{ method: 'PIX', destination: 'ana@padaria.example', amountCents, idempotencyKey },
+    externalId: `repasse ${idempotencyKey}`,
+  },
 });
 
 test('a payout whose answer was lost is followed, listed and found from the start, and keeps its id', async () => {
@@ -56,6 +71,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
     replayed: false,
     payout: { inDoubt: true, status: 'PROCESSING', final: false, code: null, withdrawalId: null },
   });
+  expect(await named(api)).toEqual([payout.id]);
   expect(await api.request(NODE, { id: payout.id })).toMatchObject({
     node: { id: payout.id, inDoubt: true, code: null },
   });
@@ -87,6 +103,16 @@ test('a payout whose answer was lost is followed, listed and found from the star
   const code = seen.at(-1)!.code;
 
   expect((await api.request(UNRESOLVED)).unresolvedRequests).toEqual([]);
+  expect(await named(api)).toEqual([payout.id]);
+  // The service has no place for the number.
+  expect((await merchant.request('{ payouts { nodes { externalId } } }')).payouts.nodes).toEqual([
+    { externalId: null },
+    { externalId: null },
+  ]);
+  const other = { ...input('second', 2_000).input, externalId: 'repasse 2' };
+  expect((await api.request(REQUEST, { input: other })).requestPayout).toMatchObject({
+    code: 'IDEMPOTENCY_CONFLICT',
+  });
   const again = await api.request(REQUEST, input('second', 2_000));
   expect(again.requestPayout).toMatchObject({ replayed: true, payout: { id: payout.id, code } });
   const { payouts: all } = await api.request(PAGE, { first: 10 });

@@ -32,7 +32,10 @@ export const FILTERS: Readonly<Record<string, { list: string; fields: Filter }>>
       ...{ status: choices('COMPLETED'), method: choices('PIX') },
     },
   },
-  CardPaymentFilter: { list: 'cardPayments', fields: { ...PAID, ...CUSTOMER } },
+  CardPaymentFilter: {
+    list: 'cardPayments',
+    fields: { ...PAID, ...CUSTOMER, ...instants('releasedAfter', 'releasedBefore') },
+  },
   PaymentFilter: {
     list: 'payments',
     fields: { ...PAID, ...CUSTOMER, ...{ status: choices('PAID'), method: choices('PIX') } },

@@ -74,7 +74,7 @@ describeOnDatabase('webhooks', (open) => {
       const { core, receiver } = await configured();
       await fund(core, { cents: 10_000 });
       const { payout } = await core.payouts.request(core.tenant, {
-        ...{ method: 'pix', amountCents: 1_000, destination: 'ana@example.com' },
+        ...{ method: 'pix', amountCents: 1_000, destination: 'ana@example.com', externalId: 'repasse 7' },
       });
       await core.pass(HOUR);
       const [completed] = await core.payouts.findMany(core.tenant, [payout.withdrawalId!]);
@@ -90,6 +90,7 @@ describeOnDatabase('webhooks', (open) => {
           headers['x-webhook-occurred-at'],
         ]),
       ).toEqual([first, second, first]);
+      for (const { body } of receiver.received) expect(JSON.parse(body).externalId).toBe('repasse 7');
     });
 
     test('A webhook has no customer without a name or email, and null in place of missing metadata', async () => {

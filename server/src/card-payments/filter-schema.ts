@@ -36,6 +36,14 @@ export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
   fields: (t) => ({
     ...receivedFilterFields(t, 'With this orderCode.'),
     customer: t.field({ type: CustomerFilter }),
+    releasedAfter: t.field({
+      type: 'DateTime',
+      description: 'In the balance since this instant or later. In front of another service: NOT_OFFERED.',
+    }),
+    releasedBefore: t.field({
+      type: 'DateTime',
+      description: 'In the balance since before this instant. In front of another service: NOT_OFFERED.',
+    }),
   }),
 });
 
@@ -43,9 +51,10 @@ export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
 export function filterOf(
   filter: typeof CardPaymentFilterInput.$inferInput | null | undefined,
 ): CardPaymentFilter {
-  const { createdAfter, createdBefore, ...details } = filter ?? {};
+  const { createdAfter, createdBefore, releasedAfter, releasedBefore, ...details } = filter ?? {};
   return {
     ...detailsOf(details),
     ...{ createdAfter: createdAfter ?? undefined, createdBefore: createdBefore ?? undefined },
+    ...{ releasedAfter: releasedAfter ?? undefined, releasedBefore: releasedBefore ?? undefined },
   };
 }

@@ -94,6 +94,8 @@ export interface CardPayment {
   paidAt: Date | null;
   paidLate: boolean;
   refundedAt: Date | null;
+  /** When its money got into the balance. Left out in front of another service, which does not tell. */
+  releasedAt?: Date | null;
   /** When the merchant canceled it. Left out in a snapshot of an older version, and in front of another service. */
   canceledAt?: Date | null;
   /** Given back to the payer by completed refunds; those under way are `refundingCents`. Null where the service does not tell. */
@@ -264,6 +266,9 @@ export interface CardPaymentFilter extends DetailFilter {
   status?: readonly CardPaymentStatus[] | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
+  /** Released from `pendingReleaseCents` to the balance: from one, before the other. */
+  releasedAfter?: Date | undefined;
+  releasedBefore?: Date | undefined;
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */

@@ -137,6 +137,13 @@ builder.node(CardPaymentRef, {
     cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
     paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
+    releasedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When its money got from pendingReleaseCents into the balance, which changes no version. Null before, to a browser’s checkout or payment token, and where the service does not tell.',
+      resolve: ({ releasedAt = null }, _, context) => (seesCustomer(callerOf(context)) ? releasedAt : null),
+    }),
     paidLate: t.exposeBoolean('paidLate', { description: 'Confirmed by the acquirer after expiresAt.' }),
     otherPaidCents: t.field({
       type: 'Cents',

@@ -155,6 +155,7 @@ function conditionsOf({
       ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
       ['paid_at', { from: filter.paidAfter, before: filter.paidBefore }],
       ['refunded_at', { from: filter.refundedAfter, before: filter.refundedBefore }],
+      ['released_at', { from: filter.releasedAfter, before: filter.releasedBefore }],
     ],
     where: [
       ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),

@@ -78,7 +78,7 @@ export function createRemoteCardPayments(
         ]);
         return { items: rows.map((row) => paymentOf(row.observed)), total };
       },
-      count: (tenant, filter) => countMirroredRange(sql, tenant, 'card_payment', rangeOf(filter)),
+      count: async (tenant, filter) => countMirroredRange(sql, tenant, 'card_payment', rangeOf(filter)),
     }),
 
     poll: lookups.poll,
@@ -99,7 +99,11 @@ export function createRemoteCardPayments(
   };
 }
 
-/** The mirror has the instants of a card payment in its state alone. */
-function rangeOf({ status, ...details }: CardPaymentFilter): RangeFilter {
+/**
+ * The mirror has the instants of a card payment in its state alone.
+ * @throws UnavailableError (NOT_OFFERED) for what the service never shows
+ */
+function rangeOf({ status, releasedAfter, releasedBefore, ...details }: CardPaymentFilter): RangeFilter {
+  if (releasedAfter || releasedBefore) throw notOffered('Listing card payments by their release');
   return { status, period: {}, details };
 }
