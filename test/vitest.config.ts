@@ -99,10 +99,9 @@ function inNode(name: string, include: string[], options: Options = {}): TestPro
         setupFiles: [here('support/cpu.ts')],
         // V8's better compiler costs more, while PGlite runs, than so short a life gives back; and threads of its own to
         // collect garbage take a core from other tests. A young generation of 32 MB is collected so much less often that a
-        // worker takes 9 % less CPU time. Compiled by Sparkplug at the first call, most code is as fast as it gets: 4 % less.
+        // worker takes 9 % less CPU time.
         execArgv: [
           '--liftoff-only',
-          '--always-sparkplug',
           '--single-threaded-gc',
           '--min-semi-space-size=32',
           '--max-semi-space-size=64',

@@ -11,7 +11,7 @@ const REQUESTS = scale('DISTINCT_REQUESTS');
 const AT_ONCE = 32;
 /** All that it may keep, and what it takes itself. */
 const MOST_HELD_MB = 120;
-/** In the last quarter, when every cache is full. A sample fills none. */
+/** In the last quarter, when every cache is full. */
 const MOST_GROWTH_MB = 12;
 const QUARTERS = 4;
 const HEAVY = /large variables|wrong/;
