@@ -21,8 +21,8 @@ const LATER_MS = [60_000, 15 * 60_000, 3_600_000, 20 * 24 * 3_600_000, 3_600_000
 
 type Environment = { PSA_DATA_DIR: string } | { DATABASE_URL: string };
 const engines: Record<string, () => Promise<Environment>> = {
-  PGlite: async () => ({ PSA_DATA_DIR: join(temporaryFolder(), 'data') }),
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
+  PGlite: async () => ({ PSA_DATA_DIR: join(temporaryFolder(), 'data') }),
 };
 /** A folder that is restored from its backup; test/cli/main.test.ts shows it too. */
 const into: Record<string, () => Promise<Environment>> = {
@@ -58,7 +58,7 @@ async function start(environment: Environment): Promise<{ server: ChildServer; u
   return { server, url };
 }
 
-// PGlite's files are copied, which only a whole server can show; what is read and written is the same of both.
+// test/cli/main.test.ts saves the folder of a server that runs on PGlite, and restores it.
 describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load', (name, prepare) => {
   test(`A backup holds one consistent state, and servers continue on what it restores (${CLIENTS} writers)`, async () => {
     const environment = await prepare();
