@@ -317,7 +317,7 @@ describe('the laws of split charges, in any history', () => {
           }
         },
       ),
-      { numRuns: generated(3_000) },
+      { numRuns: generated(3_000, 30) },
     );
   });
 });

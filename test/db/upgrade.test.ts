@@ -59,7 +59,7 @@ const engines = {
 /** PGlite takes seconds to begin, and runs the same SQL; in a folder it goes forward below. */
 const STEPS = {
   PGlite: ['0001_spine', '0006_webhooks'],
-  PostgreSQL: sampled(names.slice(0, -1), 14),
+  PostgreSQL: sampled(names.slice(0, -1), 24),
 };
 
 describe.each(inThisRun(engines))('a database (%s) with data in it', (engine, openEngine) => {

@@ -409,7 +409,7 @@ describe('the laws of payments by PIX, in any history', () => {
           }
         },
       ),
-      { numRuns: generated(2_000) },
+      { numRuns: generated(2_000, 20) },
     );
   });
 
@@ -451,7 +451,7 @@ describe('the laws of payments by PIX, in any history', () => {
           expect(second).toEqual(first);
         },
       ),
-      { numRuns: generated(1_000) },
+      { numRuns: generated(1_000, 20) },
     );
   });
 });

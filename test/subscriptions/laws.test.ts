@@ -388,7 +388,7 @@ describe('the laws of subscriptions', () => {
           play(chosen, commands, authorised);
         },
       ),
-      { numRuns: generated(600) },
+      { numRuns: generated(600, 20) },
     );
   });
 
@@ -410,7 +410,7 @@ describe('the laws of subscriptions', () => {
           expect(history.payments.size).toBe(outcomes.includes('paid') ? 2 : 1);
         },
       ),
-      { numRuns: generated(300) },
+      { numRuns: generated(300, 20) },
     );
   });
 

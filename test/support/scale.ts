@@ -33,7 +33,7 @@ const SIZES = {
   /** Amounts of cents, from 0, that are written in reais and read back. */
   AMOUNTS: [300_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
-  SEEDS: [3, 200, 500, 500],
+  SEEDS: [2, 200, 500, 500],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */
   STORIES: [2, 100, 300, 1_000],
   /** Other tenants whose ids each tenant uses with tokens and restricted keys; with its own key it uses those of all. */
@@ -41,7 +41,7 @@ const SIZES = {
   /** The distance of the positions at which a facade's credential is altered. */
   PLACES_APART: [33, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
-  HANGING_RECEIVERS: [4, 12, 25, 100],
+  HANGING_RECEIVERS: [2, 12, 25, 100],
   /** WebSockets that are open at once. */
   SOCKETS: [10, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */
@@ -61,7 +61,7 @@ const SIZES = {
   /** Requests, no two of them alike. */
   DISTINCT_REQUESTS: [320, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
-  DOCUMENTS: [100, 5_000, 20_000, 100_000],
+  DOCUMENTS: [60, 5_000, 20_000, 100_000],
   /** Random subscriptions, compared in the same way. */
   SUBSCRIPTION_DOCUMENTS: [20, 1_000, 5_000, 20_000],
   /** Rows of each list, whose pages are all read. */
@@ -98,9 +98,12 @@ export function sampled<Case>(cases: readonly Case[], step: number): readonly Ca
   return cases.filter((_, index) => index % step === 0 || index === cases.length - 1);
 }
 
-/** The number of generated cases that are tried: a tenth of `max` in `npm test`, and all in `npm run test:all`. */
-export function generated(max: number): number {
-  return runsAll() ? max : Math.ceil(max / 10);
+/**
+ * The number of generated cases that are tried: all in `npm run test:all`; in `npm test` a tenth of `max`, or another part
+ * where each case is a long history.
+ */
+export function generated(max: number, part = 10): number {
+  return runsAll() ? max : Math.ceil(max / part);
 }
 
 /** Selects the first of `cases` in `npm test`; all of them in `npm run test:all`. For variants of one case. */
