@@ -2,6 +2,8 @@
 // code copied by a button, a countdown, no second click, the status of a payment as it changes, a receipt to print and to
 // share, and a popup that closes itself.
 
+import { brandOf, groupExpiry, groupNumber, isAmex, isComplete } from './card.js';
+
 const page = document.documentElement;
 
 /** The address of this page. A language that the address names stays in it. */
@@ -129,60 +131,11 @@ function regroup(field, group) {
   return digits;
 }
 
-/** @param {string} digits */
-function groupNumber(digits) {
-  const groups = isAmex(digits)
-    ? /^(\d{1,4})(\d{1,6})?(\d{1,5})?/
-    : /^(\d{1,4})(\d{1,4})?(\d{1,4})?(\d{1,7})?/;
-  return groups.exec(digits)?.slice(1).filter(Boolean).join(' ') ?? '';
-}
-
-/** @param {string} digits */
-function groupExpiry(digits) {
-  const padded = /^[2-9]/.test(digits) ? `0${digits}` : digits;
-  // Browsers fill in MM/AAAA.
-  const [month, year] = [padded.slice(0, 2), padded.length === 6 ? padded.slice(4) : padded.slice(2, 6)];
-  return year === '' ? month : `${month}/${year}`;
-}
-
-/** @param {string} digits */
-function isAmex(digits) {
-  return /^3[47]/.test(digits);
-}
-
-/** @param {string} digits */
-function brandOf(digits) {
-  if (isAmex(digits)) return 'Amex';
-  if (/^(4011|4312|4389|4514|4573|5041|5066|5067|5090|6277|6362|6363|650[0-9]|6516|6550)/.test(digits))
-    return 'Elo';
-  if (/^(606282|3841)/.test(digits)) return 'Hipercard';
-  if (/^4/.test(digits)) return 'Visa';
-  if (/^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/.test(digits)) return 'Mastercard';
-  return '';
-}
-
 /** The reason why a field cannot be submitted, in the server's own words; empty where it can. @param {HTMLInputElement} field @param {string} number */
 function problemOf(field, number) {
   const value = field.value.trim();
   if (value === '') return field.dataset.missing ?? '';
-  const digits = value.replace(/\D/g, '');
-  const isGood = {
-    number: /^\d{13,19}$/.test(digits) && isLuhn(digits),
-    holder: value.length > 1 && !/\d/.test(value),
-    expiry: /^(0[1-9]|1[0-2])\/?(20)?\d\d$/.test(value),
-    cvv: digits.length === (isAmex(number) ? 4 : 3),
-  }[field.name];
-  return isGood ? '' : (field.dataset.invalid ?? '');
-}
-
-/** @param {string} digits */
-function isLuhn(digits) {
-  let sum = 0;
-  for (const [index, character] of [...digits].reverse().entries()) {
-    const value = Number(character) * (index % 2 === 0 ? 1 : 2);
-    sum += value > 9 ? value - 9 : value;
-  }
-  return sum % 10 === 0;
+  return isComplete(field.name, value, number) ? '' : (field.dataset.invalid ?? '');
 }
 
 /** @param {HTMLInputElement} field @param {string} message */

@@ -175,10 +175,18 @@ function contentSecurityPolicy(successUrl: string | null): string {
 
 // ── The files of all pages ──────────────────────────────────────────────────────────────────
 
-const ASSETS = { 'page.css': asset('page.css', 'text/css'), 'page.js': asset('page.js', 'text/javascript') };
+const card = asset('card.js', 'text/javascript');
+const ASSETS = {
+  'card.js': card,
+  'page.css': asset('page.css', 'text/css'),
+  // An address with a hash may stay in a cache for good, so the script names what it imports with its hash.
+  'page.js': asset('page.js', 'text/javascript', (text) =>
+    text.replace("'./card.js'", `'./card.js?v=${card.hash}'`),
+  ),
+};
 
-function asset(name: string, type: string) {
-  const body = readFileSync(assetPath(`checkout-page/${name}`));
+function asset(name: string, type: string, edit = (text: string) => text) {
+  const body = edit(readFileSync(assetPath(`checkout-page/${name}`), 'utf8'));
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
   return { body, hash, type: `${type}; charset=utf-8` };
 }
@@ -187,9 +195,9 @@ function asset(name: string, type: string) {
 export function checkoutAssetsRoute(): Route {
   return {
     methods: ['GET', 'HEAD'],
-    path: /^\/checkout\/assets\/(?<file>page\.(?:css|js))$/,
+    path: /^\/checkout\/assets\/(?<file>page\.css|page\.js|card\.js)$/,
     handle({ response, url, params }) {
-      const { body, hash, type } = ASSETS[params.file === 'page.css' ? 'page.css' : 'page.js'];
+      const { body, hash, type } = ASSETS[params.file as keyof typeof ASSETS];
       // An address with another hash is that of an older or newer server, and the response may not stay in a cache.
       const isCurrent = url.searchParams.get('v') === hash;
       send(response, 200, body, {

@@ -266,7 +266,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       <div
         part="base"
         class="base"
-        @pointerenter=${this.#onPointerEnter}
+        @pointerenter=${() => (this.#pointerInside = true)}
         @pointerleave=${this.#onPointerLeave}
         @focusout=${this.#arrangeIfUnfrozen}
       >
@@ -328,10 +328,6 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   // ── Pointer and keyboard ──────────────────────────────────────────────────────────────────────
-
-  #onPointerEnter(): void {
-    this.#pointerInside = true;
-  }
 
   #onPointerLeave(): void {
     this.#pointerInside = false;
