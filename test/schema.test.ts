@@ -3,6 +3,7 @@ import {
   astFromValue,
   buildSchema,
   type GraphQLArgument,
+  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLScalarType,
   type GraphQLSchema,
@@ -10,19 +11,19 @@ import {
   isEnumType,
   isInputObjectType,
   isInterfaceType,
+  isNonNullType,
   isObjectType,
   isScalarType,
   isSpecifiedScalarType,
   isUnionType,
-  lexicographicSortSchema,
   parse,
   print,
-  printSchema,
   validate,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { DESCRIPTION_OF } from '../server/src/graphql/member-descriptions.ts';
 import { schema } from '../server/src/graphql/schema.ts';
+import { isSemanticNonNull, printSorted } from '../server/src/graphql/semantic-non-null.ts';
 import { CARD_PAYMENT, CARD_PAYMENT_UPDATES, START_CHECKOUT } from '../widget/src/operations.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -30,7 +31,7 @@ const designed = buildSchema(read('./support/designed-interface.graphql'));
 
 describe('the schema', () => {
   test('The schema is committed as the code prints it', () => {
-    expect(`${printSchema(lexicographicSortSchema(schema))}\n`).toBe(read('../schema.graphql'));
+    expect(printSorted(schema)).toBe(read('../schema.graphql'));
   });
 
   test('The schema has all that was designed, as it was designed', () => {
@@ -107,6 +108,24 @@ test('A list is read from either end', () => {
   expect(connections.length).toBeGreaterThan(14);
 });
 
+test('A root field of a query or a mutation is never non-null, so that each can fail alone', () => {
+  const roots = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type) =>
+    Object.values(type.getFields()),
+  );
+  expect(roots.filter(({ type }) => isNonNullType(type))).toEqual([]);
+  // The others are lookups, whose null is an answer.
+  expect(roots.filter((field) => isSemanticNonNull(field)).length).toBeGreaterThan(roots.length / 2);
+  // Tools read the same from the printed schema, whose directive is the one that Relay's compiler defines.
+  const printed = buildSchema(printSorted(schema));
+  const directive = printed.getDirective('semanticNonNull')!;
+  expect([directive.locations, directive.args[0]!.name, directive.args.map(inputSignature)]).toEqual([
+    ['FIELD_DEFINITION'],
+    'levels',
+    ['[Int] = [0]'],
+  ]);
+  expect(signatures(printed)).toEqual(signatures(schema));
+});
+
 /** Each type, field, argument, value and member by its place, with its type as SDL writes it. */
 function signatures(of: GraphQLSchema): Map<string, string> {
   return new Map(partsOf(of).map(({ place, signature }) => [place, signature]));
@@ -158,7 +177,11 @@ function membersOf(type: GraphQLNamedType): Part[] {
     }));
   if (isObjectType(type) || isInterfaceType(type))
     return Object.values(type.getFields()).flatMap((field) => [
-      { place: `${type.name}.${field.name}`, signature: String(field.type), description: field.description },
+      {
+        place: `${type.name}.${field.name}`,
+        signature: outputSignature(field),
+        description: field.description,
+      },
       ...field.args.map((argument) => ({
         place: `${type.name}.${field.name}(${argument.name})`,
         signature: inputSignature(argument),
@@ -166,6 +189,13 @@ function membersOf(type: GraphQLNamedType): Part[] {
       })),
     ]);
   return [];
+}
+
+function outputSignature(field: GraphQLField<unknown, unknown>): string {
+  const isSemantic =
+    isSemanticNonNull(field) ||
+    field.astNode?.directives?.some(({ name }) => name.value === 'semanticNonNull');
+  return isSemantic ? `${field.type} @semanticNonNull` : String(field.type);
 }
 
 function inputSignature({ type, defaultValue }: Pick<GraphQLArgument, 'type' | 'defaultValue'>): string {

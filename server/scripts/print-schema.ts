@@ -1,4 +1,4 @@
-import { lexicographicSortSchema, printSchema } from 'graphql';
 import { schema } from '../src/graphql/schema.ts';
+import { printSorted } from '../src/graphql/semantic-non-null.ts';
 
-process.stdout.write(`${printSchema(lexicographicSortSchema(schema))}\n`);
+process.stdout.write(printSorted(schema));

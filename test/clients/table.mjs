@@ -25,6 +25,7 @@ const engines = inFile('engines/buying.test.ts');
 const frameworks = inFile('widget/recipes.browser-test.tsx');
 const documents = inFile('graphql/persisted-documents.test.ts');
 const live = inFile('live/resume.test.ts');
+const partial = inFile('graphql/partial-results.test.ts');
 
 const RECIPE = inFile('live/recipes.test.ts')(
   'the recipe for %s shows each payment once, over a cut and a new token',
@@ -78,16 +79,28 @@ export const TABLES = [
   },
   {
     title: 'GraphQL over HTTP',
-    about: 'Queries and mutations over `POST` and `GET`, and documents by their hash.',
+    about:
+      'Queries and mutations over `POST` and `GET`, documents by their hash, and results with a root field that has failed.',
     features: {
       'audits of the specification': inFile('graphql/http.test.ts')(
         'The server passes this audit of GraphQL over HTTP: %s',
       ),
       'persisted queries': documents('Apollo Client registers a query once, by GET: %s'),
+      'what has not failed': (client) =>
+        partial(
+          client === 'Relay'
+            ? 'Relay catches the error of one field with @catch, and throws it with @throwOnFieldError alone'
+            : 'Apollo Client with errorPolicy all shows what has arrived, and the error of the rest',
+        ),
     },
     clients: [
-      { name: 'graphql-http', npm: 'graphql-http', lacks: ['persisted queries'] },
+      { name: 'graphql-http', npm: 'graphql-http', lacks: ['persisted queries', 'what has not failed'] },
       { name: 'Apollo Client', npm: '@apollo/client', lacks: ['audits of the specification'] },
+      {
+        name: 'Relay',
+        npm: 'relay-runtime',
+        lacks: ['audits of the specification', 'persisted queries'],
+      },
     ],
   },
   {

@@ -28,7 +28,7 @@ describe('an internal fault', () => {
     const { status, body } = await app.live.send('{ cardPayments { totalCount } }');
     expect(status).toBe(500);
     expect(body).toEqual({
-      data: null,
+      data: { cardPayments: null },
       errors: [
         {
           message: 'Internal error',
@@ -117,8 +117,11 @@ describe('errors of several fields', () => {
     const first = {
       status: 500,
       body: {
-        data: null,
-        errors: [{ path: ['cardPayments'], extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+        data: { cardPayments: null, payouts: null, one: null },
+        errors: [
+          { path: ['cardPayments'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+          { path: ['payouts'], extensions: { code: 'BAD_USER_INPUT' } },
+        ],
       },
     };
     const ask = (text: string) => app.live.send(text, { after: 'x' });

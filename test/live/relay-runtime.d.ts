@@ -11,8 +11,8 @@ declare module 'relay-runtime' {
   export const Observable: { from(source: object): Source };
   export const Network: {
     create(
-      fetch: () => unknown,
-      subscribe: (operation: { text: string; name: string }, variables: Record<string, unknown>) => Source,
+      fetch: (operation: { text: string; name: string }) => unknown,
+      subscribe?: (operation: { text: string; name: string }, variables: Record<string, unknown>) => Source,
     ): Executing;
   };
   export class RecordSource {}
@@ -20,7 +20,12 @@ declare module 'relay-runtime' {
     constructor(source: RecordSource);
   }
   export class Environment {
-    constructor(config: { network: Executing; store: Store });
+    constructor(config: { network: Executing; store: Store; relayFieldLogger?: (event: object) => void });
     getNetwork(): Executing;
   }
+  export function fetchQuery(
+    environment: Environment,
+    artifact: object,
+    variables: object,
+  ): { toPromise(): Promise<unknown> };
 }

@@ -210,9 +210,14 @@ describe('a service and a facade in front of it', () => {
       const upstreamOf = (answer: { body: { extensions: { upstream: object } } }) =>
         answer.body.extensions.upstream;
       const first = await live.send(WALLET);
-      expect(upstreamOf(first)).toEqual({ ageSeconds: 0, stale: false, circuit: 'closed' });
+      const aged = (ageSeconds: number) => ({
+        ...{ ageSeconds, stale: false, circuit: 'closed' },
+        fields: { wallet: { ageSeconds, stale: false } },
+      });
+      expect(upstreamOf(first)).toEqual(aged(0));
       pair.clock.advance(SECOND);
-      expect(upstreamOf(await live.send(WALLET))).toEqual({ ageSeconds: 1, stale: false, circuit: 'closed' });
+      // Executed and compiled.
+      for (let n = 0; n < 4; n++) expect(upstreamOf(await live.send(WALLET))).toEqual(aged(1));
       expect(await readyOf(url)).toMatchObject({
         status: 200,
         body: { status: 'ready', upstream: { circuit: 'closed' } },
@@ -257,10 +262,42 @@ describe('a service and a facade in front of it', () => {
       // Longer than the longest that it is left alone.
       await pair.pass(2 * 60 * SECOND);
       const back = await live.send(WALLET);
-      expect(upstreamOf(back)).toEqual({ ageSeconds: 0, stale: false, circuit: 'closed' });
+      expect(upstreamOf(back)).toEqual(aged(0));
       const again = await live.request(REQUEST_PAYOUT, { input: { ...input, idempotencyKey: 'other' } });
       expect(again.requestPayout).toMatchObject({ payout: { status: 'PENDING' } });
       expect((await readyOf(url)).body.upstream.circuit).toBe('closed');
+    });
+
+    test('A wallet that the service fails to give leaves the payouts in the answer, each with its own age', async () => {
+      const pair = await start();
+      const { live } = pair.facade;
+      await fund({ database: pair.service.database, tenant: ofService(pair) }, { cents: 7_000 });
+      const dashboard = '{ w: wallet { balanceCents } p: payouts(first: 5) { totalCount nodes { id } } }';
+      const walletFails = () => {
+        pair.proxy.plan = ({ path }) =>
+          path.startsWith('/v1/wallet') ? { kind: 'status', status: 500, when: 'before' } : PASS;
+      };
+      walletFails();
+      const partly = await ask(pair, live.send(dashboard));
+      expect(partly).toMatchObject({
+        status: 200,
+        body: {
+          data: { w: null, p: { totalCount: 0, nodes: [] } },
+          errors: [{ path: ['w'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }],
+          extensions: { upstream: { fields: { p: { ageSeconds: expect.any(Number), stale: false } } } },
+        },
+      });
+      expect(partly.body.errors).toHaveLength(1);
+      pair.proxy.plan = () => PASS;
+      expect((await ask(pair, live.send(dashboard))).body.errors).toBeUndefined();
+      // A wallet that was read before is shown as it was, and it alone is stale.
+      walletFails();
+      pair.clock.advance(10 * SECOND);
+      const old = await ask(pair, live.send(dashboard));
+      expect(old.body).toMatchObject({
+        data: { w: { balanceCents: 7_000 }, p: { totalCount: 0 } },
+        extensions: { upstream: { stale: true, fields: { w: { stale: true }, p: { stale: false } } } },
+      });
     });
 
     test('No response, log line, metric or error contains the service’s keys or its address', async () => {

@@ -44,20 +44,21 @@ type PixUpdates = typeof pixUpdates;
 type Delivered = NonNullable<ResultOf<typeof readDelivered>['cardPayment']>['delivered'];
 type PixDelivered = NonNullable<ResultOf<typeof readPixDelivered>['payment']>['delivered'];
 
+// A root field that is null has an error, and a request with an error is refused.
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
 export type Checks = [
   Fits<NonNullable<ResultOf<Read>['cardPayment']>, CardPayment>,
   Fits<CardPayment, NonNullable<ResultOf<Read>['cardPayment']>>,
   Fits<ResultOf<Updates>['cardPaymentUpdates'], CardPaymentUpdate>,
-  Fits<ResultOf<Start>['startCheckout'], StartCheckoutResult>,
+  Fits<NonNullable<ResultOf<Start>['startCheckout']>, StartCheckoutResult>,
   Fits<{ input: StartCheckoutInput }, VariablesOf<Start>>,
   Fits<{ orderCode: string; after: string | null }, VariablesOf<Updates>>,
   Fits<{ orderCode: string }, VariablesOf<Read>>,
   Fits<NonNullable<ResultOf<ReadPix>['payment']>, Payment>,
   Fits<Payment, NonNullable<ResultOf<ReadPix>['payment']>>,
   Fits<ResultOf<PixUpdates>['paymentUpdates'], PaymentUpdate>,
-  Fits<ResultOf<StartPix>['startPixCheckout'], StartPixCheckoutResult>,
+  Fits<NonNullable<ResultOf<StartPix>['startPixCheckout']>, StartPixCheckoutResult>,
   Fits<{ input: StartCheckoutInput }, VariablesOf<StartPix>>,
   Fits<{ paymentId: string; after: string | null }, VariablesOf<PixUpdates>>,
   Fits<{ paymentId: string }, VariablesOf<ReadPix>>,

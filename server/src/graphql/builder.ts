@@ -73,11 +73,11 @@ export const builder = new SchemaBuilder<{
 
 builder.queryType({
   description:
-    'A lookup of what does not exist, or is another account’s or environment’s, is null, without an error. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, NOT_OFFERED (the service behind this server does not offer it), UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
+    'A lookup of what does not exist, or is another account’s or environment’s, is null, without an error. A field with @semanticNonNull is null only where it has failed, and leaves the others in the answer. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, NOT_OFFERED (the service behind this server does not offer it), UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
 });
 builder.mutationType({
   description:
-    'Each returns a union: its success object, or one of the error objects that it names. An error that no caller can correct is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error; of UNAVAILABLE repeat the mutation with the same idempotency key: it may have been done, and is not done twice.',
+    'Each returns a union: its success object, or one of the error objects that it names. An error that no caller can correct is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error; of UNAVAILABLE repeat the mutation with the same idempotency key: it may have been done, and is not done twice. It makes its field null, keeps the results of the fields before it and does not stop those behind it.',
 });
 builder.subscriptionType({
   description:

@@ -17,6 +17,7 @@ import {
   type ServicesFor,
   type SubscriptionLimits,
 } from './context.ts';
+import { createFreshness } from './freshness.ts';
 
 /** The credential and the origin that a connection presents. */
 export interface PresentedCredential {
@@ -109,6 +110,10 @@ export function createContextFactory({
       const sequencer = createSequencer();
       const freshness = createFreshness(caller, clock);
       const services = lazyServices(servicesFor, freshness.requester);
+      const servicesOfBatch = upstream
+        ? (...batch: Parameters<typeof freshness.batch>) =>
+            lazyServices(servicesFor, freshness.batch(...batch))
+        : () => services;
       let sharedKey: string | undefined;
       return {
         caller,
@@ -116,7 +121,14 @@ export function createContextFactory({
         services,
         clock,
         onRootField,
-        loaders: createLoaders(caller, services),
+        loaders: createLoaders(caller, servicesOfBatch),
+        progress: { hasChanged: false },
+        ...(upstream && {
+          fieldContext(operation: Context, responseKey: string) {
+            const { requester, loaders } = freshness.field(responseKey, operation.loaders);
+            return { ...operation, services: lazyServices(servicesFor, requester), loaders };
+          },
+        }),
         async subscribe(subscription) {
           const subscriber = callerOf({ caller });
           const { tenant } = subscriber;
@@ -167,8 +179,11 @@ export function createContextFactory({
         takeRootField: () => sequencer.run(() => limits.take(callerOf({ caller }), presented.address)),
         rateLimit: () => limits.peek(callerOf({ caller }), presented.address),
         checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
-        extensions: () =>
-          upstream ? { upstream: { ...freshness.state(), circuit: upstream().circuit } } : null,
+        extensions() {
+          if (!upstream) return null;
+          const { fields, ...whole } = freshness.state();
+          return { upstream: { ...whole, circuit: upstream().circuit, fields } };
+        },
       };
     },
   };
@@ -217,29 +232,6 @@ for (const name of Object.keys(SERVICE_NAMES) as (keyof PaymentsService)[])
       return this.created[name];
     },
   });
-
-/** The requester of one operation, and the age of the oldest data that it has read. */
-function createFreshness(caller: Caller | null, clock: Clock) {
-  let oldest: Date | null = null;
-  let stale = false;
-  const credential = caller?.credential;
-  const requester: Requester = {
-    priority:
-      credential?.kind === 'checkout_token' || credential?.kind === 'payment_token' ? 'payer' : 'merchant',
-    subject: credential && credential.kind !== 'api_key' ? credential.id : null,
-    onRead(at, isStale) {
-      if (oldest === null || at < oldest) oldest = at;
-      stale ||= isStale;
-    },
-  };
-  return {
-    requester,
-    state: () => ({
-      ageSeconds: oldest && Math.max(0, (clock.ms() - oldest.getTime()) / 1_000),
-      stale,
-    }),
-  };
-}
 
 /** Runs steps one after the other: at once while none is running, so that most take no turn of the event loop. */
 function createSequencer() {

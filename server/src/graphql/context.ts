@@ -108,6 +108,13 @@ export interface Context {
    */
   takeRootField(): void | Promise<void>;
   readonly onRootField: OnRootField;
+  /** The changes that the operation has made so far. Its root fields share it. */
+  readonly progress: { hasChanged: boolean };
+  /**
+   * Creates the context of one root field, so that the response says how old its data is; left out where all data is the
+   * server's own. `operation` is this context, which transports copy.
+   */
+  fieldContext?(operation: Context, responseKey: string): Context;
   rateLimit(): RateLimitState;
   checkoutUrl(orderCode: string): string;
   /** The `extensions` of the response; null for none. */
@@ -154,8 +161,17 @@ interface Loader<Value> {
   clearAll(): void;
 }
 
-export function createLoaders(caller: Caller | null, services: PaymentsService): Loaders {
-  return { __proto__: LOADERS, caller, services, created: null } as unknown as Loaders;
+/** Returns the context in which a root field and all below it are executed. */
+export function contextOfField(context: unknown, responseKey: string): unknown {
+  const operation = context as Context | undefined;
+  return operation?.fieldContext?.(operation, responseKey) ?? context;
+}
+
+type ServicesOfBatch = (loader: string, keys: readonly string[]) => PaymentsService;
+
+/** @param servicesOfBatch returns the services that read one batch of a loader */
+export function createLoaders(caller: Caller | null, servicesOfBatch: ServicesOfBatch): Loaders {
+  return { __proto__: LOADERS, caller, servicesOfBatch, created: null } as unknown as Loaders;
 }
 
 const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
@@ -199,11 +215,13 @@ for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unkno
   Object.defineProperty(LOADERS, name, {
     get(this: {
       caller: Caller | null;
-      services: PaymentsService;
+      servicesOfBatch: ServicesOfBatch;
       created: Record<string, DataLoader<string, unknown>> | null;
     }) {
       this.created ??= {};
-      this.created[name] ??= new DataLoader(async (keys) => read(this.services, callerOf(this).tenant, keys));
+      this.created[name] ??= new DataLoader(async (keys) =>
+        read(this.servicesOfBatch(name, keys), callerOf(this).tenant, keys),
+      );
       return this.created[name];
     },
   });

@@ -18,6 +18,7 @@ import {
 } from '../kernel/errors.ts';
 import { ltcText } from '../wallet/model.ts';
 import { builder } from './builder.ts';
+import { replaceError } from './failures.ts';
 import { placeOf } from './literals.ts';
 
 // ── As members of result unions ─────────────────────────────────────────────────────────────────
@@ -211,7 +212,7 @@ export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void
   if (known) return known;
   const translation = translate(error, onFault);
   translated.add(translation);
-  return translation;
+  return error instanceof GraphQLError ? replaceError(error, translation) : translation;
 }
 
 /** The error as a message of a WebSocket or an event stream shows it, without the extensions for HTTP. */

@@ -28,9 +28,11 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
+import { contextOfField } from './context.ts';
 import { type Failure, keysOf, type Path, settleFailures } from './failures.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { collectFields, type Fragments, fragmentsOf, type Variables } from './selections.ts';
+import { isSemanticNonNull } from './semantic-non-null.ts';
 
 /**
  * Executes an operation as graphql's `execute` does, except for its errors. That one returns as soon as a non-null field has
@@ -132,8 +134,9 @@ function executeFields(
     // A validated document selects only fields that exist.
     if (!definition) continue;
     const isNonNull = isNonNullType(definition.type);
-    const path = { prev, key, typename: parentType.name, isNonNull };
-    const value = executeField(run, { parentType, definition, nodes }, source, path);
+    const path: Path = { prev, key, typename: parentType.name, isNonNull };
+    const field = { parentType, definition, nodes };
+    const value = prev ? executeField(run, field, source, path) : executeRootField(run, field, source, path);
     // Reserves the field's position in the order of the object.
     data[key] = null;
     if (isPromise(value))
@@ -154,6 +157,24 @@ function definitionOf(schema: GraphQLSchema, parentType: GraphQLObjectType, name
     if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
   }
   return parentType.getFields()[name];
+}
+
+function executeRootField(run: Run, field: FieldOf, source: unknown, path: Path): unknown {
+  const context = contextOfRootField(run.context, field, String(path.key));
+  return executeField({ ...run, context }, field, source, {
+    ...path,
+    isSemanticNonNull: isSemanticNonNull(field.definition),
+  });
+}
+
+/** The updates of a subscription have one field, and `__typename` and the schema are read from nowhere. */
+export function contextOfRootField(
+  context: unknown,
+  { parentType, definition }: FieldOf,
+  responseKey: string,
+): unknown {
+  const isRead = parentType.name !== 'Subscription' && !definition.name.startsWith('__');
+  return isRead ? contextOfField(context, responseKey) : context;
 }
 
 function executeField(run: Run, field: FieldOf, source: unknown, path: Path): unknown {

@@ -1,4 +1,4 @@
-import type { GraphQLError } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 
 /** The path of a value in the result, as a list from its end to its beginning. */
 export interface Path {
@@ -7,6 +7,8 @@ export interface Path {
   readonly typename: string | undefined;
   /** Whether a failure here makes the parent null too. */
   readonly isNonNull: boolean;
+  /** Whether it is null only where it has failed; only root fields can say so. */
+  readonly isSemanticNonNull?: boolean;
 }
 
 /** A field, or an item of a list, that has failed. The data has null in its place. */
@@ -17,6 +19,7 @@ export interface Failure {
 
 interface FailureNode {
   isNonNull: boolean;
+  isSemanticNonNull: boolean;
   error: GraphQLError | null;
   inner: Map<string | number, FailureNode>;
 }
@@ -32,7 +35,7 @@ export function settleFailures<Data extends object>(
   data: Data,
   failures: readonly Failure[],
 ): { data: Data | null; errors: GraphQLError[] } {
-  const root: FailureNode = { isNonNull: false, error: null, inner: new Map() };
+  const root = createNode({ isNonNull: false });
   for (const { path, error } of failures) nodeOf(path, root).error = error;
   const errors: GraphQLError[] = [];
   const fatal = settle(root, data, errors);
@@ -41,12 +44,19 @@ export function settleFailures<Data extends object>(
   return { data: null, errors };
 }
 
+function createNode({
+  isNonNull,
+  isSemanticNonNull = false,
+}: Pick<Path, 'isNonNull' | 'isSemanticNonNull'>): FailureNode {
+  return { isNonNull, isSemanticNonNull, error: null, inner: new Map() };
+}
+
 function nodeOf(path: Path | undefined, root: FailureNode): FailureNode {
   if (!path) return root;
   const { inner } = nodeOf(path.prev, root);
   let node = inner.get(path.key);
   if (!node) {
-    node = { isNonNull: path.isNonNull, error: null, inner: new Map() };
+    node = createNode(path);
     inner.set(path.key, node);
   }
   return node;
@@ -61,6 +71,7 @@ function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLEr
       if (!fatal) continue;
       if (node.isNonNull) return fatal;
       errors.push(fatal);
+      if (node.isSemanticNonNull) ofRequiredFields.add(fatal);
       // An alias may be `__proto__`.
       Object.defineProperty(value, key, {
         value: null,
@@ -70,6 +81,27 @@ function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLEr
       });
     }
   return error;
+}
+
+/** The errors of root fields that are null only where they have failed. */
+const ofRequiredFields = new WeakSet<GraphQLError>();
+
+/** Passes what is known of an error on to the one that replaces it. */
+export function replaceError(error: GraphQLError, replacement: GraphQLError): GraphQLError {
+  if (ofRequiredFields.has(error)) ofRequiredFields.add(replacement);
+  return replacement;
+}
+
+/**
+ * Whether a result is a refusal as a whole, which has the HTTP status of its errors: a field that always has a value has
+ * failed, and no other has a value.
+ */
+export function isRefusal({ data, errors = [] }: ExecutionResult): boolean {
+  if (!data) return true;
+  return (
+    errors.some((error) => ofRequiredFields.has(error)) &&
+    Object.values(data).every((value) => value === null)
+  );
 }
 
 export function keysOf(path: Path | undefined): (string | number)[] {

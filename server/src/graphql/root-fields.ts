@@ -3,7 +3,9 @@ import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'g
 import { behindChange } from '../kernel/errors.ts';
 import { isTracing, withSpanOrTrace } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
+import { replaceError } from './failures.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
+import { isSemanticNonNull, semanticNonNullExtensions } from './semantic-non-null.ts';
 
 export const ROOT_FIELDS = 'rootFields' as const;
 
@@ -15,8 +17,21 @@ declare global {
   }
 }
 
-/** Requires a credential for every root field, under any alias, and counts it once against the caller's limit. */
+/**
+ * Requires a credential for every root field, under any alias, and counts it once against the caller's limit. A field of a
+ * query or a mutation that is declared as non-null becomes nullable with `@semanticNonNull`: one that fails leaves the
+ * others of its operation in the result. An operation has only one field of a subscription.
+ */
 class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    if ((field.kind !== 'Query' && field.kind !== 'Mutation') || field.type.nullable) return field;
+    return {
+      ...field,
+      type: { ...field.type, nullable: true },
+      extensions: { ...field.extensions, ...semanticNonNullExtensions },
+    };
+  }
+
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
     field: PothosOutputFieldConfig<Types>,
@@ -36,11 +51,15 @@ const KIND = { Query: 'query', Mutation: 'mutation', Subscription: 'subscription
 
 function withAdmission<Types extends SchemaTypes>(
   resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
-  { name, parentType }: Pick<PothosOutputFieldConfig<Types>, 'name' | 'parentType'>,
+  { name, parentType, extensions }: PothosOutputFieldConfig<Types>,
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
   const kind = KIND[parentType as keyof typeof KIND];
   const traceName = `${kind} ${name}`;
   const attributes = { 'graphql.operation.type': kind, 'graphql.field': name };
+  const isRequired = isSemanticNonNull({ extensions: extensions ?? {} });
+  /** Returns the error of a value that the schema promises not to be; null for any other. */
+  const faultOf = (value: unknown) =>
+    isRequired && value == null ? new Error(`Cannot return null for ${parentType}.${name}.`) : null;
 
   return (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
@@ -49,7 +68,7 @@ function withAdmission<Types extends SchemaTypes>(
     const begin = kind === 'mutation' ? runMutation : () => resolve(parent, args, context, info);
     async function runMutation() {
       const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
-      contextsWithChanges.add(context);
+      (context as Context).progress.hasChanged = true;
       markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
@@ -59,28 +78,35 @@ function withAdmission<Types extends SchemaTypes>(
       return admission ? admission.then(begin) : begin();
     };
     // An operation over a WebSocket has no span around it.
-    if (isTracing()) return withSpanOrTrace(traceName, attributes, () => reportOutcome(run, report));
-    return reportOutcome(run, report);
+    if (isTracing()) return withSpanOrTrace(traceName, attributes, () => reportOutcome(run, faultOf, report));
+    return reportOutcome(run, faultOf, report);
   };
 }
 
-/** The contexts of operations in which a mutation field has succeeded. */
-const contextsWithChanges = new WeakSet<object>();
-
 /** Corrects outages that report that nothing was done, where another field of the operation has changed something. */
-export function behindChanges(result: ExecutionResult, context: object): ExecutionResult {
-  if (!result.errors || !contextsWithChanges.has(context)) return result;
+export function behindChanges(result: ExecutionResult, context: Context): ExecutionResult {
+  if (!result.errors || !context.progress.hasChanged) return result;
   const errors = result.errors.map((error) => {
     const cause = behindChange(error.originalError);
     if (cause === error.originalError) return error;
     const { message, nodes = null, path = null } = error;
-    return new GraphQLError(message, { nodes, path, originalError: cause as Error });
+    return replaceError(error, new GraphQLError(message, { nodes, path, originalError: cause as Error }));
   });
   return { ...result, errors };
 }
 
-/** Calls `report` when `run` has ended, at once or later, with its error or null. */
-function reportOutcome(run: () => unknown, report: (error: unknown) => void): unknown {
+/** Calls `report` when `run` has ended, at once or later, with its error, that of its value, or null. */
+function reportOutcome(
+  run: () => unknown,
+  faultOf: (value: unknown) => Error | null,
+  report: (error: unknown) => void,
+): unknown {
+  const end = (value: unknown) => {
+    const fault = faultOf(value);
+    report(fault);
+    if (fault) throw fault;
+    return value;
+  };
   let result: unknown;
   try {
     result = run();
@@ -88,20 +114,12 @@ function reportOutcome(run: () => unknown, report: (error: unknown) => void): un
     report(error);
     throw error;
   }
-  if (!(result instanceof Promise)) {
-    report(null);
-    return result;
-  }
-  return result.then(
-    (value) => {
-      report(null);
-      return value;
-    },
-    (error) => {
-      report(error);
-      throw error;
-    },
-  );
+  return result instanceof Promise
+    ? result.then(end, (error) => {
+        report(error);
+        throw error;
+      })
+    : end(result);
 }
 
 SchemaBuilder.registerPlugin(ROOT_FIELDS, RootFieldsPlugin);

@@ -23,12 +23,13 @@ import '../subscriptions/schema.ts';
 import '../subscriptions/updates/schema.ts';
 import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
-import { isEnumType } from 'graphql';
+import { isEnumType, specifiedDirectives } from 'graphql';
 import { builder } from './builder.ts';
 import { locateLiterals } from './literals.ts';
+import { SEMANTIC_NON_NULL } from './semantic-non-null.ts';
 
 /** The whole schema: the imports above add the types of every slice. */
-export const schema = builder.toSchema();
+export const schema = builder.toSchema({ directives: [...specifiedDirectives, SEMANTIC_NON_NULL] });
 locateLiterals(schema);
 
 // An enum value of a newer version, which may use the same database during an upgrade, is shown as UNKNOWN.

@@ -11,6 +11,7 @@ import { toGraphQLError } from './errors.ts';
 import { sendEvents } from './event-stream.ts';
 import { EXAMPLE_TABS } from './examples.ts';
 import { execute } from './execution.ts';
+import { isRefusal } from './failures.ts';
 import { createFastPath, type FastPath } from './fast/fast-path.ts';
 import { renderGraphiQL } from './graphiql.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
@@ -186,8 +187,8 @@ const orderedExecution: Plugin = {
       if (refused) return { errors: [refused] };
       const result = execute(args);
       return result instanceof Promise
-        ? result.then((later) => behindChanges(later, args.contextValue))
-        : behindChanges(result, args.contextValue);
+        ? result.then((later) => behindChanges(later, args.contextValue as Context))
+        : behindChanges(result, args.contextValue as Context);
     });
   },
 };
@@ -273,7 +274,7 @@ function responsePlugin(onFault: (fault: unknown) => void): Plugin {
       }
       const errors = result.errors.map((error) => toGraphQLError(error, onFault));
       // A partial result is sent with 200: at the status of a refused field clients would drop the rest.
-      if (result.data != null) for (const { extensions } of errors) delete extensions.http;
+      if (!isRefusal(result)) for (const { extensions } of errors) delete extensions.http;
       setResult({ ...result, errors, ...extensions });
     },
   };

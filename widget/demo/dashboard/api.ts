@@ -26,8 +26,10 @@ export interface DashboardApi {
   renewToken(): Promise<string>;
   /** Corrects the estimate of the server's clock by an instant that the server has reported: it is not behind that. */
   observeServerTime(instant: string): void;
-  /** Runs a query. Rejects with a `RefusedError` where the server refuses it. */
+  /** Runs a query. Rejects with a `RefusedError` where the server refuses it, or a part of it. */
   request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
+  /** Runs a query of several parts: those that failed are null. Rejects with a `RefusedError` where all of them did. */
+  requestParts<Data extends object>(query: string): Promise<Parts<Data>>;
   /**
    * Follows a stream from a cursor on and, after every interruption, from the last cursor seen.
    * @param onLost called once when the stream has ended and cannot be resumed
@@ -45,6 +47,14 @@ export interface DashboardApi {
   close(): void;
 }
 
+/** The root fields of a result: each may have failed alone, and is null then. */
+export type Parts<Data> = { [Name in keyof Data]: Data[Name] | null };
+
+interface ResponseError {
+  message: string;
+  extensions?: { code?: string };
+}
+
 /** A refused operation, with the code of its error. */
 export class RefusedError extends Error {
   readonly code: string | null;
@@ -53,6 +63,10 @@ export class RefusedError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+function toRefusedError([error]: readonly ResponseError[], status: number): RefusedError {
+  return new RefusedError(error?.message ?? `GraphQL: ${status}`, error?.extensions?.code ?? null);
 }
 
 async function load(path: string, request?: RequestInit): Promise<object> {
@@ -141,6 +155,25 @@ export function openApi(
     },
   });
 
+  async function post(query: string, variables?: Record<string, unknown>) {
+    const { endpoint, token } = await currentConfig();
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json, application/json',
+        authorization: `Bearer ${token}`,
+      },
+      body: JSON.stringify({ query, variables }),
+    });
+    const { data, errors = [] } = (await response.json()) as {
+      data?: object | null;
+      errors?: ResponseError[];
+    };
+    if (errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED')) config = null;
+    return { data, errors, status: response.status };
+  }
+
   return {
     now,
     isSimulated: async () => (await currentConfig()).simulated,
@@ -151,26 +184,15 @@ export function openApi(
     observeServerTime(instant) {
       aheadMs = Math.max(aheadMs, Date.parse(instant) - Date.now());
     },
-    async request(query, variables) {
-      const { endpoint, token } = await currentConfig();
-      const response = await fetch(endpoint, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/graphql-response+json, application/json',
-          authorization: `Bearer ${token}`,
-        },
-        body: JSON.stringify({ query, variables }),
-      });
-      const { data, errors } = await response.json();
-      const refused = (errors ?? []) as { message: string; extensions?: { code?: string } }[];
-      if (refused.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED')) config = null;
-      if (!data || errors)
-        throw new RefusedError(
-          refused[0]?.message ?? `GraphQL: ${response.status}`,
-          refused[0]?.extensions?.code ?? null,
-        );
-      return data;
+    async request<Data>(query: string, variables?: Record<string, unknown>) {
+      const { data, errors, status } = await post(query, variables);
+      if (!data || errors.length > 0) throw toRefusedError(errors, status);
+      return data as Data;
+    },
+    async requestParts<Data extends object>(query: string) {
+      const { data, errors, status } = await post(query);
+      if (!data || Object.values(data).every((part) => part === null)) throw toRefusedError(errors, status);
+      return data as Parts<Data>;
     },
     subscribe(query, after, onUpdate, onLost) {
       // After a reconnect the client sends the same payload object again: updating it in place resumes the stream.

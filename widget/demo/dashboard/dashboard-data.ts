@@ -1,7 +1,7 @@
 // The data that the dashboard shows: read once, then updated by subscriptions.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
-import { type Credentials, type DashboardApi, openApi, RefusedError } from './api.ts';
+import { type Credentials, type DashboardApi, openApi, type Parts, RefusedError } from './api.ts';
 import { LoadedList, mergeRead, mergeUpdated } from './loaded-list.ts';
 import {
   CARD_PAYMENT_UPDATES,
@@ -48,6 +48,18 @@ const DELIVERIES_AFTER_MS = 1_200;
 const DELIVERIES_EVERY_MS = 20_000;
 const DELIVERIES_PENDING_MS = 5_000;
 const RESYNC_MS = 3_000;
+/** After this time the parts that could not be read are read again. */
+const MISSING_AFTER_MS = 10_000;
+
+/** A part of the page that is read by itself, by the root field that it is read from. */
+export type Part =
+  | Exclude<keyof StartData, 'updatesCursor'>
+  | 'payments'
+  | 'charges'
+  | 'disputes'
+  | 'subscriptions'
+  | 'deliveries'
+  | 'storeProducts';
 
 /** Loads the account, follows its updates, and loads it again where a stream cannot be resumed. */
 export class DashboardData implements ReactiveController {
@@ -56,6 +68,8 @@ export class DashboardData implements ReactiveController {
   /** Assumed until the server has answered. */
   simulated = true;
   wallet: Wallet | null = null;
+  /** The parts that could not be read. The page shows the others. */
+  readonly missing: Set<Part> = new Set();
   /** Passed to `<psa-payouts>`, which reads by itself. */
   credentials: Credentials | null = null;
   /** For the chart of the day. */
@@ -196,23 +210,14 @@ export class DashboardData implements ReactiveController {
     try {
       this.simulated = await api.isSimulated();
       if (!this.simulated) showRealAccount();
-      const start = await api.request<StartData>(START);
-      // Behind the cursor of the start, so that no update falls between them.
-      const payments = await readOffered<{ payments: Page<PixPayment> }>(api, PIX_PAYMENTS);
-      const charges = await readOffered<{ charges: Page<Charge> }>(api, CHARGES);
-      const disputes = await readOffered<{ disputes: Page<Dispute> }>(api, DISPUTES);
-      const recurring = await readOffered<{ subscriptions: Page<Subscription> }>(api, SUBSCRIPTIONS);
+      const updatesCursor = await this.#readParts(api);
       if (api !== this.#api) return;
-      this.#applyStart(start, payments?.payments, charges?.charges);
-      this.offersDisputes = disputes !== null;
-      if (disputes) this.disputes.addPage(disputes.disputes);
-      this.offersSubscriptions = recurring !== null;
-      if (recurring) this.subscriptions.addPage(recurring.subscriptions);
       this.phase = 'ready';
       this.#host.requestUpdate();
-      this.#subscribe(api, start.updatesCursor);
+      this.#subscribe(api, updatesCursor);
       await Promise.all([this.#loadDay(), this.#loadCatalogue(api)]);
       this.#scheduleDeliveries(DELIVERIES_EVERY_MS);
+      this.#scheduleMissing(api);
     } catch {
       if (api !== this.#api) return;
       // Rows that were loaded stay on the screen; only an empty page shows the failure.
@@ -222,19 +227,80 @@ export class DashboardData implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  #applyStart(start: StartData, payments?: Page<PixPayment>, charges?: Page<Charge>): void {
-    this.wallet = start.wallet;
-    this.payouts.addPage(start.payouts);
-    this.cardPayments.addPage(start.cardPayments);
-    this.offersPix = payments !== undefined;
+  /** Reads all parts, and returns the cursor before them. Rejects where there is none, or no answer. */
+  async #readParts(api: DashboardApi): Promise<string> {
+    const start = await api.requestParts<StartData>(START);
+    // Behind the cursor of the start, so that no update falls between them.
+    const payments = await this.#readOffered<Page<PixPayment>>(api, 'payments', PIX_PAYMENTS);
+    const charges = await this.#readOffered<Page<Charge>>(api, 'charges', CHARGES);
+    const disputes = await this.#readOffered<Page<Dispute>>(api, 'disputes', DISPUTES);
+    const recurring = await this.#readOffered<Page<Subscription>>(api, 'subscriptions', SUBSCRIPTIONS);
+    const { updatesCursor } = start;
+    if (updatesCursor === null) throw new Error('no cursor to follow from');
+    if (api !== this.#api) return updatesCursor;
+    this.#applyStart(start);
+    this.offersPix = payments !== null;
     if (payments) this.pixPayments.addPage(payments);
-    this.offersCharges = charges !== undefined;
+    this.offersCharges = charges !== null;
     if (charges) this.charges.addPage(charges);
-    for (const { subaccountId, name, payouts } of start.subaccounts.nodes) {
+    this.offersDisputes = disputes !== null;
+    if (disputes) this.disputes.addPage(disputes);
+    this.offersSubscriptions = recurring !== null;
+    if (recurring) this.subscriptions.addPage(recurring);
+    return updatesCursor;
+  }
+
+  #applyStart(start: Parts<StartData>): void {
+    const { wallet, payouts, cardPayments, subaccounts, webhookDeliveries } = start;
+    for (const [part, value] of Object.entries({
+      wallet,
+      payouts,
+      cardPayments,
+      subaccounts,
+      webhookDeliveries,
+    }))
+      if (value === null) this.missing.add(part as Part);
+      else this.missing.delete(part as Part);
+    if (wallet) this.wallet = wallet;
+    if (payouts) this.payouts.addPage(payouts);
+    if (cardPayments) this.cardPayments.addPage(cardPayments);
+    for (const { subaccountId, name, payouts: own } of subaccounts?.nodes ?? []) {
       this.subaccountNames.set(subaccountId, name ?? subaccountId);
-      mergeRead(this.subaccountPayouts, payouts.nodes, (payout) => payout.id);
+      mergeRead(this.subaccountPayouts, own.nodes, (payout) => payout.id);
     }
-    this.deliveries = start.webhookDeliveries.nodes;
+    if (webhookDeliveries) this.deliveries = webhookDeliveries.nodes;
+  }
+
+  /** Reads a part alone: null where the service behind this server does not offer it, undefined where it is missing. */
+  async #readOffered<Value>(api: DashboardApi, part: Part, query: string): Promise<Value | null | undefined> {
+    try {
+      const { [part]: value } = await api.request<Record<Part, Value>>(query);
+      this.missing.delete(part);
+      return value;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      const isOffered = error.code !== 'NOT_OFFERED';
+      if (isOffered) this.missing.add(part);
+      else this.missing.delete(part);
+      return isOffered ? undefined : null;
+    }
+  }
+
+  #scheduleMissing(api: DashboardApi): void {
+    if (api !== this.#api || this.missing.size === 0) return;
+    this.#schedule(MISSING_AFTER_MS, () => void this.#readMissing(api));
+  }
+
+  /** Reads all parts again where some are missing. Never rejects. */
+  async #readMissing(api: DashboardApi): Promise<void> {
+    try {
+      await this.#readParts(api);
+      await this.#loadCatalogue(api);
+    } catch {
+      // The next attempt may find the server again.
+    }
+    this.#host.requestUpdate();
+    this.#scheduleMissing(api);
   }
 
   #subscribe(api: DashboardApi, cursor: string): void {
@@ -260,6 +326,7 @@ export class DashboardData implements ReactiveController {
     // The wallet's stream begins with its current state, so it needs no cursor.
     subscribe<{ cursor: string; occurredAt: string; wallet: Wallet }>(WALLET_UPDATES, null, ({ wallet }) => {
       this.wallet = wallet;
+      this.missing.delete('wallet');
     });
     subscribe<{ cursor: string; occurredAt: string; payout: Payout }>(
       PAYOUT_UPDATES,
@@ -360,11 +427,11 @@ export class DashboardData implements ReactiveController {
   /** Stocks and the store have no subscription: they are read again with the webhooks, where that costs nobody a request. */
   async #loadCatalogue(api: DashboardApi): Promise<void> {
     const [contents, store] = await Promise.all([
-      readOffered<{ deliveries: Listed<ProductContent> }>(api, PRODUCT_CONTENTS),
-      readOffered<{ storeProducts: Listed<StoreProduct> }>(api, STORE_PRODUCTS),
+      this.#readOffered<Listed<ProductContent>>(api, 'deliveries', PRODUCT_CONTENTS),
+      this.#readOffered<Listed<StoreProduct>>(api, 'storeProducts', STORE_PRODUCTS),
     ]);
-    this.contents = contents?.deliveries.nodes ?? null;
-    this.storeProducts = store?.storeProducts ?? null;
+    if (contents !== undefined) this.contents = contents?.nodes ?? null;
+    if (store !== undefined) this.storeProducts = store;
   }
 
   async #loadSubaccountNames(): Promise<void> {
@@ -394,6 +461,7 @@ export class DashboardData implements ReactiveController {
           webhookDeliveries: { nodes: WebhookDelivery[] };
         }>(WEBHOOK_DELIVERIES);
         this.deliveries = webhookDeliveries.nodes;
+        this.missing.delete('webhookDeliveries');
         if (this.simulated && this.#api) await this.#loadCatalogue(this.#api);
         this.#host.requestUpdate();
       }
@@ -462,16 +530,6 @@ export class DashboardData implements ReactiveController {
 interface Listed<Item> {
   totalCount: number;
   nodes: Item[];
-}
-
-/** Reads the newest of a family; null where the service behind this server does not offer it. */
-async function readOffered<Data>(api: DashboardApi, query: string): Promise<Data | null> {
-  try {
-    return await api.request<Data>(query);
-  } catch (error) {
-    if (error instanceof RefusedError && error.code === 'NOT_OFFERED') return null;
-    throw error;
-  }
 }
 
 /** The id of a disputed payment. */

@@ -2,7 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
 import { formatBrl, formatLtc } from '../shared/format.ts';
 import './chart.ts';
-import { type ConnectionState, DashboardData } from './dashboard-data.ts';
+import { type ConnectionState, DashboardData, type Part } from './dashboard-data.ts';
 import { newestFirst } from './loaded-list.ts';
 import { movementsOf } from './movements.ts';
 import './payout-form.ts';
@@ -10,7 +10,7 @@ import type { DisputeDialog } from './dispute-dialog.ts';
 import './dispute-dialog.ts';
 import './live-table.ts';
 import './payment-dialog.ts';
-import type { Dispute } from './operations.ts';
+import type { Dispute, Wallet } from './operations.ts';
 import type { Operable, PaymentDialog } from './payment-dialog.ts';
 import {
   cardPaymentRow,
@@ -36,6 +36,29 @@ const CONNECTION_LABELS: Record<ConnectionState, string> = {
   live: 'Ao vivo',
   reconnecting: 'Reconectando…',
   offline: 'Sem rede',
+};
+const PART_LABELS: Record<Part, string> = {
+  wallet: 'a carteira',
+  payouts: 'os saques do dia',
+  cardPayments: 'os pagamentos no cartão',
+  subaccounts: 'os saques de subcontas',
+  webhookDeliveries: 'os webhooks',
+  payments: 'os pagamentos por PIX',
+  charges: 'as cobranças',
+  disputes: 'as disputas',
+  subscriptions: 'as assinaturas',
+  deliveries: 'as entregas de produtos',
+  storeProducts: 'os produtos da loja',
+};
+/** Shown as a dash in each place. */
+const UNREAD_WALLET: Wallet = {
+  balanceCents: null,
+  disputeBlockedCents: null,
+  withdrawableCents: null,
+  pendingReleaseCents: null,
+  receivableCents: null,
+  subaccountsBalanceCents: null,
+  cryptoBalanceLtc: null,
 };
 /** The interval at which relative times such as “há 2 min.” are drawn again. */
 const TICK_MS = 15_000;
@@ -83,6 +106,7 @@ export class DashboardApp extends LitElement {
         <p class="connection" data-connection=${connection} role="status">${CONNECTION_LABELS[connection]}</p>
       </div>
       ${this.#renderNetworkNotice()}
+      ${this.#renderMissing()}
       <p class="sr-only" aria-live="polite" data-announcement>${announcement}</p>
       ${phase === 'failed' ? this.#renderFailure() : this.#renderContent()}
     `;
@@ -100,6 +124,20 @@ export class DashboardApp extends LitElement {
         }
       </p>
     `;
+  }
+
+  #renderMissing(): TemplateResult | typeof nothing {
+    const { phase, missing } = this.#data;
+    if (phase !== 'ready' || missing.size === 0) return nothing;
+    const parts = [...missing].map((part) => PART_LABELS[part]).join(', ');
+    return html`<p class="network-notice" role="status" data-missing>
+      Não foi possível ler agora: ${parts}. O resto está em dia, e o painel tenta de novo sozinho.
+    </p>`;
+  }
+
+  /** The text of an empty list, which says nothing of one that could not be read. */
+  #emptyText<Text>(part: Part, text: Text): Text | string {
+    return this.#data.missing.has(part) ? 'Não foi possível ler esta lista agora.' : text;
   }
 
   #renderFailure(): TemplateResult {
@@ -163,7 +201,7 @@ export class DashboardApp extends LitElement {
           }),
         )}
         .filters=${filterOptions(PAYMENT_LABELS)}
-        .emptyText=${html`Nenhuma venda ainda. <a href="/demo/">Compre algo na loja</a> e ela aparece aqui.`}
+        .emptyText=${this.#emptyText('cardPayments', html`Nenhuma venda ainda. <a href="/demo/">Compre algo na loja</a> e ela aparece aqui.`)}
         ?hasMore=${cardPayments.hasMore}
         ?loading=${loading}
         @load-more=${() => this.#data.loadMore(cardPayments)}
@@ -183,7 +221,7 @@ export class DashboardApp extends LitElement {
                 }),
               )}
               .filters=${filterOptions(PAYMENT_LABELS)}
-              .emptyText=${'Nenhum pagamento por PIX ou LTC ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.'}
+              .emptyText=${this.#emptyText('payments', 'Nenhum pagamento por PIX ou LTC ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.')}
               ?hasMore=${pixPayments.hasMore}
               ?loading=${loading}
               @load-more=${() => this.#data.loadMore(pixPayments)}
@@ -204,7 +242,7 @@ export class DashboardApp extends LitElement {
                 }),
               )}
               .filters=${filterOptions(PAYMENT_LABELS)}
-              .emptyText=${'Nenhuma cobrança ainda. A primeira que a API criar, com createCharge, aparece aqui, com a parte de cada subconta, e muda de estado sozinha.'}
+              .emptyText=${this.#emptyText('charges', 'Nenhuma cobrança ainda. A primeira que a API criar, com createCharge, aparece aqui, com a parte de cada subconta, e muda de estado sozinha.')}
               ?hasMore=${charges.hasMore}
               ?loading=${loading}
               @load-more=${() => this.#data.loadMore(charges)}
@@ -222,7 +260,7 @@ export class DashboardApp extends LitElement {
                 .newestFirst()
                 .map((dispute) => disputeRow(dispute, { now, open: simulated ? this.#openDispute : null }))}
               .filters=${filterOptions(DISPUTE_LABELS)}
-              .emptyText=${'Nenhuma disputa. A que o banco de um pagador abrir aparece aqui, com o prazo para enviar provas.'}
+              .emptyText=${this.#emptyText('disputes', 'Nenhuma disputa. A que o banco de um pagador abrir aparece aqui, com o prazo para enviar provas.')}
               ?hasMore=${disputes.hasMore}
               ?loading=${loading}
               @load-more=${() => this.#data.loadMore(disputes)}
@@ -239,7 +277,7 @@ export class DashboardApp extends LitElement {
               .columns=${PAYMENT_COLUMNS}
               .rows=${subscriptions.newestFirst().map((each) => subscriptionRow(each, { now, open }))}
               .filters=${filterOptions(SUBSCRIPTION_LABELS)}
-              .emptyText=${'Nenhuma assinatura ainda. A primeira que a API criar, com createSubscription, aparece aqui e muda de estado sozinha.'}
+              .emptyText=${this.#emptyText('subscriptions', 'Nenhuma assinatura ainda. A primeira que a API criar, com createSubscription, aparece aqui e muda de estado sozinha.')}
               ?hasMore=${subscriptions.hasMore}
               ?loading=${loading}
               @load-more=${() => this.#data.loadMore(subscriptions)}
@@ -260,7 +298,7 @@ export class DashboardApp extends LitElement {
             }),
           )}
           .filters=${filterOptions(SUBACCOUNT_PAYOUT_LABELS)}
-          .emptyText=${'Nenhum saque de subconta. Eles são pedidos pela API, com requestSubaccountPayout.'}
+          .emptyText=${this.#emptyText('subaccounts', 'Nenhum saque de subconta. Eles são pedidos pela API, com requestSubaccountPayout.')}
           ?loading=${loading}
         ></live-table>
         <live-table
@@ -270,11 +308,12 @@ export class DashboardApp extends LitElement {
           .columns=${[{ label: 'Estado' }, { label: 'Evento' }, { label: 'Tentativas' }, { label: 'Criado' }]}
           .rows=${deliveries.map((delivery) => deliveryRow(delivery, now))}
           .filters=${filterOptions(DELIVERY_LABELS)}
-          .emptyText=${
+          .emptyText=${this.#emptyText(
+            'webhookDeliveries',
             simulated
               ? 'Nenhum aviso enviado. Configure um endereço com configureWebhook e cada mudança é entregue lá.'
-              : 'Nenhum aviso repassado. Os de um pagamento com callbackUrl são entregues lá, como o serviço os assinou.'
-          }
+              : 'Nenhum aviso repassado. Os de um pagamento com callbackUrl são entregues lá, como o serviço os assinou.',
+          )}
           ?loading=${loading}
         ></live-table>
       </div>
@@ -296,7 +335,7 @@ export class DashboardApp extends LitElement {
             .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Entregues' }, { label: 'Criado' }]}
             .rows=${contents.map((content) => contentRow(content, now))}
             .filters=${filterOptions(STOCK_LABELS)}
-            .emptyText=${'Nenhum conteúdo ainda. O que a API ligar a um produto, com createDelivery, é entregue a quem paga e aparece aqui.'}
+            .emptyText=${this.#emptyText('deliveries', 'Nenhum conteúdo ainda. O que a API ligar a um produto, com createDelivery, é entregue a quem paga e aparece aqui.')}
             ?loading=${loading}
           ></live-table>`
         }
@@ -309,7 +348,7 @@ export class DashboardApp extends LitElement {
             .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
             .rows=${storeProducts.nodes.map(storeProductRow)}
             .filters=${[]}
-            .emptyText=${'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.'}
+            .emptyText=${this.#emptyText('storeProducts', 'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.')}
             ?loading=${loading}
           ></live-table>`
         }
@@ -318,7 +357,8 @@ export class DashboardApp extends LitElement {
   }
 
   #renderWallet(): TemplateResult {
-    const wallet = this.#data.wallet;
+    // A wallet that could not be read is no longer loading.
+    const wallet = this.#data.wallet ?? (this.#data.missing.has('wallet') ? UNREAD_WALLET : null);
     const figure = <V>(value: V | null | undefined, format: (value: V) => string) =>
       value === undefined ? html`<i class="placeholder"></i>` : value === null ? '—' : format(value);
     return html`

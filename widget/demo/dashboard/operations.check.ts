@@ -1,6 +1,7 @@
 // Compiled and never shipped: checks the dashboard's documents and hand-written types against the printed schema.
 import type { initGraphQLTada, ResultOf } from 'gql.tada';
 import type { introspection } from '../../src/graphql-env.d.ts';
+import type { Parts } from './api.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
@@ -66,16 +67,18 @@ const refunds = graphql(REFUND_UPDATES);
 const moreDisputes = graphql(DISPUTES);
 const disputes = graphql(DISPUTE_UPDATES);
 
+// A root field that is null has an error, and only the first query is shown in part.
+type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
 export type Checks = [
-  Fits<ResultOf<typeof start>, StartData>,
-  Fits<ResultOf<typeof morePayouts>['payouts'], Page<Payout>>,
-  Fits<ResultOf<typeof moreCardPayments>['cardPayments'], Page<CardPayment>>,
-  Fits<ResultOf<typeof deliveries>['webhookDeliveries']['nodes'], WebhookDelivery[]>,
-  Fits<ResultOf<typeof contents>['deliveries']['nodes'], ProductContent[]>,
-  Fits<ResultOf<typeof store>['storeProducts']['nodes'], StoreProduct[]>,
-  Fits<ResultOf<typeof names>['subaccounts']['nodes'], Pick<Subaccount, 'subaccountId' | 'name'>[]>,
+  Fits<ResultOf<typeof start>, Parts<StartData>>,
+  Fits<Present<ResultOf<typeof morePayouts>>['payouts'], Page<Payout>>,
+  Fits<Present<ResultOf<typeof moreCardPayments>>['cardPayments'], Page<CardPayment>>,
+  Fits<Present<ResultOf<typeof deliveries>>['webhookDeliveries']['nodes'], WebhookDelivery[]>,
+  Fits<Present<ResultOf<typeof contents>>['deliveries']['nodes'], ProductContent[]>,
+  Fits<Present<ResultOf<typeof store>>['storeProducts']['nodes'], StoreProduct[]>,
+  Fits<Present<ResultOf<typeof names>>['subaccounts']['nodes'], Pick<Subaccount, 'subaccountId' | 'name'>[]>,
   Fits<ResultOf<typeof wallet>['walletUpdates']['wallet'], Wallet>,
   Fits<ResultOf<typeof payouts>['allPayoutUpdates']['payout'], Payout>,
   Fits<
@@ -83,13 +86,13 @@ export type Checks = [
     SubaccountPayout
   >,
   Fits<ResultOf<typeof cardPayments>['allCardPaymentUpdates']['cardPayment'], CardPayment>,
-  Fits<ResultOf<typeof morePixPayments>['payments'], Page<PixPayment>>,
+  Fits<Present<ResultOf<typeof morePixPayments>>['payments'], Page<PixPayment>>,
   Fits<ResultOf<typeof pixPayments>['allPaymentUpdates']['payment'], PixPayment>,
-  Fits<ResultOf<typeof moreCharges>['charges'], Page<Charge>>,
+  Fits<Present<ResultOf<typeof moreCharges>>['charges'], Page<Charge>>,
   Fits<ResultOf<typeof charges>['allChargeUpdates']['charge'], Charge>,
-  Fits<ResultOf<typeof moreSubscriptions>['subscriptions'], Page<Subscription>>,
+  Fits<Present<ResultOf<typeof moreSubscriptions>>['subscriptions'], Page<Subscription>>,
   Fits<ResultOf<typeof subscriptions>['allSubscriptionUpdates']['subscription'], Subscription>,
   Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund'], Refund>,
-  Fits<ResultOf<typeof moreDisputes>['disputes'], Page<Dispute>>,
+  Fits<Present<ResultOf<typeof moreDisputes>>['disputes'], Page<Dispute>>,
   Fits<ResultOf<typeof disputes>['allDisputeUpdates']['dispute'], Dispute>,
 ];

@@ -27,13 +27,15 @@ type List = typeof list;
 type Poll = typeof poll;
 type Updates = typeof updates;
 
+// A root field that is null has an error, and a request with an error is refused.
+type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
 export type Checks = [
-  Fits<ResultOf<Start>, { updatesCursor: string; payouts: PayoutPage }>,
-  Fits<ResultOf<List>['payouts'], PayoutPage>,
-  Fits<PayoutPage, ResultOf<List>['payouts']>,
-  Fits<ResultOf<Poll>['payouts']['nodes'], Payout[]>,
+  Fits<Present<ResultOf<Start>>, { updatesCursor: string; payouts: PayoutPage }>,
+  Fits<Present<ResultOf<List>>['payouts'], PayoutPage>,
+  Fits<PayoutPage, Present<ResultOf<List>>['payouts']>,
+  Fits<Present<ResultOf<Poll>>['payouts']['nodes'], Payout[]>,
   Fits<ResultOf<Updates>['allPayoutUpdates'], PayoutUpdate>,
   Fits<PayoutPageVariables, VariablesOf<Start>>,
   Fits<PayoutPageVariables, VariablesOf<List>>,

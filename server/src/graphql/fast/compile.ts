@@ -23,6 +23,7 @@ import {
 import type { LRUCache } from 'lru-cache';
 import { createLRUCache } from '../../kernel/lru-cache.ts';
 import {
+  contextOfRootField,
   type FieldOf,
   infoOf as infoOfField,
   isPromise,
@@ -32,6 +33,7 @@ import {
 } from '../execution.ts';
 import { keysOf, type Path, settleFailures } from '../failures.ts';
 import { collectFields, type Fragments, fragmentsOf, type Variables } from '../selections.ts';
+import { isSemanticNonNull } from '../semantic-non-null.ts';
 import { compileLeaf, inlineLeaf } from './leaves.ts';
 import {
   type CompiledField,
@@ -80,7 +82,7 @@ export function compileOperation(
   };
   let write: WriteFields;
   try {
-    write = compileFields(compilation, rootType, [operation.selectionSet]);
+    write = compileFields(compilation, rootType, [operation.selectionSet], compileRootField);
   } catch (error) {
     if (error === UNSUPPORTED) return null;
     throw error;
@@ -133,6 +135,7 @@ function compileFields(
   compilation: Compilation,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
+  compile = compileField,
 ): WriteFields {
   const { schema, fragments } = compilation;
   // A compiled document has no directives, so no variable decides which fields there are.
@@ -140,7 +143,7 @@ function compileFields(
   compilation.fieldCount += collected.length;
   if (compilation.fieldCount > MAX_FIELDS) throw UNSUPPORTED;
   return createObjectWriter(
-    collected.map(([key, nodes]) => [key, compileField(compilation, type, key, nodes)] as const),
+    collected.map(([key, nodes]) => [key, compile(compilation, type, key, nodes)] as const),
   );
 }
 
@@ -149,23 +152,36 @@ interface Field extends FieldOf {
   compilation: Compilation;
 }
 
+/** A root field, which is executed in a context of its own where it may have one. */
+function compileRootField(...field: Parameters<typeof compileField>): CompiledField {
+  const [, parentType, key, nodes] = field;
+  const compiled = compileField(...field);
+  const definition = definitionOf(parentType, nodes);
+  const write: WriteFields = (source, parent, run) => {
+    const context = contextOfRootField(run.context, { parentType, definition, nodes }, key);
+    return compiled.write(source, parent, context === run.context ? run : { ...run, context });
+  };
+  return { ...compiled, write, inline: null };
+}
+
 function compileField(
   compilation: Compilation,
   parentType: GraphQLObjectType,
   key: string,
   nodes: readonly FieldNode[],
 ): CompiledField {
-  const name = nodes[0]!.name.value;
-  const definition = name === TypeNameMetaFieldDef.name ? TypeNameMetaFieldDef : parentType.getFields()[name];
-  // `__schema` and `__type`.
-  if (!definition) throw UNSUPPORTED;
+  const definition = definitionOf(parentType, nodes);
   const field: Field = { compilation, parentType, definition, nodes };
   const { type } = definition;
   const argumentsOf = compileArguments(field);
   const read = compileRead(field, argumentsOf);
   const complete = compileValue(field, type);
   const isNonNull = isNonNullType(type);
-  const pathIn = (prev: Path | undefined): Path => ({ prev, key, typename: parentType.name, isNonNull });
+  const isRequired = isSemanticNonNull(definition);
+  const pathIn = (prev: Path | undefined): Path => ({
+    ...{ prev, key, typename: parentType.name, isNonNull },
+    ...{ isSemanticNonNull: isRequired },
+  });
   // A leaf needs its path only where it fails.
   const needsPath = !isLeafType(getNullableType(type));
 
@@ -195,6 +211,14 @@ function compileField(
     return settle(value, parent, run);
   };
   return { write, settle, fail, inline: compileInline(field, argumentsOf) };
+}
+
+function definitionOf(parentType: GraphQLObjectType, nodes: readonly FieldNode[]): FieldOf['definition'] {
+  const name = nodes[0]!.name.value;
+  const definition = name === TypeNameMetaFieldDef.name ? TypeNameMetaFieldDef : parentType.getFields()[name];
+  // `__schema` and `__type`.
+  if (!definition) throw UNSUPPORTED;
+  return definition;
 }
 
 function compileInline({ definition }: Field, argumentsOf: ArgumentsOf): CompiledField['inline'] {

@@ -1,0 +1,60 @@
+import {
+  DirectiveLocation,
+  GraphQLDirective,
+  type GraphQLField,
+  GraphQLInt,
+  GraphQLList,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  lexicographicSortSchema,
+  type ObjectTypeDefinitionNode,
+  parse,
+  printSchema,
+} from 'graphql';
+
+const NAME = 'semanticNonNull';
+
+/** The directive of the nullability working group, as the compiler of Relay defines it. */
+export const SEMANTIC_NON_NULL = new GraphQLDirective({
+  name: NAME,
+  description:
+    'The field is null only where errors has an entry with its path. A client that reads the errors may treat it as non-null: Relay with @throwOnFieldError or @catch, Apollo Kotlin with @catch.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    levels: {
+      type: new GraphQLList(GraphQLInt),
+      defaultValue: [0],
+      description: 'The depths in a list that this holds for: 0 is the field itself.',
+    },
+  },
+});
+
+/** The extensions of a field that has the directive, in the form that tools for schemas in code share. */
+export const semanticNonNullExtensions = { directives: { [NAME]: {} } };
+
+/** Whether a field has the directive. */
+export function isSemanticNonNull({
+  extensions,
+}: Pick<GraphQLField<unknown, unknown>, 'extensions'>): boolean {
+  const { directives } = extensions as { directives?: Record<string, unknown> };
+  return directives !== undefined && NAME in directives;
+}
+
+/** Prints a schema sorted, with the directive: `printSchema` leaves directives of fields out. */
+export function printSorted(schema: GraphQLSchema): string {
+  const sorted = lexicographicSortSchema(schema);
+  const text = printSchema(sorted);
+  let printed = '';
+  let end = 0;
+  for (const definition of parse(text).definitions) {
+    const type = definition.kind === Kind.OBJECT_TYPE_DEFINITION && sorted.getType(definition.name.value);
+    if (!isObjectType(type)) continue;
+    for (const field of (definition as ObjectTypeDefinitionNode).fields ?? [])
+      if (isSemanticNonNull(type.getFields()[field.name.value]!)) {
+        printed += `${text.slice(end, field.type.loc!.end)} @${NAME}`;
+        end = field.type.loc!.end;
+      }
+  }
+  return `${printed}${text.slice(end)}\n`;
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { createLoaders, type Loaders, type PaymentsService } from '../../server/src/graphql/context.ts';
+import { createFreshness } from '../../server/src/graphql/freshness.ts';
+import { createManualClock } from '../support/clock.ts';
+
+test('Each root field has the age of what it has read, and the whole the age of the oldest part', () => {
+  const clock = createManualClock();
+  const freshness = createFreshness(null, clock);
+  const nobody = {} as Loaders;
+  const wallet = freshness.field('wallet', nobody).requester;
+  const payouts = freshness.field('__proto__', nobody).requester;
+  freshness.field('viewer', nobody);
+  wallet.onRead(clock.now(), false);
+  clock.advance(2_000);
+  payouts.onRead(clock.now(), true);
+  wallet.onRead(clock.now(), false);
+  expect(JSON.stringify(freshness.state())).toBe(
+    JSON.stringify({
+      ageSeconds: 2,
+      stale: true,
+      fields: {
+        wallet: { ageSeconds: 2, stale: false },
+        ['__proto__']: { ageSeconds: 0, stale: true },
+        viewer: { ageSeconds: null, stale: false },
+      },
+    }),
+  );
+});
+
+test('A batch that root fields share counts for each of them that has loaded from it, and for no other', async () => {
+  const clock = createManualClock();
+  const freshness = createFreshness(null, clock);
+  const batches: (readonly string[])[] = [];
+  const caller = { tenant: { accountId: 'acc_1', environment: 'live' } } as never;
+  const shared = createLoaders(caller, (loader, keys) => {
+    const requester = freshness.batch(loader, keys);
+    batches.push(keys);
+    const findMany = async () => {
+      requester.onRead(clock.now(), keys.includes('old'));
+      return keys.map(() => null);
+    };
+    return { payouts: { findMany } } as unknown as PaymentsService;
+  });
+  const of = (responseKey: string) => freshness.field(responseKey, shared).loaders.payout;
+  const [first, second, third, fourth] = [of('first'), of('second'), of('third'), of('fourth')];
+  await Promise.all([first.load('old'), second.load('new')]);
+  expect(batches).toEqual([['old', 'new']]);
+  // A value that is there already counts as well; one of another batch does not.
+  await third.load('old');
+  await fourth.load('other');
+  expect(batches).toEqual([['old', 'new'], ['other']]);
+  const { fields, stale } = freshness.state();
+  expect(stale).toBe(true);
+  expect(Object.entries(fields).map(([key, age]) => [key, age.stale])).toEqual([
+    ['first', true],
+    ['second', true],
+    ['third', true],
+    ['fourth', false],
+  ]);
+});
