@@ -2,43 +2,31 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
 import { type Credentials, type DashboardApi, openApi, type Parts, RefusedError } from './api.ts';
-import { LoadedList, mergeRead, mergeUpdated } from './loaded-list.ts';
+import { createLists, idOfDisputed } from './lists.ts';
+import { mergeRead } from './loaded-list.ts';
 import {
-  CARD_PAYMENT_UPDATES,
-  type CardPayment,
-  CHARGE_UPDATES,
   CHARGES,
   type Charge,
-  DISPUTE_UPDATES,
   DISPUTES,
   type Dispute,
-  MORE_CARD_PAYMENTS,
-  MORE_PAYOUTS,
-  PAYOUT_UPDATES,
   type Page,
-  type Payout,
-  PIX_PAYMENT_UPDATES,
   PIX_PAYMENTS,
   type PixPayment,
   PRODUCT_CONTENTS,
   type ProductContent,
-  REFUND_UPDATES,
-  type Refund,
   START,
   STORE_PRODUCTS,
   type StartData,
   type StoreProduct,
   SUBACCOUNT_NAMES,
-  SUBACCOUNT_PAYOUT_UPDATES,
-  SUBSCRIPTION_UPDATES,
   SUBSCRIPTIONS,
   type SubaccountPayout,
   type Subscription,
-  WALLET_UPDATES,
   type Wallet,
   WEBHOOK_DELIVERIES,
   type WebhookDelivery,
 } from './operations.ts';
+import { followUpdates } from './updates.ts';
 
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline';
 
@@ -72,45 +60,19 @@ export class DashboardData implements ReactiveController {
   readonly missing: Set<Part> = new Set();
   /** Passed to `<psa-payouts>`, which reads by itself. */
   credentials: Credentials | null = null;
+  /** The lists of which older pages can be loaded. */
+  readonly #lists = createLists((query, variables) => this.#request(query, variables));
   /** For the chart of the day. */
-  readonly payouts = new LoadedList<Payout>({
-    keyOf: ({ id }) => id,
-    instantOf: ({ requestedAt }) => requestedAt,
-    read: async (after) => (await this.#request<{ payouts: Page<Payout> }>(MORE_PAYOUTS, { after })).payouts,
-  });
-  readonly cardPayments = new LoadedList<CardPayment>({
-    keyOf: ({ orderCode }) => orderCode,
-    instantOf: ({ createdAt }) => createdAt,
-    read: async (after) =>
-      (await this.#request<{ cardPayments: Page<CardPayment> }>(MORE_CARD_PAYMENTS, { after })).cardPayments,
-  });
-  readonly pixPayments = new LoadedList<PixPayment>({
-    keyOf: ({ paymentId }) => paymentId,
-    instantOf: ({ createdAt }) => createdAt,
-    read: async (after) =>
-      (await this.#request<{ payments: Page<PixPayment> }>(PIX_PAYMENTS, { after })).payments,
-  });
-  readonly disputes = new LoadedList<Dispute>({
-    keyOf: ({ disputeId }) => disputeId,
-    instantOf: ({ createdAt }) => createdAt,
-    read: async (after) => (await this.#request<{ disputes: Page<Dispute> }>(DISPUTES, { after })).disputes,
-  });
-  readonly charges = new LoadedList<Charge>({
-    keyOf: ({ chargeId }) => chargeId,
-    instantOf: ({ createdAt }) => createdAt,
-    read: async (after) => (await this.#request<{ charges: Page<Charge> }>(CHARGES, { after })).charges,
-  });
-  /** Whether the service behind this server offers PIX payments, and charges. */
+  readonly payouts = this.#lists.payouts;
+  readonly cardPayments = this.#lists.cardPayments;
+  readonly pixPayments = this.#lists.pixPayments;
+  readonly disputes = this.#lists.disputes;
+  readonly charges = this.#lists.charges;
+  readonly subscriptions = this.#lists.subscriptions;
+  /** Whether the service behind this server offers each of these. */
   offersPix = true;
   offersCharges = true;
-  /** Whether it offers disputes. */
   offersDisputes = true;
-  readonly subscriptions = new LoadedList<Subscription>({
-    keyOf: ({ subscriptionId }) => subscriptionId,
-    instantOf: ({ createdAt }) => createdAt,
-    read: async (after) =>
-      (await this.#request<{ subscriptions: Page<Subscription> }>(SUBSCRIPTIONS, { after })).subscriptions,
-  });
   offersSubscriptions = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
@@ -160,7 +122,7 @@ export class DashboardData implements ReactiveController {
   /** The sum that is disputed of a payment, as far as its disputes are loaded; without those that were won. */
   disputedCents(id: string): number {
     const ofPayment = this.disputes.items.filter(
-      ({ of, status }) => status !== 'WON' && of !== null && idOf(of) === id,
+      ({ of, status }) => status !== 'WON' && of !== null && idOfDisputed(of) === id,
     );
     return ofPayment.reduce((sum, { amountCents }) => sum + amountCents, 0);
   }
@@ -251,16 +213,11 @@ export class DashboardData implements ReactiveController {
   }
 
   #applyStart(start: Parts<StartData>): void {
-    const { wallet, payouts, cardPayments, subaccounts, webhookDeliveries } = start;
-    for (const [part, value] of Object.entries({
-      wallet,
-      payouts,
-      cardPayments,
-      subaccounts,
-      webhookDeliveries,
-    }))
+    const { updatesCursor: _, ...parts } = start;
+    for (const [part, value] of Object.entries(parts))
       if (value === null) this.missing.add(part as Part);
       else this.missing.delete(part as Part);
+    const { wallet, payouts, cardPayments, subaccounts, webhookDeliveries } = parts;
     if (wallet) this.wallet = wallet;
     if (payouts) this.payouts.addPage(payouts);
     if (cardPayments) this.cardPayments.addPage(cardPayments);
@@ -304,107 +261,14 @@ export class DashboardData implements ReactiveController {
   }
 
   #subscribe(api: DashboardApi, cursor: string): void {
-    const onLost = () => {
-      if (api === this.#api) this.#resync();
-    };
-    const subscribe = <Update extends { cursor: string; occurredAt: string }>(
-      query: string,
-      after: string | null,
-      onUpdate: (update: Update) => void,
-    ) =>
-      api.subscribe<Update>(
-        query,
-        after,
-        (update) => {
-          api.observeServerTime(update.occurredAt);
-          onUpdate(update);
-          this.#host.requestUpdate();
-        },
-        onLost,
-      );
-
-    // The wallet's stream begins with its current state, so it needs no cursor.
-    subscribe<{ cursor: string; occurredAt: string; wallet: Wallet }>(WALLET_UPDATES, null, ({ wallet }) => {
-      this.wallet = wallet;
-      this.missing.delete('wallet');
+    followUpdates(this, api, cursor, {
+      onUpdate: () => this.#host.requestUpdate(),
+      onLost: () => {
+        if (api === this.#api) this.#resync();
+      },
+      onWebhooks: () => this.#scheduleDeliveries(DELIVERIES_AFTER_MS),
+      onNewSubaccount: () => void this.#loadSubaccountNames(),
     });
-    subscribe<{ cursor: string; occurredAt: string; payout: Payout }>(
-      PAYOUT_UPDATES,
-      cursor,
-      ({ payout }) => {
-        this.payouts.update(payout);
-        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
-      },
-    );
-    subscribe<{ cursor: string; occurredAt: string; subaccountPayout: SubaccountPayout }>(
-      SUBACCOUNT_PAYOUT_UPDATES,
-      cursor,
-      ({ subaccountPayout }) => {
-        mergeUpdated(this.subaccountPayouts, [subaccountPayout], (each) => each.id);
-        if (!this.subaccountNames.has(subaccountPayout.subaccountId)) void this.#loadSubaccountNames();
-        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
-      },
-    );
-    subscribe<{ cursor: string; occurredAt: string; cardPayment: CardPayment }>(
-      CARD_PAYMENT_UPDATES,
-      cursor,
-      ({ cardPayment }) => {
-        this.cardPayments.update(cardPayment);
-        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
-      },
-    );
-    if (this.offersPix)
-      subscribe<{ cursor: string; occurredAt: string; payment: PixPayment }>(
-        PIX_PAYMENT_UPDATES,
-        cursor,
-        ({ payment }) => {
-          this.pixPayments.update(payment);
-          this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
-        },
-      );
-    if (this.offersCharges)
-      subscribe<{ cursor: string; occurredAt: string; charge: Charge }>(
-        CHARGE_UPDATES,
-        cursor,
-        ({ charge }) => {
-          this.charges.update(charge);
-          this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
-        },
-      );
-    if (this.offersDisputes)
-      subscribe<{ cursor: string; occurredAt: string; dispute: Dispute }>(
-        DISPUTE_UPDATES,
-        cursor,
-        ({ dispute }) => {
-          this.disputes.update(dispute);
-          // Read when the update arrived, and not as the payment was at its change.
-          if (dispute.of?.__typename === 'CardPayment') this.cardPayments.refresh([dispute.of]);
-          this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
-        },
-      );
-    if (this.offersSubscriptions)
-      subscribe<{ cursor: string; occurredAt: string; subscription: Subscription }>(
-        SUBSCRIPTION_UPDATES,
-        cursor,
-        (update) => {
-          this.subscriptions.update(update.subscription);
-        },
-      );
-    // In front of a real service there are no refunds to follow.
-    if (!this.simulated) return;
-    subscribe<{ cursor: string; occurredAt: string; refund: Refund }>(
-      REFUND_UPDATES,
-      cursor,
-      ({ refund: { status, failureReason, of: payment } }) => {
-        // Read when the update arrived, and not as the payment was at its change.
-        if (payment?.__typename === 'CardPayment') {
-          this.cardPayments.refresh([payment]);
-          if (status === 'FAILED') this.failedRefunds.set(payment.orderCode, failureReason ?? 'sem motivo');
-          else this.failedRefunds.delete(payment.orderCode);
-        }
-        this.#scheduleDeliveries(DELIVERIES_AFTER_MS);
-      },
-    );
   }
 
   /** Reads the lists again and follows from there, after a stream that cannot be resumed has ended. */
@@ -530,10 +394,4 @@ export class DashboardData implements ReactiveController {
 interface Listed<Item> {
   totalCount: number;
   nodes: Item[];
-}
-
-/** The id of a disputed payment. */
-function idOf(of: NonNullable<Dispute['of']>): string {
-  if (of.__typename === 'Payment') return of.paymentId;
-  return of.__typename === 'Charge' ? of.chargeId : of.orderCode;
 }

@@ -2,7 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
 import { formatBrl, formatLtc } from '../shared/format.ts';
 import './chart.ts';
-import { type ConnectionState, DashboardData, type Part } from './dashboard-data.ts';
+import { DashboardData, type Part } from './dashboard-data.ts';
 import { newestFirst } from './loaded-list.ts';
 import { movementsOf } from './movements.ts';
 import './payout-form.ts';
@@ -10,46 +10,31 @@ import type { DisputeDialog } from './dispute-dialog.ts';
 import './dispute-dialog.ts';
 import './live-table.ts';
 import './payment-dialog.ts';
+import {
+  CONNECTION_LABELS,
+  DELIVERY_LABELS,
+  DISPUTE_LABELS,
+  filterOptions,
+  PART_LABELS,
+  PAYMENT_LABELS,
+  STOCK_LABELS,
+  SUBACCOUNT_PAYOUT_LABELS,
+  SUBSCRIPTION_LABELS,
+} from './labels.ts';
 import type { Dispute, Wallet } from './operations.ts';
 import type { Operable, PaymentDialog } from './payment-dialog.ts';
 import {
   cardPaymentRow,
   chargeRow,
   contentRow,
-  DELIVERY_LABELS,
-  DISPUTE_LABELS,
   deliveryRow,
   disputeRow,
-  filterOptions,
-  PAYMENT_LABELS,
   pixPaymentRow,
-  STOCK_LABELS,
-  SUBACCOUNT_PAYOUT_LABELS,
-  SUBSCRIPTION_LABELS,
   storeProductRow,
   subaccountPayoutRow,
   subscriptionRow,
 } from './rows.ts';
 
-const CONNECTION_LABELS: Record<ConnectionState, string> = {
-  connecting: 'Conectando…',
-  live: 'Ao vivo',
-  reconnecting: 'Reconectando…',
-  offline: 'Sem rede',
-};
-const PART_LABELS: Record<Part, string> = {
-  wallet: 'a carteira',
-  payouts: 'os saques do dia',
-  cardPayments: 'os pagamentos no cartão',
-  subaccounts: 'os saques de subcontas',
-  webhookDeliveries: 'os webhooks',
-  payments: 'os pagamentos por PIX',
-  charges: 'as cobranças',
-  disputes: 'as disputas',
-  subscriptions: 'as assinaturas',
-  deliveries: 'as entregas de produtos',
-  storeProducts: 'os produtos da loja',
-};
 /** Shown as a dash in each place. */
 const UNREAD_WALLET: Wallet = {
   balanceCents: null,

@@ -4,6 +4,22 @@ import { formatBrl, formatFull, formatLtc, formatRelative, formatTime } from '..
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
 import { takesEvidence } from './dispute-dialog.ts';
+import {
+  AVAILABLE,
+  CANCELED_LABEL,
+  CONTENT_LABELS,
+  CYCLE_LABELS,
+  DELIVERY_LABELS,
+  DISPUTE_LABELS,
+  DISPUTE_REASONS,
+  OPERATION_LABELS,
+  PAYMENT_LABELS,
+  STOCK_LABELS,
+  SUBACCOUNT_PAYOUT_LABELS,
+  SUBSCRIPTION_LABELS,
+  type Tone,
+  UNAVAILABLE,
+} from './labels.ts';
 import type { TableRow } from './live-table.ts';
 import type {
   CardPayment,
@@ -19,60 +35,7 @@ import type {
 } from './operations.ts';
 import { type Operable, operationOf } from './payment-dialog.ts';
 
-type Tone = 'waiting' | 'good' | 'bad' | 'neutral' | 'warning';
-type StatusLabels<Status extends string> = Record<Status, { label: string; tone: Tone }>;
-
-export const SUBACCOUNT_PAYOUT_LABELS: StatusLabels<SubaccountPayout['status']> = {
-  PROCESSING: { label: 'Em processamento', tone: 'warning' },
-  COMPLETED: { label: 'Concluído', tone: 'good' },
-  FAILED: { label: 'Falhou', tone: 'bad' },
-  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
-};
-/** The labels of a payment by card or PIX. */
-export const PAYMENT_LABELS: StatusLabels<CardPayment['status']> = {
-  PENDING: { label: 'Aguardando', tone: 'waiting' },
-  PAID: { label: 'Pago', tone: 'good' },
-  EXPIRED: { label: 'Expirado', tone: 'neutral' },
-  REFUNDED: { label: 'Estornado', tone: 'warning' },
-  FAILED: { label: 'Recusado', tone: 'bad' },
-  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
-};
-const CANCELED_LABEL = { label: 'Cancelado', tone: 'neutral' } as const;
-const OPERATION_LABELS = { refund: 'Estornar', cancel: 'Cancelar' } as const;
-export const DISPUTE_LABELS: StatusLabels<Dispute['status']> = {
-  OPEN: { label: 'Aberta', tone: 'warning' },
-  UNDER_REVIEW: { label: 'Em análise', tone: 'waiting' },
-  WON: { label: 'Ganha', tone: 'good' },
-  LOST: { label: 'Perdida', tone: 'bad' },
-  FORGIVEN: { label: 'Perdoada', tone: 'neutral' },
-  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
-};
-const DISPUTE_REASONS: Record<Dispute['reason'], string> = {
-  FRAUD: 'Fraude',
-  OPERATIONAL_ERROR: 'Erro operacional',
-  UNKNOWN: 'Sem motivo conhecido',
-};
-export const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
-  PENDING: { label: 'Tentando', tone: 'waiting' },
-  DELIVERED: { label: 'Entregue', tone: 'good' },
-  EXHAUSTED: { label: 'Desistiu', tone: 'bad' },
-};
-
-const CONTENT_LABELS: Record<ProductContent['kind'], string> = {
-  TEXT: 'Texto',
-  LINK: 'Link',
-  CODES: 'Códigos',
-  UNKNOWN: 'Outro',
-};
-/** Whether a product's content can be delivered at this moment. */
-export const STOCK_LABELS: StatusLabels<'READY' | 'LOW' | 'EMPTY'> = {
-  READY: { label: 'Disponível', tone: 'good' },
-  LOW: { label: 'Acabando', tone: 'warning' },
-  EMPTY: { label: 'Sem estoque', tone: 'bad' },
-};
 const LOW_STOCK = 5;
-const AVAILABLE = { label: 'À venda', tone: 'good' } as const;
-const UNAVAILABLE = { label: 'Indisponível', tone: 'neutral' } as const;
 
 /** Opens the dialog of a payment. Null where money would be real: then the page only reads. */
 type OpenPayment = ((payment: Operable) => void) | null;
@@ -184,24 +147,6 @@ function rowOfPix(
     ],
   };
 }
-
-/** The labels of a subscription. */
-export const SUBSCRIPTION_LABELS: StatusLabels<Subscription['status']> = {
-  PENDING: { label: 'Aguardando', tone: 'waiting' },
-  ACTIVE: { label: 'Ativa', tone: 'good' },
-  PAST_DUE: { label: 'Em atraso', tone: 'warning' },
-  CANCELED: { label: 'Cancelada', tone: 'neutral' },
-  COMPLETED: { label: 'Concluída', tone: 'good' },
-  EXPIRED: { label: 'Expirada', tone: 'neutral' },
-  UNKNOWN: { label: 'Desconhecido', tone: 'neutral' },
-};
-const CYCLE_LABELS: Record<string, string> = {
-  SCHEDULED: 'agendado',
-  RETRYING: 'nova tentativa',
-  PAID: 'pago',
-  FAILED: 'não pago',
-  CANCELED: 'cancelado',
-};
 
 export function subscriptionRow(
   subscription: Subscription,
@@ -439,11 +384,4 @@ function timeCell(instant: string | null, now: Date): TemplateResult {
   return html`<time datetime=${instant} title=${formatFull(at)}>
     <span>${formatRelative(at, now)}</span><small>${formatTime(at, now)}</small>
   </time>`;
-}
-
-/** The choices of a table's filter. UNKNOWN, the status of a newer server, is none of them. */
-export function filterOptions(labels: StatusLabels<string>): { status: string; label: string }[] {
-  return Object.entries(labels)
-    .filter(([status]) => status !== 'UNKNOWN')
-    .map(([status, { label }]) => ({ status, label }));
 }

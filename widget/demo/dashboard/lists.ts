@@ -1,0 +1,63 @@
+// The lists of the dashboard of which older pages can be loaded.
+import { LoadedList } from './loaded-list.ts';
+import {
+  type CardPayment,
+  CHARGES,
+  type Charge,
+  DISPUTES,
+  type Dispute,
+  MORE_CARD_PAYMENTS,
+  MORE_PAYOUTS,
+  type Page,
+  type Payout,
+  PIX_PAYMENTS,
+  type PixPayment,
+  SUBSCRIPTIONS,
+  type Subscription,
+} from './operations.ts';
+
+type Request = <Data>(query: string, variables: Record<string, unknown>) => Promise<Data>;
+
+/** Creates the empty lists. Each reads a page of one root field, which starts after the last item of the page before it. */
+export function createLists(request: Request) {
+  function create<Item extends { version: number }>(
+    field: string,
+    query: string,
+    keyOf: (item: Item) => string,
+    instantOf: (item: Item) => string | null,
+  ): LoadedList<Item> {
+    const read = async (after: string | null) =>
+      (await request<Record<string, Page<Item>>>(query, { after }))[field]!;
+    return new LoadedList<Item>({ keyOf, instantOf, read });
+  }
+  const createdAt = (item: { createdAt: string | null }) => item.createdAt;
+  return {
+    payouts: create<Payout>(
+      'payouts',
+      MORE_PAYOUTS,
+      ({ id }) => id,
+      ({ requestedAt }) => requestedAt,
+    ),
+    cardPayments: create<CardPayment>(
+      'cardPayments',
+      MORE_CARD_PAYMENTS,
+      ({ orderCode }) => orderCode,
+      createdAt,
+    ),
+    pixPayments: create<PixPayment>('payments', PIX_PAYMENTS, ({ paymentId }) => paymentId, createdAt),
+    disputes: create<Dispute>('disputes', DISPUTES, ({ disputeId }) => disputeId, createdAt),
+    charges: create<Charge>('charges', CHARGES, ({ chargeId }) => chargeId, createdAt),
+    subscriptions: create<Subscription>(
+      'subscriptions',
+      SUBSCRIPTIONS,
+      ({ subscriptionId }) => subscriptionId,
+      createdAt,
+    ),
+  };
+}
+
+/** The id of a disputed payment. */
+export function idOfDisputed(of: NonNullable<Dispute['of']>): string {
+  if (of.__typename === 'Payment') return of.paymentId;
+  return of.__typename === 'Charge' ? of.chargeId : of.orderCode;
+}
