@@ -9,6 +9,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 
 const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardToken(input: $input) { __typename
   ... on DashboardTokenSuccess { token expiresAt }
@@ -26,6 +27,7 @@ const SCOPES_WITH_UPDATES = [
   'payments',
   'disputes',
   'subscriptions',
+  'webhooks',
 ] as const;
 /** The scope that each field of `Query` needs. Every field of the schema has its line here. */
 const QUERIES: Record<string, { scope: Scopes; query: string }> = {
@@ -136,6 +138,22 @@ const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
     scope: 'subaccounts',
     query: '{ allSubaccountPayoutUpdates(after: $before) { subaccountPayout { status } } }',
   },
+  subaccountUpdates: {
+    scope: 'subaccounts',
+    query: '{ subaccountUpdates(subaccountId: $subaccountId) { subaccount { balanceCents } } }',
+  },
+  allSubaccountUpdates: {
+    scope: 'subaccounts',
+    query: '{ allSubaccountUpdates(after: $before) { subaccount { balanceCents } entry { kind } } }',
+  },
+  webhookDeliveryUpdates: {
+    scope: 'webhooks',
+    query: '{ webhookDeliveryUpdates(webhookId: $webhookId) { delivery { status } } }',
+  },
+  allWebhookDeliveryUpdates: {
+    scope: 'webhooks',
+    query: '{ allWebhookDeliveryUpdates(after: $before) { delivery { status } } }',
+  },
 };
 
 /** Each field of `Mutation`, with what an unrestricted key could do. */
@@ -184,10 +202,16 @@ const SCOPES: readonly DashboardScope[] = [
 ];
 
 let app: TestApp;
+let receiver: Receiver;
 let given: Record<string, string>;
 beforeAll(async () => {
   app = await startApp();
   const before = (await app.live.request('{ updatesCursor }')).updatesCursor;
+  receiver = await openReceiver();
+  const configure = `mutation { configureWebhook(input: { url: "${receiver.url}" }) { __typename } }`;
+  expect(await app.live.request(configure)).toMatchObject({
+    configureWebhook: { __typename: 'ConfigureWebhookSuccess' },
+  });
   const { createCardPayment, createProduct } = await app.live.request(`mutation {
     createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { id orderCode } } }
     createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { id productId } } }
@@ -242,6 +266,8 @@ beforeAll(async () => {
   const disputeId = await app.controls.openDispute(tenant, { amountCents: 100 });
   const { subscription } = await app.subscriptions.create(tenant, { valueCents: 4990, interval: 'weekly' });
   const { subscriptionId } = subscription;
+  const [{ webhookId }] = (await app.live.request('{ webhookDeliveries { nodes { webhookId } } }'))
+    .webhookDeliveries.nodes;
   const reference = requestSubaccountPayout.subaccountPayout.payoutId;
   given = {
     before,
@@ -256,12 +282,14 @@ beforeAll(async () => {
     withdrawalId,
     subaccountId,
     subscriptionId,
+    webhookId,
     reference,
   };
 });
 afterAll(async () => {
   expect(app.faults).toEqual([]);
   await app.close();
+  await receiver.shut();
 });
 
 const mint = async (input: object, client: GraphQLClient = app.live) =>

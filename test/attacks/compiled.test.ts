@@ -4,6 +4,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLArgument,
   type GraphQLError,
+  getNamedType,
   getOperationAST,
   getVariableValues,
   Kind,
@@ -170,7 +171,9 @@ const FOLLOWED = [
   'allPayoutUpdates',
   'allRefundUpdates',
   'allSubaccountPayoutUpdates',
+  'allSubaccountUpdates',
   'allSubscriptionUpdates',
+  'allWebhookDeliveryUpdates',
   'walletUpdates',
 ];
 
@@ -528,6 +531,7 @@ async function populate(app: TestApp): Promise<World> {
             'payments',
             'disputes',
             'subscriptions',
+            'webhooks',
           ],
         },
       }),
@@ -556,7 +560,8 @@ async function populate(app: TestApp): Promise<World> {
           fitting: [null, null, cursors[field] ?? null],
           others: ['x', '', ...Object.values(cursors)],
         };
-      if (field === 'Query.cardPayments' && argument.name === 'filter')
+      const filter = argument.name === 'filter' && getNamedType(argument.type).name;
+      if (filter === 'CardPaymentFilter')
         return {
           fitting: [
             ...[null, {}, { amountCents: 100 }, { customer: { email: 'ana@cliente.example' } }],
@@ -564,10 +569,15 @@ async function populate(app: TestApp): Promise<World> {
           ],
           others: [{ amountCents: -1 }, { createdBefore: 'x' }, { customer: {} }, { x: 1 }, 1],
         };
-      if (field === 'Query.charges' && argument.name === 'filter')
+      if (filter === 'ChargeFilter')
         return {
           fitting: [null, {}, { status: ['PENDING', 'UNKNOWN'], split: true }, { split: false }],
           others: [{ status: ['COMPLETED'] }, { method: ['PIX'] }, { split: 1 }, { x: 1 }, 1],
+        };
+      if (filter === 'StatementFilter')
+        return {
+          fitting: [null, {}, { kind: ['TRANSFER_IN', 'UNKNOWN'], amountCents: 1 }],
+          others: [{ kind: ['COMPLETED'] }, { x: 1 }, 1],
         };
       return known[argument.name] ?? anyValues(argument.type);
     },

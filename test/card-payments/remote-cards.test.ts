@@ -130,6 +130,8 @@ describe('a card payment, created at the service', () => {
       code: 'NOT_OFFERED',
     });
     await expect(person.count(tenant, released)).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+    expect(() => person.assertFilter(released)).toThrow(expect.objectContaining({ code: 'NOT_OFFERED' }));
+    expect(person.assertFilter({ status: ['paid'] })).toBeUndefined();
   });
 
   test('A key has one card payment, which is returned in its present state', async () => {

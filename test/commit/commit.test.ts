@@ -17,7 +17,7 @@ import {
   StatementInterrupted,
 } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
-import type { NewEvent } from '../../server/src/events/event.ts';
+import type { NewEvent, StoredEvent } from '../../server/src/events/event.ts';
 import { readHead } from '../../server/src/events/log.ts';
 import { IdempotencyError, NotFoundError } from '../../server/src/kernel/errors.ts';
 import { hashInput } from '../../server/src/kernel/input-hash.ts';
@@ -142,21 +142,31 @@ describeOnBothEngines('a commit', (open) => {
     ]);
   });
 
-  test('A commit writes the records and tasks of its outbox with the events, or nothing at all', async () => {
+  test('A commit writes the records, tasks and events of its outbox with the events, or nothing at all', async () => {
     const tenant = await openAccount(database);
     const seen: number[] = [];
+    const appended: StoredEvent[] = [];
     const posting = createCommitter({
       database,
       clock,
       outbox: async (trx, _tenant, events, now) => {
         seen.push(...events.map(({ version }) => version));
         await counters.save(trx, tenant, [{ key: `outbox.${tenant.accountId}`, value: events.length }]);
-        return [{ kind: 'outbox', key: String(events[0]!.version), at: now }];
+        const tasks = [{ kind: 'outbox', key: String(events[0]!.version), at: now }];
+        return { tasks, events: [announced(100), announced(101)] };
       },
-      onCommit: () => undefined,
+      onCommit: (_, { events }) => void appended.push(...events),
     });
     await posting.change(add(tenant, 'announced', 1));
     expect(seen).toEqual([1]);
+    // They continue the versions of what they follow, in the log as for followers, under one mark.
+    const { rows } = await sql<{ version: number; mark: number }>`
+      select version, mark from event where account_id = ${tenant.accountId} order by version`.execute(
+      database.sql,
+    );
+    expect(rows.map(({ version }) => version)).toEqual([1, 2, 3]);
+    expect(appended.map(({ version, mark }) => ({ version, mark }))).toEqual(rows);
+    expect(new Set(rows.map(({ mark }) => mark)).size).toBe(1);
     expect(await counted(database, `outbox.${tenant.accountId}`)).toBe(1);
     const tasks = await database.sql
       .selectFrom('task')
@@ -172,7 +182,7 @@ describeOnBothEngines('a commit', (open) => {
       onCommit: () => undefined,
     });
     await expect(failing.change(add(tenant, 'unannounced', 1))).rejects.toThrow('the outbox is full');
-    expect(await readHead(database.sql, tenant)).toBe(1);
+    expect(await readHead(database.sql, tenant)).toBe(3);
     expect(await counted(database, 'unannounced')).toBeUndefined();
   });
 

@@ -4,6 +4,7 @@ import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
+import { openReceiver, type Receiver } from '../support/receiver.ts';
 
 const ALL = `subscription ($after: String, $kinds: [AccountUpdateKind!]) {
   accountUpdates(after: $after, kinds: $kinds) { __typename cursor occurredAt
@@ -12,6 +13,8 @@ const ALL = `subscription ($after: String, $kinds: [AccountUpdateKind!]) {
     ... on RefundUpdate { refund { id status } }
     ... on PayoutUpdate { payout { id payoutStatus: status } }
     ... on SubaccountPayoutUpdate { subaccountPayout { payoutId payoutStatus: status } }
+    ... on SubaccountUpdate { subaccount { balanceCents } entry { kind amountCents } }
+    ... on WebhookDeliveryUpdate { previousStatus delivery { webhookId deliveryStatus: status } }
     ... on WalletUpdate { wallet { balanceCents } }
   }
 }`;
@@ -24,9 +27,11 @@ const TYPES: Record<string, string> = {
   payment: 'PaymentUpdate',
   payout: 'PayoutUpdate',
   refund: 'RefundUpdate',
+  subaccount: 'SubaccountUpdate',
   subaccount_payout: 'SubaccountPayoutUpdate',
   subscription: 'PixSubscriptionUpdate',
   wallet: 'WalletUpdate',
+  webhook_delivery: 'WebhookDeliveryUpdate',
 };
 
 interface Update {
@@ -35,6 +40,7 @@ interface Update {
 }
 
 let app: TestApp;
+let receiver: Receiver;
 let accountId: string;
 let live: GraphQLClient;
 /** Where the account stood before it did anything. */
@@ -47,7 +53,10 @@ beforeAll(async () => {
   accountId = await addAccount(app);
   live = app.client(await addKey(app, { accountId }));
   before = await cursorOf(live);
+  receiver = await openReceiver();
+  await live.request(`mutation { configureWebhook(input: { url: "${receiver.url}" }) { __typename } }`);
   await happen(live);
+  await app.work.settled();
   const rows = await app.database.sql
     .selectFrom('event')
     .select('resource')
@@ -59,6 +68,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(app.faults).toEqual([]);
   await app.close();
+  await receiver.shut();
 });
 
 const cursorOf = async (client: GraphQLClient) =>

@@ -559,6 +559,23 @@ function graphql(ids: Ids): Operation[] {
         send: (filter) => asked(live, document, { filter }, null),
       };
     }),
+    ...Object.entries(FILTERS).map(([type, { stream, fields }]): Operation => {
+      // A filter is read before the cursor, which is bad so that nothing is opened.
+      const document = `subscription ($filter: ${type}) { ${stream}(after: "x", filter: $filter) { cursor } }`;
+      return {
+        ...{ name: `${stream} by filter`, fields },
+        async send(filter) {
+          const updates = live.ws(document, { filter });
+          const errors = (await updates.next()).value?.errors ?? [];
+          await updates.close();
+          const fault = errors.some(({ extensions }: { extensions?: { code?: string } }) =>
+            ['INTERNAL_SERVER_ERROR', 'RATE_LIMITED'].includes(extensions?.code ?? ''),
+          );
+          const isOpened = errors[0]?.message === 'after: is not a cursor of this server';
+          return { refusal: isOpened ? null : JSON.stringify(errors), fault };
+        },
+      };
+    }),
     ...[
       'payouts',
       'subaccounts',

@@ -673,6 +673,11 @@ describe('subaccounts', () => {
     const { items } = await subaccounts.list(tenant, { end: 'first', limit: 1, after: page.items[0]!.place });
     expect(items.map(({ item }) => item)).toEqual([first.subaccount]);
     expect(await subaccounts.count(tenant)).toBe(await service.subaccounts.count(merchant));
+    // No webhook of the service tells of a balance.
+    expect(() => subaccounts.assertAnnounced()).toThrow(expect.objectContaining({ code: 'NOT_OFFERED' }));
+    expect(await failure(subaccounts.findWithVersion(tenant, first.subaccount.id))).toMatchObject({
+      code: 'NOT_OFFERED',
+    });
   });
 
   test.each([

@@ -22,10 +22,13 @@ const PAID: Filter = {
 };
 const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '42' } } } } satisfies Filter;
 
-/** The filters of the lists, by the name of their type: each member, from which bad input for it is derived. */
-export const FILTERS: Readonly<Record<string, { list: string; fields: Filter }>> = {
+/**
+ * The filters of the lists and of the streams of all changes, by the name of their type: each member, from which bad input for
+ * it is derived.
+ */
+export const FILTERS: Readonly<Record<string, { list: string; stream: string; fields: Filter }>> = {
   PayoutFilter: {
-    list: 'payouts',
+    ...{ list: 'payouts', stream: 'allPayoutUpdates' },
     fields: {
       ...DETAILS,
       ...instants('requestedAfter', 'requestedBefore', 'processedAfter', 'processedBefore'),
@@ -33,19 +36,19 @@ export const FILTERS: Readonly<Record<string, { list: string; fields: Filter }>>
     },
   },
   CardPaymentFilter: {
-    list: 'cardPayments',
+    ...{ list: 'cardPayments', stream: 'allCardPaymentUpdates' },
     fields: { ...PAID, ...CUSTOMER, ...instants('releasedAfter', 'releasedBefore') },
   },
   PaymentFilter: {
-    list: 'payments',
+    ...{ list: 'payments', stream: 'allPaymentUpdates' },
     fields: { ...PAID, ...CUSTOMER, ...{ status: choices('PAID'), method: choices('PIX') } },
   },
   ChargeFilter: {
-    list: 'charges',
+    ...{ list: 'charges', stream: 'allChargeUpdates' },
     fields: { ...PAID, status: choices('PAID'), split: { field: { kind: 'flag', valid: false } } },
   },
   StatementFilter: {
-    list: 'statement',
+    ...{ list: 'statement', stream: 'allSubaccountUpdates' },
     fields: { ...REFERENCE, ...instants('createdAfter', 'createdBefore'), kind: choices('PAYOUT') },
   },
 };

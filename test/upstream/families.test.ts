@@ -224,6 +224,11 @@ describe('a facade whose operator has named the families of the service', () => 
       for (const status of ['PROCESSING', 'COMPLETED'])
         expect((await all.data()).accountUpdates.refund).toEqual({ refundId: first.refund.refundId, status });
       await all.close();
+      const balances = live(pair).ws(
+        'subscription { accountUpdates(kinds: [REFUND, SUBACCOUNT]) { cursor } }',
+      );
+      expect((await balances.next()).value.errors).toMatchObject([{ extensions: { code: 'NOT_OFFERED' } }]);
+      await balances.close();
       expect(await refund(pair, 'Payment', input)).toMatchObject({
         ...{ replayed: true, refund: { refundId: first.refund.refundId, status: 'COMPLETED' } },
       });

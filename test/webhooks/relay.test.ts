@@ -131,7 +131,13 @@ describeOnDatabase('a card event', (open) => {
       'card_payment.disputed',
       'card_payment.paid',
     ]);
-    expect(await receiving.published()).toEqual([named('live card_payment.paid PSC-1')]);
+    // Followers are sent the payment, and each delivery as it is made and as it has arrived.
+    expect(await receiving.published()).toEqual([
+      named('live card_payment.paid PSC-1'),
+      ...events.flatMap((_, index) =>
+        ['pending', 'delivered'].map((status) => named(`live webhook_delivery.${status} evt_${index}`)),
+      ),
+    ]);
   });
 
   test('The optional events of an embedded service are relayed byte for byte, and those of a dispute to nobody', async () => {

@@ -205,5 +205,6 @@ export function createCardPaymentService({
       return { items: rows.map(({ payment }) => payment), total };
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
+    assertFilter: () => undefined,
   };
 }

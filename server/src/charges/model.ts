@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { checkoutDetails } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
-import type { DetailFilter } from '../kernel/list-filter.ts';
+import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText } from '../kernel/text.ts';
@@ -271,6 +271,16 @@ export interface ChargeFilter extends Omit<DetailFilter, 'customer'> {
 /** The filter as lists know it. */
 export function kindsOf({ split: isSplit }: ChargeFilter): readonly ChargeKind[] | undefined {
   return isSplit === undefined ? undefined : [isSplit ? 'split' : 'single'];
+}
+
+/** Whether a charge is one that a filter selects. */
+export function matchesFilter(charge: Charge, filter: ChargeFilter): boolean {
+  return (
+    isOneOf(charge.status, filter.status) &&
+    isOneOf(kindOfCharge(charge.chargeId), kindsOf(filter)) &&
+    isWithin(charge.createdAt, filter.createdAfter, filter.createdBefore) &&
+    matchesDetails({ ...charge, references: [charge.chargeId, charge.endToEndId] }, filter)
+  );
 }
 
 /** The port of charges. The embedded service knows every charge completely. */

@@ -23,6 +23,7 @@ import {
 import { SubaccountRef } from '../subaccounts/subaccount-schema.ts';
 import {
   type Charge,
+  type ChargeFilter,
   type ChargeSplit,
   createChargeGraphqlInput,
   flatInput,
@@ -124,13 +125,20 @@ export function mayReadCharge(caller: Caller): boolean {
   return true;
 }
 
-const ChargeFilter = builder.inputType('ChargeFilter', {
+export const ChargeFilterInput = builder.inputType('ChargeFilter', {
   fields: (t) => ({
     ...receivedFilterFields(t, 'With this chargeId, or paid by the PIX with this endToEndId.'),
     split: t.boolean({ description: 'True: split charges alone; false: the others.' }),
     status: t.field({ type: [PaymentStatusEnum] }),
   }),
 });
+
+/** Reads the filter as the port has it. @throws ValidationError naming the argument */
+export function chargeFilterOf(
+  filter: typeof ChargeFilterInput.$inferInput | null | undefined,
+): ChargeFilter {
+  return { ...knownFilter(filter), split: filter?.split ?? undefined };
+}
 
 builder.queryFields((t) => ({
   charge: t.field({
@@ -152,14 +160,14 @@ builder.queryFields((t) => ({
     description: LIST_DESCRIPTION,
     args: {
       ...connectionArguments(t.arg),
-      filter: t.arg({ type: ChargeFilter }),
+      filter: t.arg({ type: ChargeFilterInput }),
     },
     resolve: (_, { filter, ...args }, context) => {
       const caller = callerOf(context);
       mayReadCharge(caller);
       return listedPix(context, {
         ...{ tenant: caller.tenant, list: 'charges', reads: context.services.charges, args },
-        filter: { ...knownFilter(filter), split: filter?.split ?? undefined },
+        filter: chargeFilterOf(filter),
       });
     },
   }),

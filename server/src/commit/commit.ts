@@ -2,7 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { type Database, NoConnection, type Sql } from '../db/database.ts';
 import type { NewEvent, StoredEvent } from '../events/event.ts';
-import { type Appended, append, assignVersions, lockStream, openStream } from '../events/log.ts';
+import {
+  type Appended,
+  append,
+  assignVersions,
+  continueVersions,
+  lockStream,
+  openStream,
+} from '../events/log.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
@@ -103,13 +110,16 @@ export interface Committer {
   idle(): Promise<void>;
 }
 
-/** Adds the writes that follow from events, whatever caused these. It runs inside the transaction, right after them. */
+/**
+ * Adds the writes that follow from events, whatever caused these. It runs inside their transaction, before they are appended, and
+ * returns the tasks and the further events that belong to its writes.
+ */
 export type Outbox = (
   sql: Sql,
   tenant: Tenant,
   events: readonly StoredEvent[],
   now: Date,
-) => Promise<readonly NewTask[]>;
+) => Promise<{ readonly tasks: readonly NewTask[]; readonly events: readonly NewEvent[] }>;
 
 /** The figures of one transaction, for the metrics. */
 export interface CommittedGroup {
@@ -133,7 +143,7 @@ interface Waiting {
 export function createCommitter({
   database,
   clock,
-  outbox = async () => [],
+  outbox = async () => ({ tasks: [], events: [] }),
   onGroup,
   onCommit,
 }: {
@@ -271,12 +281,11 @@ async function decideAll(
     });
   const stored = assignVersions(events, { head, occurredAt: now });
   // In this order: saved records are checked against the balances that the postings have moved.
-  const [appended] = await Promise.all([
-    append(sql, tenant, stored),
+  const [, , , appended] = await Promise.all([
     post(sql, tenant, transactions, now),
     records.save(),
     dropTasks(sql, tenant, done),
-    runOutbox(),
+    announceAndAppend(),
   ]);
   const posted = {
     transactions: transactions.length,
@@ -284,9 +293,14 @@ async function decideAll(
   };
   return { answers, posted, committed: { ...appended, tasks } };
 
-  async function runOutbox() {
-    if (stored.length > 0) tasks.push(...(await outbox(sql, tenant, stored, now)));
-    await scheduleTasks(sql, tenant, tasks);
+  /** Appends the events, and behind them those of the outbox, in one statement. */
+  async function announceAndAppend(): Promise<Appended> {
+    const last = stored.at(-1);
+    const added = last ? await outbox(sql, tenant, stored, now) : null;
+    tasks.push(...(added?.tasks ?? []));
+    const all = last && added ? [...stored, ...continueVersions(added.events, last)] : stored;
+    const [result] = await Promise.all([append(sql, tenant, all), scheduleTasks(sql, tenant, tasks)]);
+    return result;
   }
 }
 

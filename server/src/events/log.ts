@@ -54,8 +54,19 @@ export function assignVersions(
   events: readonly NewEvent[],
   { head, occurredAt }: { head: number; occurredAt: Date },
 ): StoredEvent[] {
-  const mark = randomInt(1, MARKS);
-  return events.map((event, index) => ({ version: head + 1 + index, mark, occurredAt, ...event }));
+  return numbered(events, { version: head, mark: randomInt(1, MARKS), occurredAt });
+}
+
+/** Assigns the versions right after an event of the same transaction, with its mark. */
+export function continueVersions(events: readonly NewEvent[], last: StoredEvent): StoredEvent[] {
+  return numbered(events, last);
+}
+
+function numbered(
+  events: readonly NewEvent[],
+  { version, mark, occurredAt }: Pick<StoredEvent, 'version' | 'mark' | 'occurredAt'>,
+): StoredEvent[] {
+  return events.map((event, index) => ({ version: version + 1 + index, mark, occurredAt, ...event }));
 }
 
 const MARKS = 2 ** 24;

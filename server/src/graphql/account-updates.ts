@@ -31,9 +31,13 @@ const AccountUpdateKind = builder.enumType('AccountUpdateKind', {
     PAYMENT: { description: 'Payments by PIX and LTC: PaymentUpdate.' },
     PAYOUT: { description: 'Payouts of the main account: PayoutUpdate.' },
     REFUND: { description: 'Refunds of what the credential may read: RefundUpdate.' },
+    SUBACCOUNT: {
+      description: 'Subaccounts: their balances, and each entry of their statements: SubaccountUpdate.',
+    },
     SUBACCOUNT_PAYOUT: { description: 'Payouts of subaccounts: SubaccountPayoutUpdate.' },
     SUBSCRIPTION: { description: 'Recurring PIX and its cycles: PixSubscriptionUpdate.' },
     WALLET: { description: 'The wallet: WalletUpdate.' },
+    WEBHOOK_DELIVERY: { description: 'Deliveries of webhooks: WebhookDeliveryUpdate.' },
   } as const,
 });
 type Kind = typeof AccountUpdateKind.$inferType;

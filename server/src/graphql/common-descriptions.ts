@@ -84,6 +84,14 @@ const ARGUMENTS: readonly Rule[] = [
     'The cursor of the last update seen, or an updatesCursor: all changes since, and no first state.',
   ],
   [/^Mutation\..*\(input\)$/, 'All that it takes. A wrong member is named in a ValidationError.'],
+  [
+    /^Subscription\..*\(filter\)$/,
+    'Only changes after which the resource fulfils it, as in the list. Left out, or without members: every change. Others are passed over: another filter may go on behind the same cursor.',
+  ],
+  [
+    /^Subscription\..*\(status\)$/,
+    'Only changes after which it is in any of these states; an empty list selects none. UNKNOWN is refused.',
+  ],
   [/\(filter\)$/, 'Left out, or without members: the whole list.'],
   [/\(status\)$/, 'Those in any of these states; an empty list finds nothing.'],
   [/^Query\.node\(id\)$/, 'An `id` of any answer.'],

@@ -17,7 +17,7 @@ export const DESCRIPTION_OF: Readonly<Record<string, string>> = {
   'DashboardScope.PAYOUTS': 'Reads payouts of the main account, and follows them.',
   'DashboardScope.SUBACCOUNTS': 'Reads subaccounts with their statements and payouts, and follows them.',
   'DashboardScope.WALLET': 'Reads the wallet, and follows it.',
-  'DashboardScope.WEBHOOKS': 'Reads the deliveries of webhooks, without their bodies.',
+  'DashboardScope.WEBHOOKS': 'Reads the deliveries of webhooks, without their bodies, and follows them.',
 
   // ── Errors ──
   ErrorCode:

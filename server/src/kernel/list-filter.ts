@@ -47,3 +47,50 @@ export function detailsOf(filter: Given | null | undefined): DetailFilter {
     );
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null));
 }
+
+/** The members of a resource that filters look at; one that is not known of it matches no condition. */
+export interface FilteredMembers {
+  externalId?: string | null | undefined;
+  /** All its names. */
+  references: readonly (string | null)[];
+  amountCents: Cents;
+  customer?: { externalId?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+  paidAt?: Date | null | undefined;
+  refundedAt?: Date | null | undefined;
+}
+
+/** Whether a resource fulfils every member of a filter, as the lists in SQL decide it. */
+export function matchesDetails(resource: FilteredMembers, filter: DetailFilter): boolean {
+  const { externalId, reference, amountCents, customer } = filter;
+  return (
+    (externalId === undefined || resource.externalId === externalId) &&
+    (reference === undefined || resource.references.includes(reference)) &&
+    (amountCents === undefined || resource.amountCents === amountCents) &&
+    (customer === undefined || isOfCustomer(resource.customer, customer)) &&
+    isWithin(resource.paidAt, filter.paidAfter, filter.paidBefore) &&
+    isWithin(resource.refundedAt, filter.refundedAfter, filter.refundedBefore)
+  );
+}
+
+function isOfCustomer(
+  customer: FilteredMembers['customer'],
+  asked: NonNullable<DetailFilter['customer']>,
+): boolean {
+  return 'email' in asked ? customer?.email === asked.email : customer?.externalId === asked.externalId;
+}
+
+/** Whether an instant lies in a period: from one, before the other. One that is not known lies in none that is bounded. */
+export function isWithin(
+  instant: Date | null | undefined,
+  from: Date | undefined,
+  before: Date | undefined,
+): boolean {
+  if (from === undefined && before === undefined) return true;
+  if (instant == null) return false;
+  return (from === undefined || instant >= from) && (before === undefined || instant < before);
+}
+
+/** Whether a value is among those that are asked for, where any are. */
+export function isOneOf<Value>(value: unknown, asked: readonly Value[] | undefined): boolean {
+  return asked === undefined || asked.some((each) => each === value);
+}

@@ -11,6 +11,7 @@ import { refundSnapshots } from '../refunds/events.ts';
 import { subaccountSnapshots } from '../subaccounts/events.ts';
 import { subscriptionSnapshots } from '../subscriptions/events.ts';
 import { walletSnapshots } from '../wallet/events.ts';
+import { webhookSnapshots } from '../webhooks/events.ts';
 
 /** The snapshots of every slice: the log is the same in both modes. */
 export const snapshots: Snapshots = {
@@ -26,4 +27,5 @@ export const snapshots: Snapshots = {
   ...subscriptionSnapshots,
   ...tokenSnapshots,
   ...walletSnapshots,
+  ...webhookSnapshots,
 };

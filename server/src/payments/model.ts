@@ -9,7 +9,7 @@ import {
 } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
-import type { DetailFilter } from '../kernel/list-filter.ts';
+import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
@@ -131,6 +131,16 @@ export interface PaymentFilter extends DetailFilter {
   method?: readonly PaymentMethod[] | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
+}
+
+/** Whether a payment is one that a filter selects. */
+export function matchesFilter(payment: Payment, filter: PaymentFilter): boolean {
+  return (
+    isOneOf(payment.status, filter.status) &&
+    isOneOf(payment.method, filter.method) &&
+    isWithin(payment.createdAt, filter.createdAfter, filter.createdBefore) &&
+    matchesDetails({ ...payment, references: [payment.paymentId, payment.endToEndId] }, filter)
+  );
 }
 
 /** The port of payments. The embedded service knows every payment completely. */

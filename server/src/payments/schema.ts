@@ -37,6 +37,7 @@ import {
   type CreatePaymentInput,
   createPaymentInput,
   type Payment,
+  type PaymentFilter,
   type PaymentMethod,
   refundableCentsOf,
 } from './model.ts';
@@ -165,7 +166,7 @@ const PaymentConnection = builder.connectionObject(
 
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
-const PaymentFilter = builder.inputType('PaymentFilter', {
+export const PaymentFilterInput = builder.inputType('PaymentFilter', {
   fields: (t) => ({
     ...receivedFilterFields(t, 'With this paymentId, or paid by the PIX with this endToEndId.'),
     customer: t.field({ type: CustomerFilter }),
@@ -173,6 +174,16 @@ const PaymentFilter = builder.inputType('PaymentFilter', {
     status: t.field({ type: [PaymentStatusEnum] }),
   }),
 });
+
+/** Reads the filter as the port has it. @throws ValidationError naming the argument */
+export function paymentFilterOf(
+  filter: typeof PaymentFilterInput.$inferInput | null | undefined,
+): PaymentFilter {
+  return {
+    ...knownFilter(filter),
+    method: filter?.method?.map((each) => knownValue<PaymentMethod>(each, 'filter.method')),
+  };
+}
 
 builder.queryFields((t) => ({
   payment: t.field({
@@ -194,17 +205,14 @@ builder.queryFields((t) => ({
     description: LIST_DESCRIPTION,
     args: {
       ...connectionArguments(t.arg),
-      filter: t.arg({ type: PaymentFilter }),
+      filter: t.arg({ type: PaymentFilterInput }),
     },
     resolve: (_, { filter, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payments.read');
       return listedPix(context, {
         ...{ tenant: caller.tenant, list: 'payments', reads: context.services.payments, args },
-        filter: {
-          ...knownFilter(filter),
-          method: filter?.method?.map((each) => knownValue<PaymentMethod>(each, 'filter.method')),
-        },
+        filter: paymentFilterOf(filter),
       });
     },
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ValidationError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
-import type { DetailFilter } from '../kernel/list-filter.ts';
+import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -281,6 +281,19 @@ export interface PayoutFilter extends Pick<DetailFilter, 'externalId' | 'referen
   processedAfter?: Date | undefined;
   /** Completed or denied before this instant. */
   processedBefore?: Date | undefined;
+}
+
+/** Whether a payout is one that a filter selects. */
+export function matchesFilter(payout: Payout, filter: PayoutFilter): boolean {
+  const { status, method, externalId, reference, amountCents } = filter;
+  const references = [payout.withdrawalId, payout.code, payout.endToEndId];
+  return (
+    isOneOf(payout.status, status) &&
+    isOneOf(payout.method, method) &&
+    isWithin(payout.requestedAt, filter.requestedAfter, filter.requestedBefore) &&
+    isWithin(payout.processedAt, filter.processedAfter, filter.processedBefore) &&
+    matchesDetails({ ...payout, references }, { externalId, reference, amountCents })
+  );
 }
 
 /**

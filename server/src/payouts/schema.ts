@@ -29,6 +29,7 @@ import {
   DESTINATIONS_IN_WORDS,
   isSettled,
   maskDestination,
+  matchesFilter,
   type Payout,
   type PayoutFilter,
   type PayoutMethod,
@@ -340,13 +341,15 @@ builder.subscriptionFields((t) => ({
   allPayoutUpdates: t.field({
     type: PayoutUpdate,
     description: 'Every payout of the account; no first state, only changes.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
+    args: { after: t.arg.string(), filter: t.arg({ type: PayoutFilterInput }) },
+    subscribe: (_, { after, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payouts.read');
+      const filter = filterOf(args.filter ?? {});
       return context.subscribe({
         topic: { resource: 'payout' },
-        matches: isUnderFirstId,
+        matches: (event) =>
+          event.resource === 'payout' && isUnderFirstId(event) && matchesFilter(event.snapshot, filter),
         after,
         toItem: eventUpdate,
         isLast: () => false,

@@ -1,8 +1,6 @@
 import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
-import type { StoredEvent } from '../events/event.ts';
-import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
@@ -41,7 +39,7 @@ import {
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
-const RefundStatusEnum = builder.enumType('RefundStatus', {
+export const RefundStatusEnum = builder.enumType('RefundStatus', {
   values: {
     PROCESSING: { value: 'processing', description: 'The money may have left: wait.' },
     COMPLETED: { value: 'completed', description: 'The payer has it.' },
@@ -56,7 +54,7 @@ const RefundStatusEnum = builder.enumType('RefundStatus', {
   } as const,
 });
 
-const RefundRef = builder.objectRef<Refund>('Refund');
+export const RefundRef = builder.objectRef<Refund>('Refund');
 
 export const RefundedResource = builder.unionType('RefundedResource', {
   description:
@@ -169,27 +167,6 @@ const RefundConnection = builder.connectionObject(
   { name: 'RefundEdge' },
 );
 
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: RefundStatus | null;
-  refund: Refund;
-}
-
-const RefundUpdate = builder.objectRef<Update>('RefundUpdate').implement({
-  interfaces: [AccountUpdate],
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({
-      type: RefundStatusEnum,
-      nullable: true,
-      resolve: (update) => update.previousStatus,
-    }),
-    refund: t.field({ type: RefundRef, resolve: (update) => update.refund }),
-  }),
-});
-
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
 builder.queryFields((t) => ({
@@ -243,7 +220,7 @@ const READ: Readonly<Record<RefundedType, Right>> = {
  * all of them.
  * @throws PermissionError
  */
-function assertReader(context: Parameters<typeof callerOf>[0]) {
+export function assertReader(context: Parameters<typeof callerOf>[0]) {
   const caller = callerOf(context);
   const types = REFUNDED_TYPES.filter((type) => may(caller, READ[type]));
   if (types.length === 0) assertMay(caller, READ.card_payment);
@@ -346,46 +323,3 @@ builder.mutationFields((t) => ({
     ),
   }),
 }));
-
-// ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
-
-addAccountUpdates('REFUND', {
-  ...{ typename: 'RefundUpdate', resource: 'refund' },
-  follow(context) {
-    const { types } = assertReader(context);
-    return { ...(types && { matches: (event) => isOf(event, types) }), toItem: eventUpdate };
-  },
-  assertOffered: ({ services }) => services.refunds.assertAnnounced(),
-});
-
-builder.subscriptionField('allRefundUpdates', (t) =>
-  t.field({
-    type: RefundUpdate,
-    description: 'Every refund of the account; no first state, only changes.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
-      const { types } = assertReader(context);
-      context.services.refunds.assertAnnounced();
-      return context.subscribe({
-        topic: { resource: 'refund' },
-        after,
-        ...(types && { matches: (event) => isOf(event, types) }),
-        toItem: eventUpdate,
-        isLast: () => false,
-      });
-    },
-    resolve: (update) => update,
-  }),
-);
-
-/** Whether an event is of a refund of one of the types. */
-function isOf(event: StoredEvent, types: readonly RefundedType[]): boolean {
-  return event.resource === 'refund' && types.includes(event.snapshot.resource.type);
-}
-
-/** An update with the state at the time of the change. */
-function eventUpdate(event: StoredEvent, cursor: string): Update {
-  if (event.resource !== 'refund') throw new TypeError(`${event.kind} is not a refund's event`);
-  const { occurredAt, previousStatus, snapshot } = event;
-  return { cursor, occurredAt, previousStatus, refund: snapshot };
-}

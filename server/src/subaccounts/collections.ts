@@ -87,6 +87,18 @@ export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove)
   return {
     records: [put(subaccounts, subaccount), put(statementEntries, entry)],
     transactions: [transaction],
+    events: [eventOf(subaccount, entry)],
+  };
+}
+
+/** The event of a subaccount that was opened, or moved by an entry. */
+export function eventOf(subaccount: StoredSubaccount, entry: StoredStatementEntry | null) {
+  return {
+    kind: entry ? ('subaccount.moved' as const) : ('subaccount.opened' as const),
+    resource: 'subaccount' as const,
+    resourceId: subaccount.id,
+    previousStatus: null,
+    snapshot: { subaccount, entry },
   };
 }
 
@@ -104,21 +116,24 @@ export function writesOf({
   records: Change[];
 } {
   const { payout } = record;
-  const moved = move ? writesOfMove(move) : { records: [], transactions: [] };
+  const moved = move ? writesOfMove(move) : { records: [], transactions: [], events: [] };
   return {
     records: [put(payouts, record), ...moved.records],
     transactions: [...moved.transactions, ...(transaction ? [transaction] : [])],
-    events: event
-      ? [
-          {
-            kind: `subaccount_payout.${event}`,
-            resource: 'subaccount_payout',
-            resourceId: payout.id,
-            previousStatus: previous?.status ?? null,
-            snapshot: payout,
-          },
-        ]
-      : [],
+    events: [
+      ...moved.events,
+      ...(event
+        ? [
+            {
+              kind: `subaccount_payout.${event}` as const,
+              resource: 'subaccount_payout' as const,
+              resourceId: payout.id,
+              previousStatus: previous?.status ?? null,
+              snapshot: payout,
+            },
+          ]
+        : []),
+    ],
     tasks: due.map(({ kind, at }) => ({ kind, key: payout.id, at })),
     // The task that would ask the bank again has nothing left to do.
     done:

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DetailFilter } from '../kernel/list-filter.ts';
+import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import { type Cents, cents } from '../kernel/money.ts';
 import { pixKeyText } from '../kernel/pix-key.ts';
@@ -74,13 +74,10 @@ export interface StatementFilter extends Pick<DetailFilter, 'reference' | 'amoun
 
 /** Whether an entry matches a filter. The reference is its `refId`, and the amount is without its sign. */
 export function matchesFilter(entry: StatementEntry, filter: StatementFilter): boolean {
-  const { kind, createdAfter, createdBefore, reference, amountCents } = filter;
   return (
-    (kind === undefined || kind.some((each) => each === entry.kind)) &&
-    (createdAfter === undefined || entry.createdAt >= createdAfter) &&
-    (createdBefore === undefined || entry.createdAt < createdBefore) &&
-    (reference === undefined || entry.refId === reference) &&
-    (amountCents === undefined || Math.abs(entry.amountCents) === amountCents)
+    isOneOf(entry.kind, filter.kind) &&
+    isWithin(entry.createdAt, filter.createdAfter, filter.createdBefore) &&
+    matchesDetails({ references: [entry.refId], amountCents: Math.abs(entry.amountCents) }, filter)
   );
 }
 
@@ -247,6 +244,10 @@ export interface SubaccountService<
   assertNames(names: NamesOfPayout, path?: string): void;
   /** Finds a subaccount; null where it does not exist or is another tenant's. */
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
+  /** Finds a subaccount with the version of the tenant's log at which its state holds. @throws UnavailableError (NOT_OFFERED) */
+  findWithVersion(tenant: Tenant, subaccountId: string): Promise<{ version: number; subaccount: S } | null>;
+  /** Refuses a subscription where no change of a balance would ever be announced. @throws UnavailableError (NOT_OFFERED) */
+  assertAnnounced(): void;
   /** Finds subaccounts in the order of the ids, null where not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
   list(tenant: Tenant, range: ListRange): Promise<PlacedRange<S>>;
@@ -314,6 +315,22 @@ export type OwnSubaccounts = SubaccountService<
   SubaccountPayoutService<StoredSubaccountPayout>;
 
 // ── Snapshots of events ─────────────────────────────────────────────────────────────────────────
+
+/** A subaccount as it was after a change, and the entry that has moved its balance; null where it was opened. */
+export interface SubaccountSnapshot {
+  subaccount: Subaccount;
+  entry: StatementEntry | null;
+}
+
+/** Reads a snapshot back from JSON, where instants are text. */
+export function subaccountFromJson(json: unknown): SubaccountSnapshot {
+  const { subaccount, entry } = json as SubaccountSnapshot;
+  const { createdAt } = subaccount;
+  return {
+    subaccount: { ...subaccount, createdAt: createdAt && new Date(createdAt) },
+    entry: entry && { ...entry, createdAt: new Date(entry.createdAt) },
+  };
+}
 
 const INSTANTS = ['createdAt', 'completedAt', 'reversedAt', 'claimedAt'] as const;
 

@@ -14,6 +14,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { isOneOf } from '../kernel/list-filter.ts';
 import {
   guidanceOf,
   isSettled,
@@ -315,10 +316,12 @@ builder.subscriptionFields((t) => ({
     args: {
       subaccountId: t.arg.string({ validate: { schema: anySubaccountId } }),
       after: t.arg.string(),
+      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
     },
-    subscribe: async (_, { subaccountId, after }, context) => {
+    subscribe: async (_, { subaccountId, after, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subaccount_payouts.read');
+      const status = args.status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status'));
       context.services.subaccounts.assertNames({ subaccountId });
       if (subaccountId != null && !(await context.services.subaccounts.find(caller.tenant, subaccountId)))
         throw new NotFoundError('Subaccount not found');
@@ -326,7 +329,8 @@ builder.subscriptionFields((t) => ({
         topic: { resource: 'subaccount_payout' },
         matches: (event) =>
           event.resource === 'subaccount_payout' &&
-          (subaccountId == null || event.snapshot.subaccountId === subaccountId),
+          (subaccountId == null || event.snapshot.subaccountId === subaccountId) &&
+          isOneOf(event.snapshot.status, status),
         after,
         toItem: eventUpdate,
         isLast: () => false,

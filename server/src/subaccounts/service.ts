@@ -8,6 +8,7 @@ import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   entryKey,
+  eventOf,
   externalIds,
   newSubaccounts,
   statementEntries,
@@ -44,6 +45,7 @@ import {
   listSubaccounts,
   type SubaccountList,
   type SubaccountListPage,
+  selectSubaccountAndVersion,
   selectSubaccounts,
 } from './store.ts';
 import { decideCreate, decideTransfer } from './transfers.ts';
@@ -99,7 +101,7 @@ export function createSubaccountService({
           const { externalId } = subaccount;
           const records = [put(newSubaccounts, subaccount)];
           if (externalId !== null) records.push(put(externalIds, { ...subaccount, externalId }));
-          return { outcome, writes: { records } };
+          return { outcome, writes: { records, events: [eventOf(subaccount, null)] } };
         },
       });
     },
@@ -154,6 +156,8 @@ export function createSubaccountService({
     async find(tenant, subaccountId) {
       return (await findMany(tenant, [subaccountId]))[0] ?? null;
     },
+    findWithVersion: (tenant, subaccountId) => selectSubaccountAndVersion(sql, tenant, subaccountId),
+    assertAnnounced: () => undefined,
     findMany,
     list: (tenant, range) => toRange(range, (page) => listSubaccounts(sql, tenant, page)),
     async listPage(tenant, window) {

@@ -29,6 +29,26 @@ export async function selectSubaccounts(
   return rows.map(toSubaccount);
 }
 
+/** Selects a subaccount with the version of the tenant's log at which its state holds. */
+export async function selectSubaccountAndVersion(
+  sql: Sql,
+  tenant: Tenant,
+  id: string,
+): Promise<{ version: number; subaccount: StoredSubaccount } | null> {
+  if (!isId(id)) return null;
+  const row = await subaccountsOf(sql, tenant)
+    .innerJoin('stream', (join) =>
+      join
+        .onRef('stream.account_id', '=', 'subaccount.account_id')
+        .onRef('stream.environment', '=', 'subaccount.environment'),
+    )
+    .selectAll('subaccount')
+    .select('stream.version as head')
+    .where('subaccount.id', '=', id)
+    .executeTakeFirst();
+  return row ? { version: row.head, subaccount: toSubaccount(row) } : null;
+}
+
 export async function selectByExternalIds(
   sql: Sql,
   tenant: Tenant,
@@ -139,8 +159,8 @@ export function groupByList<Row extends { nth: number }, Item>(
 function subaccountsOf(sql: Sql, { accountId, environment }: Tenant) {
   return sql
     .selectFrom('subaccount')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment);
+    .where('subaccount.account_id', '=', accountId)
+    .where('subaccount.environment', '=', environment);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's builders of several tables share no type that has these

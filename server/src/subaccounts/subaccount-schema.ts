@@ -45,7 +45,7 @@ const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
 
 export const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
 
-const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
+export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
   fields: (t) => ({
     id: t.globalID({
       description:
@@ -66,7 +66,7 @@ const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').im
   }),
 });
 
-const StatementFilterInput = builder.inputType('StatementFilter', {
+export const StatementFilterInput = builder.inputType('StatementFilter', {
   description: 'Entries that fulfil all that is given. The list is then in the order of createdAt.',
   fields: (t) => ({
     kind: t.field({ type: [StatementEntryKindEnum], description: 'Of any of these kinds.' }),
@@ -77,7 +77,8 @@ const StatementFilterInput = builder.inputType('StatementFilter', {
   }),
 });
 
-function statementFilterOf(
+/** Reads the filter as the port has it; undefined where it has no members. @throws ValidationError naming the argument */
+export function statementFilterOf(
   given: typeof StatementFilterInput.$inferInput | null | undefined,
 ): StatementFilter | undefined {
   if (!given) return undefined;

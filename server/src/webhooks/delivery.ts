@@ -5,6 +5,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { withSpan } from '../kernel/traces.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
+import { statusEvents } from './events.ts';
 import { decideAttempt, heldBackUntil, isHeldBack, signingSecrets, type WebhookAttempt } from './model.ts';
 import type { Send } from './sender.ts';
 import { signedHeaders } from './signing.ts';
@@ -75,7 +76,8 @@ export function createWebhookDelivery({
         ]);
       },
       decide(state) {
-        const delivery = decideAttempt(state.need(deliveries, webhookId), {
+        const before = state.need(deliveries, webhookId);
+        const delivery = decideAttempt(before, {
           delivered: attempt.error === null,
           now: state.now,
           random: randomNumber,
@@ -91,6 +93,7 @@ export function createWebhookDelivery({
               ...[delivery, ...woken].map((each) => put(deliveries, each)),
               put(attempts, { ...attempt, webhookId, number: delivery.attempts }),
             ],
+            events: statusEvents(delivery, before.status),
             tasks: due.map((each) => ({ kind: DELIVER, key: each.webhookId, at: each.nextAttemptAt! })),
           },
         };

@@ -26,6 +26,16 @@ export interface WebhookDelivery {
   createdAt: Date;
 }
 
+/** Reads a delivery back from an event's snapshot in JSON, where instants are text. */
+export function deliveryFromJson(json: unknown): WebhookDelivery {
+  const delivery = json as WebhookDelivery & { nextAttemptAt: string | null; createdAt: string };
+  return {
+    ...delivery,
+    nextAttemptAt: delivery.nextAttemptAt === null ? null : new Date(delivery.nextAttemptAt),
+    createdAt: new Date(delivery.createdAt),
+  };
+}
+
 export interface WebhookAttempt {
   at: Date;
   /** The HTTP status of the answer; null where none came. */
@@ -202,6 +212,11 @@ export interface WebhookService {
   redeliver(tenant: Tenant, webhookId: string): Promise<WebhookDelivery>;
   /** Finds deliveries, in the order of the ids; null where one is not found, or is another tenant's. */
   findMany(tenant: Tenant, webhookIds: readonly string[]): Promise<(WebhookDelivery | null)[]>;
+  /** Finds a delivery with the version of the tenant's log at which its state holds. */
+  findWithVersion(
+    tenant: Tenant,
+    webhookId: string,
+  ): Promise<{ version: number; delivery: WebhookDelivery } | null>;
   /** Reads the last 50 attempts of each delivery, oldest first. */
   attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
   /** Lists deliveries, newest first, each with its place in the list. */

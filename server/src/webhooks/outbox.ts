@@ -12,6 +12,7 @@ import { refundWebhook } from '../refunds/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
 import { subscriptionWebhook } from '../subscriptions/wire.ts';
 import type { NewTask } from '../work/store.ts';
+import { statusEvents, type WebhookDeliveryEvent } from './events.ts';
 import { isSent, newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, saveEndpoint, selectEndpoint } from './store.ts';
@@ -19,19 +20,20 @@ import { insertDeliveries, type NewDelivery, saveEndpoint, selectEndpoint } from
 /**
  * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events, so that
  * neither is there without the other. That transaction holds the tenant's lock, so the URL and the optional events are
- * those that are configured now; events from before are never sent.
+ * those that are configured now; events from before are never sent. Each delivery has an event of its own, behind those
+ * that are announced.
  */
 export async function webhookOutbox(
   sql: Sql,
   tenant: Tenant,
   events: readonly StoredEvent[],
   now: Date,
-): Promise<NewTask[]> {
+): Promise<{ tasks: NewTask[]; events: WebhookDeliveryEvent[] }> {
   const announced = events.flatMap((event) => {
     const announcement = announcementOf(event, tenant);
     return announcement ? [{ event, ...announcement }] : [];
   });
-  if (announced.length === 0) return [];
+  if (announced.length === 0) return NOTHING;
 
   const endpoint = await selectEndpoint(sql, tenant);
   const deliveries = announced.flatMap(({ event, name, payload, callbackUrl }): NewDelivery[] => {
@@ -57,7 +59,7 @@ export async function webhookOutbox(
       },
     ];
   });
-  if (deliveries.length === 0) return [];
+  if (deliveries.length === 0) return NOTHING;
 
   // A payment's callbackUrl needs no URL of the account, but it needs a secret that signs.
   if (!endpoint)
@@ -69,8 +71,13 @@ export async function webhookOutbox(
       optionalEvents: [],
     });
   await insertDeliveries(sql, tenant, deliveries);
-  return deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now }));
+  return {
+    tasks: deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now })),
+    events: deliveries.flatMap((delivery) => statusEvents(delivery, null)),
+  };
 }
+
+const NOTHING = { tasks: [], events: [] };
 
 /** The version of the resource; where it has none, the event's version in the log, which grows as well. */
 function versionOf({ snapshot, version }: StoredEvent): number {
@@ -129,6 +136,8 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
       return payload && { name: payload.event, payload };
     }
     case 'wallet':
+    case 'subaccount':
+    case 'webhook_delivery':
     case 'credential':
       return null;
   }

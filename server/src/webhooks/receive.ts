@@ -13,6 +13,7 @@ import { isRetryable } from '../upstream/responses.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
 import { RetryLater, type TaskHandler } from '../work/queue.ts';
 import { received, receivedBodies, relayedDeliveries } from './collections.ts';
+import { statusEvents } from './events.ts';
 import { isWebhookId } from './model.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
@@ -152,6 +153,7 @@ export function createReceiver({
               ...(claimWrites.records ?? []),
               ...(relayWrites.records ?? []),
             ],
+            events: [...(claimWrites.events ?? []), ...(relayWrites.events ?? [])],
             tasks: [...(claimWrites.tasks ?? []), ...(relayWrites.tasks ?? [])],
           },
         };
@@ -327,6 +329,7 @@ function decideRelay(
   };
   return {
     records: [put(relayedDeliveries, delivery)],
+    events: statusEvents(delivery, null),
     tasks: [{ kind: 'webhook.deliver', key: webhookId, at: now }],
   };
 }

@@ -14,7 +14,7 @@ import type { ConfiguredWebhook, OptionalWebhookEvent, WebhookAttempt, WebhookDe
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
-const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
+export const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
   values: {
     PENDING: { value: 'pending', description: 'An attempt is still to come.' },
     DELIVERED: { value: 'delivered' },
@@ -34,7 +34,7 @@ const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').im
   }),
 });
 
-const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery');
+export const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery');
 
 builder.node(WebhookDeliveryRef, {
   id: { resolve: (delivery) => delivery.webhookId },

@@ -5,6 +5,7 @@ import { NotFoundError } from '../kernel/errors.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
+import { statusEvents } from './events.ts';
 import {
   assertEndpointUrl,
   decideConfigure,
@@ -14,7 +15,13 @@ import {
   type WebhookService,
 } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
-import { countDeliveries, listDeliveries, selectAttempts, selectDeliveries } from './store.ts';
+import {
+  countDeliveries,
+  listDeliveries,
+  selectAttempts,
+  selectDeliveries,
+  selectDeliveryAndVersion,
+} from './store.ts';
 
 /** The webhook service on Postgres: every change is a command to the committer, every read one statement. */
 export function createWebhookService({
@@ -75,6 +82,7 @@ export function createWebhookService({
             outcome: delivery,
             writes: {
               records: [put(deliveries, delivery)],
+              events: statusEvents(delivery, found.status),
               tasks: [{ kind: 'webhook.deliver', key: webhookId, at: state.now }],
             },
           };
@@ -86,6 +94,8 @@ export function createWebhookService({
       const found = new Map(rows.map((delivery) => [delivery.webhookId, delivery]));
       return webhookIds.map((webhookId) => found.get(webhookId) ?? null);
     },
+
+    findWithVersion: (tenant, webhookId) => selectDeliveryAndVersion(database.sql, tenant, webhookId),
 
     async attemptsOf(tenant, webhookIds) {
       const rows = await selectAttempts(database.sql, tenant, [...new Set(webhookIds)]);

@@ -124,6 +124,26 @@ export async function selectDeliveries(
   return rows.map(toDelivery);
 }
 
+/** Selects a delivery with the version of the tenant's log at which its state holds. */
+export async function selectDeliveryAndVersion(
+  sql: Sql,
+  tenant: Tenant,
+  webhookId: string,
+): Promise<{ version: number; delivery: WebhookDelivery } | null> {
+  if (!isWebhookId(webhookId)) return null;
+  const row = await ofTenant(sql, tenant)
+    .innerJoin('stream', (join) =>
+      join
+        .onRef('stream.account_id', '=', 'webhook_delivery.account_id')
+        .onRef('stream.environment', '=', 'webhook_delivery.environment'),
+    )
+    .select(COLUMNS)
+    .select('stream.version as head')
+    .where('webhook_id', '=', webhookId)
+    .executeTakeFirst();
+  return row ? { version: row.head, delivery: toDelivery(row) } : null;
+}
+
 /** Updates the outcome of deliveries; all their other fields never change. */
 export async function updateDeliveries(sql: Sql, deliveries: readonly WebhookDelivery[]): Promise<void> {
   const changed = deliveries.map((delivery) => ({

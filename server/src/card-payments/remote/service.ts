@@ -79,6 +79,7 @@ export function createRemoteCardPayments(
         return { items: rows.map((row) => paymentOf(row.observed)), total };
       },
       count: async (tenant, filter) => countMirroredRange(sql, tenant, 'card_payment', rangeOf(filter)),
+      assertFilter: (filter) => void rangeOf(filter),
     }),
 
     poll: lookups.poll,

@@ -195,11 +195,16 @@ builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
     type: CheckoutTokenUpdate,
     description:
       'Each pause of a checkout token and each resumption; no first state, only changes. The end of a pause by itself is in its pausedUntil.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
+    args: {
+      after: t.arg.string(),
+      tokenId: t.arg.string({ description: 'Only changes of this token: tok_…' }),
+    },
+    subscribe: (_, { after, tokenId }, context) => {
       assertMay(callerOf(context), 'card_payments.read');
       return context.subscribe({
         topic: { resource: 'checkout_token' },
+        matches: (event) =>
+          event.resource === 'checkout_token' && (tokenId == null || event.snapshot.tokenId === tokenId),
         after,
         toItem: tokenUpdate,
         isLast: () => false,

@@ -3,7 +3,10 @@ import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { knownValue } from '../../graphql/paging.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import { matchesFilter } from '../filter.ts';
+import { CardPaymentFilterInput, filterOf } from '../filter-schema.ts';
 import { type CardPayment, type CardPaymentStatus, statusSince } from '../model.ts';
 import { CardPaymentRef, CardPaymentStatusEnum } from '../schema.ts';
 
@@ -73,12 +76,20 @@ builder.subscriptionFields((t) => ({
   allCardPaymentUpdates: t.field({
     type: CardPaymentUpdate,
     description: 'Every card payment of the account; no first state, only changes.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
+    args: {
+      after: t.arg.string(),
+      status: t.arg({ type: [CardPaymentStatusEnum] }),
+      filter: t.arg({ type: CardPaymentFilterInput }),
+    },
+    subscribe: (_, { after, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'card_payments.read');
+      const status = args.status?.map((each) => knownValue<CardPaymentStatus>(each, 'status'));
+      const filter = { ...filterOf(args.filter), status };
+      context.services.cardPayments.assertFilter(filter);
       return context.subscribe({
         topic: { resource: 'card_payment' },
+        matches: (event) => event.resource === 'card_payment' && matchesFilter(event.snapshot, filter),
         after,
         toItem: eventUpdate,
         isLast: () => false,

@@ -4,8 +4,8 @@ import { callerOf } from '../../graphql/context.ts';
 import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
 import { statusSince } from '../../pix/model.ts';
 import { type PixUpdate, pixUpdates } from '../../pix/updates/schema.ts';
-import { type Charge, chargeBeganAt } from '../model.ts';
-import { ChargeRef, mayReadCharge } from '../schema.ts';
+import { type Charge, chargeBeganAt, matchesFilter } from '../model.ts';
+import { ChargeFilterInput, ChargeRef, chargeFilterOf, mayReadCharge } from '../schema.ts';
 
 const ChargeUpdate = builder.objectRef<PixUpdate<Charge>>('ChargeUpdate').implement({
   interfaces: [AccountUpdate],
@@ -49,10 +49,11 @@ builder.subscriptionFields((t) => ({
   allChargeUpdates: t.field({
     type: ChargeUpdate,
     description: 'Every charge of the account; no first state, only changes.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
+    args: { after: t.arg.string(), filter: t.arg({ type: ChargeFilterInput }) },
+    subscribe: (_, { after, ...args }, context) => {
       mayReadCharge(callerOf(context));
-      return updates.followAll(context, after);
+      const filter = chargeFilterOf(args.filter);
+      return updates.followAll(context, after, (charge) => matchesFilter(charge, filter));
     },
     resolve: (update) => update,
   }),

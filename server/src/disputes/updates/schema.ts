@@ -3,8 +3,10 @@ import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { knownValue } from '../../graphql/paging.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
-import { type Dispute, isFinal } from '../model.ts';
+import { isOneOf } from '../../kernel/list-filter.ts';
+import { type Dispute, type DisputeStatus, isFinal } from '../model.ts';
 import { DisputeRef, DisputeStatusEnum } from '../schema.ts';
 
 interface Update {
@@ -71,12 +73,14 @@ builder.subscriptionFields((t) => ({
   allDisputeUpdates: t.field({
     type: DisputeUpdate,
     description: 'Every dispute of the account; no first state, only changes.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
+    args: { after: t.arg.string(), status: t.arg({ type: [DisputeStatusEnum] }) },
+    subscribe: (_, { after, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'disputes.read');
+      const status = args.status?.map((each) => knownValue<DisputeStatus>(each, 'status'));
       return context.subscribe({
         topic: { resource: 'dispute' },
+        matches: (event) => event.resource === 'dispute' && isOneOf(event.snapshot.status, status),
         after,
         toItem: eventUpdate,
         isLast: () => false,

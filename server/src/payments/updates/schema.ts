@@ -5,8 +5,8 @@ import { callerOf } from '../../graphql/context.ts';
 import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
 import { statusSince } from '../../pix/model.ts';
 import { type PixUpdate, pixUpdates } from '../../pix/updates/schema.ts';
-import { type Payment, paymentBeganAt } from '../model.ts';
-import { PaymentRef } from '../schema.ts';
+import { matchesFilter, type Payment, paymentBeganAt } from '../model.ts';
+import { PaymentFilterInput, PaymentRef, paymentFilterOf } from '../schema.ts';
 
 const PaymentUpdate = builder.objectRef<PixUpdate<Payment>>('PaymentUpdate').implement({
   interfaces: [AccountUpdate],
@@ -50,10 +50,11 @@ builder.subscriptionFields((t) => ({
   allPaymentUpdates: t.field({
     type: PaymentUpdate,
     description: 'Every payment of the account; no first state, only changes.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
+    args: { after: t.arg.string(), filter: t.arg({ type: PaymentFilterInput }) },
+    subscribe: (_, { after, ...args }, context) => {
       assertMay(callerOf(context), 'payments.read');
-      return updates.followAll(context, after);
+      const filter = paymentFilterOf(args.filter);
+      return updates.followAll(context, after, (payment) => matchesFilter(payment, filter));
     },
     resolve: (update) => update,
   }),

@@ -27,7 +27,7 @@ import {
 import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import { fingerprintOf } from '../destinations.ts';
-import { isSettled, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
+import { isSettled, matchesFilter, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
@@ -349,35 +349,11 @@ function isConfirmed(known: MirroredRow | undefined): boolean {
 
 // ── Filters and references ──────────────────────────────────────────────────────────────────────
 
-function stableFilter({
-  status,
-  method,
-  externalId,
-  reference,
-  amountCents,
-  requestedAfter,
-  requestedBefore,
-  processedAfter,
-  processedBefore,
-}: PayoutFilter): StableFilter<Payout> {
-  const conditions: ((payout: Payout) => boolean)[] = [];
-  if (status) conditions.push((payout) => status.some((each) => each === payout.status));
-  if (method) conditions.push((payout) => method.some((each) => each === payout.method));
-  if (externalId !== undefined) conditions.push((payout) => payout.externalId === externalId);
-  if (amountCents !== undefined) conditions.push((payout) => payout.amountCents === amountCents);
-  if (reference !== undefined)
-    conditions.push(({ withdrawalId, code, endToEndId }) =>
-      [withdrawalId, code, endToEndId].includes(reference),
-    );
-  const addPeriod = (instant: 'requestedAt' | 'processedAt', from?: Date, before?: Date) => {
-    if (from) conditions.push(({ [instant]: at }) => at !== null && at >= from);
-    if (before) conditions.push(({ [instant]: at }) => at !== null && at < before);
-  };
-  addPeriod('requestedAt', requestedAfter, requestedBefore);
-  addPeriod('processedAt', processedAfter, processedBefore);
-  if (conditions.length === 0) return {};
+function stableFilter(filter: PayoutFilter): StableFilter<Payout> {
+  if (Object.values(filter).every((member) => member === undefined)) return {};
+  const { requestedAfter } = filter;
   return {
-    wants: (payout) => conditions.every((holds) => holds(payout)),
+    wants: (payout) => matchesFilter(payout, filter),
     // Payouts that were requested at about the same time may stand in either order.
     isBeyond: ({ requestedAt }) =>
       requestedAfter !== undefined && requestedAt !== null && requestedAt < plusMs(requestedAfter, -SKEW_MS),

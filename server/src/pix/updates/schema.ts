@@ -72,8 +72,14 @@ export function pixUpdates<R extends PixResource>({
       });
     },
 
-    /** Follows every resource of the family: no first state, only changes. */
-    followAll: (context: Context, after: string | null | undefined) =>
-      context.subscribe({ topic: { resource }, after, toItem, isLast: () => false }),
+    /** Follows the resources of the family that a filter selects: no first state, only changes. */
+    followAll: (context: Context, after: string | null | undefined, isSelected: (resource: R) => boolean) =>
+      context.subscribe({
+        topic: { resource },
+        matches: (event) => event.resource === resource && isSelected(event.snapshot as unknown as R),
+        after,
+        toItem,
+        isLast: () => false,
+      }),
   };
 }

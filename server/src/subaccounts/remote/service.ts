@@ -9,7 +9,13 @@ import {
 } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
 import type { Read } from '../../upstream/reads.ts';
-import { isSuccess, refusalOf, unreadable, withUpstreamErrors } from '../../upstream/responses.ts';
+import {
+  isSuccess,
+  notOffered,
+  refusalOf,
+  unreadable,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
 import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-list.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
@@ -30,6 +36,8 @@ import { createTransferRequests, GET_STATEMENT } from './transfer-commands.ts';
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
+/** No webhook of the service tells of a balance, and its statements are read by offset: a poll could miss entries. */
+const FOLLOWING = 'Following the balances of subaccounts';
 
 /** Creates the subaccounts over HTTP, with their statements and payouts. */
 export function createRemoteSubaccounts(
@@ -181,6 +189,12 @@ export function createRemoteSubaccounts(
       // Only the service knows the form of the names that it issues.
       assertNames: () => undefined,
       find,
+      async findWithVersion() {
+        throw notOffered(FOLLOWING);
+      },
+      assertAnnounced() {
+        throw notOffered(FOLLOWING);
+      },
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
       list: (tenant, range) => withUpstreamErrors(subaccountList.list({ tenant, requester }, range)),
       async listPage(tenant, window) {

@@ -3,8 +3,10 @@ import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { knownValue } from '../../graphql/paging.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
-import { isFinal, type Subscription, type SubscriptionCycle } from '../model.ts';
+import { isOneOf } from '../../kernel/list-filter.ts';
+import { isFinal, type Subscription, type SubscriptionCycle, type SubscriptionStatus } from '../model.ts';
 import { CycleRef, SubscriptionRef, SubscriptionStatusEnum } from '../schema.ts';
 
 interface Update {
@@ -85,12 +87,14 @@ builder.subscriptionFields((t) => ({
   allSubscriptionUpdates: t.field({
     type: SubscriptionUpdate,
     description: 'Every subscription of the account; no first state, only changes.',
-    args: { after: t.arg.string() },
-    subscribe: (_, { after }, context) => {
+    args: { after: t.arg.string(), status: t.arg({ type: [SubscriptionStatusEnum] }) },
+    subscribe: (_, { after, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subscriptions.read');
+      const status = args.status?.map((each) => knownValue<SubscriptionStatus>(each, 'status'));
       return context.subscribe({
         topic: { resource: 'subscription' },
+        matches: (event) => event.resource === 'subscription' && isOneOf(event.snapshot.status, status),
         after,
         toItem: eventUpdate,
         isLast: () => false,

@@ -1,0 +1,78 @@
+import type { StoredEvent } from '../../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
+import { builder } from '../../graphql/builder.ts';
+import { knownValue } from '../../graphql/paging.ts';
+import { isOneOf } from '../../kernel/list-filter.ts';
+import type { Refund, RefundedType, RefundStatus } from '../model.ts';
+import { assertReader, RefundRef, RefundStatusEnum } from '../schema.ts';
+
+interface Update {
+  cursor: string;
+  occurredAt: Date;
+  previousStatus: RefundStatus | null;
+  refund: Refund;
+}
+
+const RefundUpdate = builder.objectRef<Update>('RefundUpdate').implement({
+  interfaces: [AccountUpdate],
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    previousStatus: t.field({
+      type: RefundStatusEnum,
+      nullable: true,
+      resolve: (update) => update.previousStatus,
+    }),
+    refund: t.field({ type: RefundRef, resolve: (update) => update.refund }),
+  }),
+});
+
+addAccountUpdates('REFUND', {
+  ...{ typename: 'RefundUpdate', resource: 'refund' },
+  follow(context) {
+    const { types } = assertReader(context);
+    return { matches: (event) => isOf(event, types), toItem: eventUpdate };
+  },
+  assertOffered: ({ services }) => services.refunds.assertAnnounced(),
+});
+
+builder.subscriptionField('allRefundUpdates', (t) =>
+  t.field({
+    type: RefundUpdate,
+    description: 'Every refund of the account; no first state, only changes.',
+    args: { after: t.arg.string(), status: t.arg({ type: [RefundStatusEnum] }) },
+    subscribe: (_, { after, ...args }, context) => {
+      const { types } = assertReader(context);
+      const status = args.status?.map((each) => knownValue<RefundStatus>(each, 'status'));
+      context.services.refunds.assertAnnounced();
+      return context.subscribe({
+        topic: { resource: 'refund' },
+        matches: (event) => isOf(event, types, status),
+        after,
+        toItem: eventUpdate,
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+);
+
+/** Whether an event is of a refund of one of the types, and in one of the states; of any where these are left out. */
+function isOf(
+  event: StoredEvent,
+  types: readonly RefundedType[] | undefined,
+  status?: readonly RefundStatus[] | undefined,
+): boolean {
+  return (
+    event.resource === 'refund' &&
+    isOneOf(event.snapshot.resource.type, types) &&
+    isOneOf(event.snapshot.status, status)
+  );
+}
+
+/** An update with the state at the time of the change. */
+function eventUpdate(event: StoredEvent, cursor: string): Update {
+  if (event.resource !== 'refund') throw new TypeError(`${event.kind} is not a refund's event`);
+  const { occurredAt, previousStatus, snapshot } = event;
+  return { cursor, occurredAt, previousStatus, refund: snapshot };
+}

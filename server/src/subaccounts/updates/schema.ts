@@ -1,0 +1,129 @@
+import { assertMay } from '../../access/model.ts';
+import type { StoredEvent } from '../../events/event.ts';
+import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
+import { builder } from '../../graphql/builder.ts';
+import { callerOf } from '../../graphql/context.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
+import { matchesFilter, type StatementEntry, type StatementFilter, type Subaccount } from '../model.ts';
+import { anySubaccountId } from '../names.ts';
+import {
+  StatementEntryRef,
+  StatementFilterInput,
+  SubaccountRef,
+  statementFilterOf,
+} from '../subaccount-schema.ts';
+
+interface Update {
+  cursor: string;
+  occurredAt: Date;
+  subaccount: Subaccount;
+  entry: StatementEntry | null;
+}
+
+const SubaccountUpdate = builder.objectRef<Update>('SubaccountUpdate').implement({
+  interfaces: [AccountUpdate],
+  description: 'A subaccount was opened, or one entry of its statement has moved its balance.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    occurredAt: t.expose('occurredAt', {
+      type: 'DateTime',
+      description: 'When it changed; of the first state, when it was read.',
+    }),
+    subaccount: t.field({
+      type: SubaccountRef,
+      description: 'With its balance right after this change.',
+      resolve: (update) => update.subaccount,
+    }),
+    entry: t.field({
+      type: StatementEntryRef,
+      nullable: true,
+      description:
+        'The new entry of its statement: each comes in one update, in the order of the statement. Null of a first state, and where the subaccount was opened.',
+      resolve: (update) => update.entry,
+    }),
+  }),
+});
+
+addAccountUpdates('SUBACCOUNT', {
+  ...{ typename: 'SubaccountUpdate', resource: 'subaccount' },
+  follow(context) {
+    assertMay(callerOf(context), 'subaccounts.read');
+    return { toItem: eventUpdate };
+  },
+  assertOffered: ({ services }) => services.subaccounts.assertAnnounced(),
+});
+
+const IN_FRONT = 'In front of another service: NOT_OFFERED.';
+
+builder.subscriptionFields((t) => ({
+  subaccountUpdates: t.field({
+    type: SubaccountUpdate,
+    description: `The subaccount, then each change of its balance with the entry of its statement. Every entry comes once: none is left out for a slow client. ${IN_FRONT}`,
+    args: {
+      subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
+      after: t.arg.string(),
+    },
+    subscribe: (_, { subaccountId, after }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subaccounts.read');
+      const { subaccounts } = context.services;
+      subaccounts.assertAnnounced();
+      subaccounts.assertNames({ subaccountId });
+      return context.subscribe<Update>({
+        topic: { resource: 'subaccount', resourceId: subaccountId },
+        after,
+        async begin() {
+          const found = await subaccounts.findWithVersion(caller.tenant, subaccountId);
+          if (!found) throw new NotFoundError('Subaccount not found');
+          const { version, subaccount } = found;
+          const occurredAt = context.clock.now();
+          return {
+            version,
+            first: (cursor) => ({ cursor, occurredAt, subaccount, entry: null }),
+            isOver: false,
+          };
+        },
+        toItem: eventUpdate,
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+  allSubaccountUpdates: t.field({
+    type: SubaccountUpdate,
+    description: `Every subaccount of the account, as it is opened and as its balance changes; no first state, only changes. ${IN_FRONT}`,
+    args: {
+      after: t.arg.string(),
+      filter: t.arg({
+        type: StatementFilterInput,
+        description:
+          'Only changes by an entry that fulfils it. Left out, or without members: every change, openings too. Others are passed over: another filter may go on behind the same cursor.',
+      }),
+    },
+    subscribe: (_, { after, ...args }, context) => {
+      assertMay(callerOf(context), 'subaccounts.read');
+      const filter = statementFilterOf(args.filter);
+      context.services.subaccounts.assertAnnounced();
+      return context.subscribe({
+        topic: { resource: 'subaccount' },
+        matches: (event) => isSelected(event, filter),
+        after,
+        toItem: eventUpdate,
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+}));
+
+function isSelected(event: StoredEvent, filter: StatementFilter | undefined): boolean {
+  if (event.resource !== 'subaccount') return false;
+  const { entry } = event.snapshot;
+  return filter === undefined || (entry !== null && matchesFilter(entry, filter));
+}
+
+/** An update with the state at the time of the change. */
+function eventUpdate(event: StoredEvent, cursor: string): Update {
+  if (event.resource !== 'subaccount') throw new TypeError(`${event.kind} is not a subaccount's event`);
+  return { cursor, occurredAt: event.occurredAt, ...event.snapshot };
+}

@@ -1,0 +1,33 @@
+import { deliveryFromJson, type WebhookDelivery, type WebhookDeliveryStatus } from './model.ts';
+
+/** A change of the status of a delivery; an attempt that leaves it pending is none. */
+export interface WebhookDeliveryEvent {
+  resource: 'webhook_delivery';
+  resourceId: string;
+  kind: `webhook_delivery.${WebhookDeliveryStatus}`;
+  previousStatus: WebhookDeliveryStatus | null;
+  snapshot: WebhookDelivery;
+}
+
+declare module '../events/event.ts' {
+  interface EventTypes {
+    webhook_delivery: Pick<WebhookDeliveryEvent, 'kind' | 'previousStatus' | 'snapshot'>;
+  }
+}
+
+/** The event of a delivery whose status is another than before; none where it is the same. */
+export function statusEvents(
+  { webhookId, event, url, status, attempts, failures, nextAttemptAt, createdAt }: WebhookDelivery,
+  previousStatus: WebhookDeliveryStatus | null,
+): WebhookDeliveryEvent[] {
+  if (status === previousStatus) return [];
+  return [
+    {
+      ...{ resource: 'webhook_delivery', resourceId: webhookId, kind: `webhook_delivery.${status}` },
+      previousStatus,
+      snapshot: { webhookId, event, url, status, attempts, failures, nextAttemptAt, createdAt },
+    },
+  ];
+}
+
+export const webhookSnapshots = { webhook_delivery: deliveryFromJson };
