@@ -44,6 +44,8 @@ describe('a logo', () => {
   it.each([
     ['image/png', png()],
     ['image/jpeg', jpeg()],
+    // Markers may have bytes of padding in front of them.
+    ['image/jpeg', Buffer.concat([jpeg().subarray(0, 8), Buffer.from('ffff', 'hex'), jpeg().subarray(8)])],
     ['image/webp', webp('VP8 ')],
     ['image/webp', webp('VP8L')],
     ['image/webp', webp('VP8X')],
@@ -67,6 +69,10 @@ describe('a logo', () => {
   it.each([
     ['a PNG', png(2049, 1)],
     ['a JPEG', jpeg(32, 4000)],
+    [
+      'a JPEG with padding',
+      Buffer.concat([jpeg().subarray(0, 8), Buffer.from('ff', 'hex'), jpeg(1, 4000).subarray(8)]),
+    ],
     ['a WebP', webp('VP8X', 16_000, 16_000)],
     ['an empty PNG', png(0, 10)],
   ])('A logo may not be %s of such sides', (_name, bytes) => {

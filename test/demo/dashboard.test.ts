@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AccessService } from '../../server/src/access/model.ts';
 import { createDashboardRoutes, type DashboardOperations } from '../../server/src/demo/dashboard.ts';
@@ -380,6 +382,25 @@ describe('the demo’s pages', () => {
     expect((await fetch(`${app.url}/simulator`)).url).toBe(`${app.url}/simulator/`);
   });
 
+  test('the shop leads a payer back to the name of this machine under which it is open', async () => {
+    const successUrlAt = async (host: string) => {
+      const { products } = await rawGet('/demo/config.json', { host });
+      const { startCheckout } = await app.client(products[0]!.tokens.redirect).request(
+        `mutation { startCheckout(input: { attemptId: "${host.replace(/\W/g, '-').padStart(22, '0')}" }) {
+          ... on StartCheckoutSuccess { cardPayment { orderCode } } } }`,
+      );
+      const { cardPayment } = await app.live.request(
+        'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { successUrl } }',
+        { orderCode: startCheckout.cardPayment.orderCode },
+      );
+      return cardPayment.successUrl;
+    };
+    for (const name of ['127.0.0.1', 'localhost', '[::1]'])
+      expect(await successUrlAt(`${name}:${app.port}`)).toBe(`http://${name}:${app.port}/demo/thank-you`);
+    // Another port is not ours, though the name is.
+    expect(await successUrlAt('127.0.0.1:1')).toBe(`${app.url}/demo/thank-you`);
+  });
+
   test('the former address of the thank-you page redirects with its order code', async () => {
     const response = await fetch(`${app.url}/demo/obrigado?psa_order_code=PSC-1`);
     expect([response.status, response.url]).toEqual([200, `${app.url}/demo/thank-you?psa_order_code=PSC-1`]);
@@ -457,6 +478,13 @@ function rawPost(headers: Record<string, string>): Promise<number> {
     sent.once('error', reject);
     sent.end('{}');
   });
+}
+
+/** Reads JSON with headers that fetch sets by itself. */
+async function rawGet(path: string, headers: Record<string, string>) {
+  const sent = httpRequest(`http://127.0.0.1:${app.port}${path}`, { headers }).end();
+  const [response] = await once(sent, 'response');
+  return json(response) as Promise<{ products: { tokens: { redirect: string } }[] }>;
 }
 
 describe('the chart of the day', () => {

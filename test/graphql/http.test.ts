@@ -345,6 +345,24 @@ describe('the routes', () => {
     },
   );
 
+  test.each([
+    ['en-US,en;q=0.9', 'en', 'Page not found'],
+    ['fr, es-419;q=0.5', 'es', 'Página no encontrada'],
+    ['fr', 'pt-BR', 'Página não encontrada'],
+  ])(
+    'a browser that accepts %s gets the page of a missing address in %s',
+    async (accepted, language, title) => {
+      const answer = await fetch(`${app.url}/nothing`, {
+        headers: { accept: 'text/html', 'accept-language': accepted },
+      });
+      expect(answer.headers.get('content-language')).toBe(language);
+      expect(answer.headers.get('vary')).toContain('accept-language');
+      const page = await answer.text();
+      expect(page).toContain(`<html lang="${language}">`);
+      expect(page).toContain(`<h1>${title}</h1>`);
+    },
+  );
+
   test('a path of the REST interface is answered as JSON, whatever the client accepts', async () => {
     // What Java's own client sends.
     const headers = { accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' };

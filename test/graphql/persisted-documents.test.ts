@@ -342,6 +342,19 @@ describe('trusted documents', () => {
     expect(await post({ query: payments, variables }, { to, key })).not.toMatchObject({ errors: [REFUSED] });
   });
 
+  test('the identifiers of a manifest may begin with their algorithm, as a documentId does', () => {
+    const id = sha256(TRUSTED);
+    const paths = [
+      manifest({ [`sha256:${id}`]: TRUSTED }),
+      manifest({
+        format: 'apollo-persisted-query-manifest',
+        version: 1,
+        operations: [{ id: `sha256:${id}`, name: 'Wallet', type: 'query', body: TRUSTED }],
+      }),
+    ];
+    for (const path of paths) expect([...readTrustedDocuments([path])]).toContainEqual([id, TRUSTED]);
+  });
+
   test.each([
     ['no JSON', '{', 'is not JSON'],
     ['a list', [], 'must be a manifest'],

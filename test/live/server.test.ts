@@ -288,6 +288,25 @@ describe('verifyWebhook', () => {
     });
   });
 
+  test('a body beyond a megabyte is refused, however it comes, and read no further', async () => {
+    const part = new Uint8Array(250_000);
+    let read = 0;
+    async function* parts() {
+      for (; read < 1_000; read += 1) yield part;
+    }
+    const init = { method: 'POST', headers, body: parts(), duplex: 'half' };
+    for (const request of [
+      new Request('https://shop.example', init as unknown as RequestInit),
+      { headers, [Symbol.asyncIterator]: parts },
+      { headers, body: 'x'.repeat(1_000_001) },
+      { headers, body: new Uint8Array(1_000_001) },
+    ])
+      await expect(verifyWebhook(request, { secret, now })).rejects.toThrow('The body is too large');
+    expect(read).toBeLessThan(20);
+    const largest = { headers, body: 'x'.repeat(1_000_000) };
+    await expect(verifyWebhook(largest, { secret, now })).rejects.not.toThrow('too large');
+  });
+
   test('a body that was parsed before is a mistake of the program', async () => {
     const parsed = { headers, body: JSON.parse(body) };
     await expect(verifyWebhook(parsed, { secret, now })).rejects.toThrow(TypeError);

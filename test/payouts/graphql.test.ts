@@ -117,6 +117,26 @@ describe('requestPayout', () => {
     },
   );
 
+  test.each([
+    ['PIX', CPF, null, /^E[0-9]{8}[0-9]{12}\w{11}$/],
+    ['LTC', LTC, expect.stringMatching(/^0\.\d{8}$/), null],
+    ['USDT', USDT, null, null],
+  ])(
+    'a payout by %s shows the bank’s identifier once the bank has one, and the LTC that it takes',
+    async (method, destination, amountLtc, endToEndId) => {
+      const one = await merchant();
+      const { payout } = await request(one, { method, destination });
+      const read = 'query ($id: String!) { payout(withdrawalId: $id) { status amountLtc endToEndId } }';
+      const shown = async () => (await one.client.request(read, { id: payout.withdrawalId })).payout;
+      expect(await shown()).toEqual({ status: expect.any(String), amountLtc, endToEndId: null });
+      await pass(3_600_000);
+      expect(await shown()).toEqual({
+        ...{ status: 'COMPLETED', amountLtc },
+        endToEndId: endToEndId && expect.stringMatching(endToEndId),
+      });
+    },
+  );
+
   test('requestPayout with a repeated key gives the same payout, however its destination is written, and IdempotencyError for another input', async () => {
     const one = await merchant();
     const first = await request(one, { idempotencyKey: 'saque-1' });

@@ -76,6 +76,24 @@ describe('good input', () => {
     );
   });
 
+  test('A period of a filter is refused by the name of its end unless it ends later than it begins', async () => {
+    const before = await digest();
+    for (const { name, fields, send } of operations.filter((each) => each.name.endsWith(' by filter')))
+      for (const end of Object.keys(fields).filter((each) => each.endsWith('Before'))) {
+        const begin = end.replace(/Before$/, 'After');
+        for (const at of ['2026-01-01T00:00:00.000Z', '2025-12-31T23:59:59.999Z']) {
+          const { refusal } = await send({ [begin]: '2026-01-01T00:00:00Z', [end]: at });
+          expect(refusal, name).toContain(`filter.${end}: must be later than ${begin}`);
+        }
+        const { refusal } = await send({
+          [begin]: '2026-01-01T00:00:00Z',
+          [end]: '2026-01-01T00:00:00.001Z',
+        });
+        expect(refusal, name).toBeNull();
+      }
+    expect(await digest()).toEqual(before);
+  });
+
   test('Every operation accepts the valid input that each bad case differs from', async () => {
     for (const operation of operations) {
       const { refusal } = await operation.send(valuesOf(operation, '', { why: '', value: undefined }));

@@ -3,7 +3,7 @@ import type { Database } from '../../server/src/db/database.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
-import type { PixRail } from '../../server/src/rails/pix.ts';
+import type { DebitReport, PixRail } from '../../server/src/rails/pix.ts';
 import type { CreateSubscriptionInput, StoredSubscription } from '../../server/src/subscriptions/model.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -265,6 +265,54 @@ describeOnDatabase('Subscriptions', (open) => {
     expect(new Set(scheduled.filter((id) => id.startsWith(scheduled[0]!.slice(0, 32)))).size).toBe(1);
     expect(scheduled.length).toBeGreaterThan(1);
     expect(await core.balances()).toMatchObject({ merchant_balance: 2 * AMOUNT });
+  });
+
+  test('An attempt behind one that the bank has called failed and then paid is recalled, over crashes too', async () => {
+    let isCorrected = false;
+    const recalled: string[] = [];
+    const core = await startCore({
+      database,
+      pix: (rail: PixRail) => ({
+        ...rail,
+        async recurrenceOf(txid) {
+          const state = await rail.recurrenceOf(txid);
+          const corrected = (report: DebitReport): DebitReport => {
+            const { id, at } = report;
+            return { id, at, status: 'paid', endToEndId: `E${id.slice(0, 31)}`, amountCents: AMOUNT };
+          };
+          return isCorrected ? { ...state, debits: state.debits.map(corrected) } : state;
+        },
+        async cancelSchedule(debit) {
+          recalled.push(debit.id);
+          if (recalled.length === 1) throw new Error('the request is lost');
+          await rail.cancelSchedule(debit);
+          if (recalled.length === 2) throw new Error('the answer is lost');
+        },
+      }),
+    });
+    const created = await create(core, {
+      ...{ interval: 'weekly', endsAfterCycles: 2, customer: { email: 'nega-uma@psa.example' } },
+    });
+    await authorise(core, created);
+    const due = (await find(core, created)).nextDueAt!;
+    await core.pass(due.getTime() - core.clock.ms() + 21 * HOUR + SECOND);
+    expect((await cyclesOf(core, created))[0]).toMatchObject({ status: 'retrying', attempts: 1, sent: true });
+    isCorrected = true;
+    await core.subscriptions.receive(core.tenant, created.subscriptionId);
+    await core.pass(HOUR / 2);
+    expect(new Set(recalled)).toEqual(new Set([recalled[0]!.replace(/\.\d+$/, '.2')]));
+    expect(recalled).toHaveLength(3);
+    isCorrected = false;
+    await core.pass(10 * DAY_MS);
+    // The bank itself has debited nothing after its first word.
+    const { debits } = await core.pix.recurrenceOf(txidOf(created.subscriptionId));
+    expect(debits.map(({ status }) => status)).toEqual(['failed']);
+    expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['paid', 'paid']);
+    expect(await find(core, created)).toMatchObject({ status: 'completed', returnedCredits: [] });
+    expect(await core.balances()).toEqual({
+      ...NO_BALANCES,
+      ...{ merchant_balance: 2 * AMOUNT, pix_received: -2 * AMOUNT },
+    });
   });
 
   test('An attempt whose notification is lost is looked up on the next day', async () => {

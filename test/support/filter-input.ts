@@ -4,7 +4,10 @@ type Filter = Record<string, { field: Field }>;
 
 const instants = (...names: string[]): Filter =>
   Object.fromEntries(
-    names.map((name) => [name, { field: { kind: 'instant', valid: '2026-01-01T00:00:00Z' } }]),
+    names.map((name) => {
+      const valid = name.endsWith('After') ? '2026-01-01T00:00:00Z' : '2026-01-02T00:00:00Z';
+      return [name, { field: { kind: 'instant', valid } }];
+    }),
   );
 const choices = (valid: string): { field: Field } => ({ field: { kind: 'choices', valid: [valid] } });
 

@@ -51,9 +51,9 @@ export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
 export function filterOf(
   filter: typeof CardPaymentFilterInput.$inferInput | null | undefined,
 ): CardPaymentFilter {
-  const { createdAfter, createdBefore, releasedAfter, releasedBefore, ...details } = filter ?? {};
+  const { createdAfter, createdBefore, releasedAfter, releasedBefore } = filter ?? {};
   return {
-    ...detailsOf(details),
+    ...detailsOf(filter),
     ...{ createdAfter: createdAfter ?? undefined, createdBefore: createdBefore ?? undefined },
     ...{ releasedAfter: releasedAfter ?? undefined, releasedBefore: releasedBefore ?? undefined },
   };

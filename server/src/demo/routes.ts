@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { AccessService } from '../access/model.ts';
 import { type CheckoutMethod, cardAmount } from '../card-payments/model.ts';
@@ -78,14 +79,14 @@ export function createDemoRoutes({
   publicUrl: string;
 }): Route[] {
   const { guard, action } = createSameOrigin(publicUrl);
-  const loadConfig = cachedForDay(clock, async () => {
+  const loadConfig = cachedForDay(clock, async (origin) => {
     const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
     return {
       // A path: the page may be open by another name of this machine, and its policy allows its own origin alone.
       endpoint: '/graphql',
       simulated: operations !== null,
       products: await Promise.all(
-        products.map(async (product) => ({ ...product, tokens: await mintTokens(product) })),
+        products.map(async (product) => ({ ...product, tokens: await mintTokens(product, origin) })),
       ),
     };
   });
@@ -103,7 +104,7 @@ export function createDemoRoutes({
     return token;
   }
 
-  async function mintTokens({ name, priceCents }: Product) {
+  async function mintTokens({ name, priceCents }: Product, origin: string) {
     const input = {
       amount: { fixedCents: priceCents },
       description: name,
@@ -113,8 +114,8 @@ export function createDemoRoutes({
       popup: await mint(input),
       redirect: await mint({
         ...input,
-        successUrl: `${publicUrl}/demo/thank-you`,
-        cancelUrl: `${publicUrl}/demo/`,
+        successUrl: `${origin}/demo/thank-you`,
+        cancelUrl: `${origin}/demo/`,
       }),
     };
   }
@@ -132,8 +133,9 @@ export function createDemoRoutes({
   const config: Route = {
     methods: ['GET'],
     path: /^\/demo\/config\.json$/,
-    async handle({ response }) {
-      sendJson(response, 200, await loadConfig(), { 'cache-control': 'no-store' });
+    async handle({ request, response }) {
+      const config = await loadConfig(originOf(request, publicUrl));
+      sendJson(response, 200, config, { 'cache-control': 'no-store' });
     },
   };
   // A token is a row: only a page of this server has one minted, and of a simulated account alone.
@@ -166,18 +168,29 @@ export function createDemoRoutes({
   ].map(guard);
 }
 
-/** Caches the result of the first call for a day; a failed one is retried. */
-function cachedForDay<Value>(clock: Clock, make: () => Promise<Value>): () => Promise<Value> {
-  let value: Promise<Value> | null = null;
-  let until = new Date(0);
-  return () => {
-    if (value && clock.now() < until) return value;
-    until = plusMs(clock.now(), MINT_AGAIN_MS);
-    const making = make();
-    value = making;
-    making.catch(() => {
-      if (value === making) value = null;
+/**
+ * The origin under which the shop is open, where its payer must come back to: a browser keeps what the shop has stored by
+ * origin. Names of this machine count with the port that listens alone: each origin has tokens of its own minted.
+ */
+function originOf({ headers: { host = '' }, socket }: IncomingMessage, publicUrl: string): string {
+  const names = ['localhost', '127.0.0.1', '[::1]'].map((name) => `${name}:${socket.localPort}`);
+  return names.includes(host) ? `http://${host}` : publicUrl;
+}
+
+/** Caches the result of the first call of each origin for a day; a failed one is retried. */
+function cachedForDay<Value>(
+  clock: Clock,
+  make: (origin: string) => Promise<Value>,
+): (origin: string) => Promise<Value> {
+  const values = new Map<string, { value: Promise<Value>; until: Date }>();
+  return (origin) => {
+    const known = values.get(origin);
+    if (known && clock.now() < known.until) return known.value;
+    const value = make(origin);
+    values.set(origin, { value, until: plusMs(clock.now(), MINT_AGAIN_MS) });
+    value.catch(() => {
+      if (values.get(origin)?.value === value) values.delete(origin);
     });
-    return making;
+    return value;
   };
 }

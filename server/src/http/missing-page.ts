@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { preferredOf } from './accept-language.ts';
 import { type Route, send } from './routes.ts';
 
 const ICON =
@@ -23,15 +24,20 @@ export function wantsPage({ method, headers }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
 }
 
-/** Answers an address that leads nowhere. It may come from anybody, so the page says nothing about it. */
-export function sendMissingPage(response: ServerResponse): void {
-  send(response, 404, PAGE, {
+/**
+ * Answers an address that leads nowhere, in the language that the browser prefers. It may come from anybody, so the page
+ * says nothing about it.
+ */
+export function sendMissingPage({ headers }: IncomingMessage, response: ServerResponse): void {
+  const language = preferredOf(LANGUAGES, headers['accept-language'] ?? '');
+  send(response, 404, PAGES[language], {
     'content-type': 'text/html; charset=utf-8',
+    'content-language': language,
     'content-security-policy': CSP,
     'cache-control': 'no-store',
     'referrer-policy': 'same-origin',
     'x-robots-tag': 'noindex',
-    vary: 'accept',
+    vary: 'accept, accept-language',
   });
 }
 
@@ -44,24 +50,32 @@ h1 { margin: 0 0 0.5rem; font-size: 1.5rem; line-height: 1.25; }
 p { margin: 0; color: light-dark(#51625b, #a3b5ad); }
 `;
 
-const PAGE = `<!doctype html>
-<html lang="pt-BR">
+const TEXTS = {
+  'pt-BR': ['Página não encontrada', 'Confira o endereço ou volte ao lugar de onde você veio.'],
+  en: ['Page not found', 'Check the address, or go back to where you came from.'],
+  es: ['Página no encontrada', 'Revise la dirección o vuelva al lugar de donde vino.'],
+} as const;
+const LANGUAGES = ['pt-BR', 'en', 'es'] as const satisfies (keyof typeof TEXTS)[];
+
+const page = (language: keyof typeof TEXTS, [title, advice] = TEXTS[language]) => `<!doctype html>
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Página não encontrada</title>
+<title>${title}</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>Página não encontrada</h1>
-<p>Confira o endereço ou volte ao lugar de onde você veio.</p>
+<h1>${title}</h1>
+<p>${advice}</p>
 </main>
 </body>
 </html>
 `;
+const PAGES = { 'pt-BR': page('pt-BR'), en: page('en'), es: page('es') };
 
 const CSP = [
   "default-src 'none'",

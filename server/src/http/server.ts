@@ -141,7 +141,7 @@ export function createHttpServer({
       if (response.headersSent) return response.destroy();
       response.setHeader(...NO_SNIFFING);
       const { status, message, headers } = error instanceof HttpError ? error : errorResponse(error);
-      if (status === 404 && wantsPage(request)) return sendMissingPage(response);
+      if (status === 404 && wantsPage(request)) return sendMissingPage(request, response);
       sendJson(response, status, { error: message }, headers);
     };
     try {

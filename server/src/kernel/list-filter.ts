@@ -38,8 +38,12 @@ const shape = {
   refundedBefore: z.date().nullish(),
 };
 
-/** Reads the members that filters of several lists share, those that were given. @throws ValidationError naming the argument */
+/**
+ * Reads the members that filters of several lists share, those that were given. Each period of the filter must have an
+ * instant in it. @throws ValidationError naming the argument
+ */
 export function detailsOf(filter: Given | null | undefined): DetailFilter {
+  assertPeriods(filter ?? {});
   const { data, error } = z.object(shape).safeParse(filter ?? {});
   if (!data)
     throw new ValidationError(
@@ -93,4 +97,19 @@ export function isWithin(
 /** Whether a value is among those that are asked for, where any are. */
 export function isOneOf<Value>(value: unknown, asked: readonly Value[] | undefined): boolean {
   return asked === undefined || asked.some((each) => each === value);
+}
+
+/** Refuses a period without an instant in it: `paidBefore` that is not later than `paidAfter`. @throws ValidationError */
+function assertPeriods(filter: Readonly<Record<string, unknown>>): void {
+  const empty = Object.keys(filter)
+    .filter((name) => name.endsWith('After'))
+    .map((after) => [after, after.replace(/After$/, 'Before')] as const)
+    .filter(([after, before]) => {
+      const [from, end] = [filter[after], filter[before]];
+      return from instanceof Date && end instanceof Date && end <= from;
+    });
+  if (empty.length > 0)
+    throw new ValidationError(
+      empty.map(([after, before]) => ({ path: `filter.${before}`, message: `must be later than ${after}` })),
+    );
 }

@@ -24,6 +24,7 @@ import {
 } from '../kernel/errors.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
 import { EXTERNAL_ID_FORM, idempotencyKeyText } from '../kernel/text.ts';
+import { ltcText } from '../wallet/model.ts';
 import { PayoutMethodEnum, PayoutStatusEnum } from './enums-schema.ts';
 import {
   DESTINATIONS_IN_WORDS,
@@ -77,6 +78,13 @@ builder.node(PayoutRef, {
       description:
         'Of the amount, what the service keeps; the destination receives the rest. Null where the service behind the facade does not name it.',
     }),
+    amountLtc: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'What it takes from the LTC balance, the fee included, as quoted at the request. Null where reais are debited, and where the service behind the facade does not name it.',
+      resolve: ({ litoshi }) => (litoshi === null ? null : ltcText(litoshi)),
+    }),
     destination: t.string({
       description: `${SHOWN_DESTINATIONS_IN_WORDS}.`,
       resolve: (payout) => maskDestination(payout, { masksPublic: false }),
@@ -104,6 +112,11 @@ builder.node(PayoutRef, {
     deniedReason: t.exposeString('deniedReason', {
       nullable: true,
       description: 'The reason of a denial, in the bank’s words; null unless DENIED.',
+    }),
+    endToEndId: t.exposeString('endToEndId', {
+      nullable: true,
+      description:
+        'The bank’s identifier of the PIX, by which the receiver finds the credit. Null until it has arrived, of crypto, and where the service behind the facade does not name it.',
     }),
     externalId: t.exposeString('externalId', {
       nullable: true,
@@ -213,17 +226,10 @@ builder.queryFields((t) => ({
   }),
 }));
 
-function filterOf({
-  status,
-  method,
-  requestedAfter,
-  requestedBefore,
-  processedAfter,
-  processedBefore,
-  ...details
-}: typeof PayoutFilterInput.$inferInput): PayoutFilter {
+function filterOf(given: typeof PayoutFilterInput.$inferInput): PayoutFilter {
+  const { status, method, requestedAfter, requestedBefore, processedAfter, processedBefore } = given;
   return {
-    ...detailsOf(details),
+    ...detailsOf(given),
     status: status?.map((each) => knownValue<PayoutStatus>(each, 'filter.status')),
     method: method?.map((each) => knownValue<PayoutMethod>(each, 'filter.method')),
     requestedAfter: requestedAfter ?? undefined,

@@ -82,9 +82,9 @@ export function statementFilterOf(
   given: typeof StatementFilterInput.$inferInput | null | undefined,
 ): StatementFilter | undefined {
   if (!given) return undefined;
-  const { kind, createdAfter, createdBefore, ...details } = given;
+  const { kind, createdAfter, createdBefore } = given;
   const filter = {
-    ...detailsOf(details),
+    ...detailsOf(given),
     ...(kind && { kind: kind.map((each) => knownValue<StatementEntryKind>(each, 'filter.kind')) }),
     ...(createdAfter && { createdAfter }),
     ...(createdBefore && { createdBefore }),
