@@ -33,6 +33,7 @@ describeOnDatabase('credentials', (open) => {
         credential: { kind: 'api_key', id, permissions: [] },
         allowedOrigins: [],
         expiresAt: null,
+        trustedDocumentsOnly: false,
         endsWith: [id],
       });
     }
@@ -224,6 +225,7 @@ describeOnDatabase('credentials', (open) => {
         },
         allowedOrigins: ORIGINS,
         expiresAt,
+        trustedDocumentsOnly: false,
         endsWith: [caller.credential.id, id],
       });
     });
@@ -273,6 +275,7 @@ describeOnDatabase('credentials', (open) => {
         credential: { kind: 'dashboard_token', id: caller.credential.id, scopes: ['wallet', 'payouts'] },
         allowedOrigins: ORIGINS,
         expiresAt,
+        trustedDocumentsOnly: false,
         endsWith: [caller.credential.id, id],
       });
       const short = await core.access.createDashboardToken(core.tenant, id, {
@@ -294,6 +297,7 @@ describeOnDatabase('credentials', (open) => {
         credential: { kind: 'payment_token', id: caller.credential.id, orderCode: 'PSC-1' },
         allowedOrigins: [],
         expiresAt: plusMs(core.clock.now(), 7 * DAY),
+        trustedDocumentsOnly: false,
         endsWith: [caller.credential.id],
       });
     });

@@ -35,6 +35,11 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
   node: { scope: 'products', query: '{ node(id: $product) { id } }' },
   nodes: { scope: 'card_payments', query: '{ nodes(ids: [$cardPayment]) { id } }' },
+  _service: { scope: null, query: '{ _service { __typename } }' },
+  _entities: {
+    scope: 'card_payments',
+    query: '{ _entities(representations: [{ __typename: "CardPayment", id: $cardPayment }]) { __typename } }',
+  },
   wallet: { scope: 'wallet', query: '{ wallet { balanceCents } }' },
   cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
   cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },

@@ -64,6 +64,7 @@ function caller(credential: Credential, rest: Partial<Caller> = {}): Caller {
     credential,
     allowedOrigins: [],
     expiresAt: null,
+    trustedDocumentsOnly: false,
     endsWith: [credential.id],
     ...rest,
   };

@@ -15,6 +15,7 @@ function start({ expiresAt = null }: { expiresAt?: Date | null } = {}) {
     credential: { kind: 'api_key', id: 'key_1', permissions: [] },
     allowedOrigins: [],
     expiresAt,
+    trustedDocumentsOnly: false,
     endsWith: ['key_1'],
   };
   const state = { asked: 0, refused: false, wait: null as Promise<void> | null };

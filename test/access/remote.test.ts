@@ -68,7 +68,8 @@ async function refused({ access }: Started, credential: string): Promise<void> {
 
 function tokenOf({ mint, tenant }: Started, keyId: string | null): Promise<string> {
   const grant = { amount: { kind: 'fixed', cents: 500 }, reusable: true };
-  return mint(tenant, { kind: 'checkout', grant, mintedBy: keyId, allowedOrigins: [], expiresAt: null });
+  const life = { mintedBy: keyId, allowedOrigins: [], expiresAt: null, trustedDocumentsOnly: false };
+  return mint(tenant, { kind: 'checkout', grant, ...life });
 }
 
 describeOnDatabase('in front of a service', (open) => {

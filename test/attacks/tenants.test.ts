@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { decodeGlobalID } from '../../server/src/graphql/builder.ts';
+import { keysOfEntity } from '../../server/src/graphql/federation.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
@@ -106,6 +108,14 @@ const withOwn =
   (other, own) =>
     other[kind].map((id) => ({ ...rest(own), [argument]: id }));
 
+/** An object as a gateway names it: by its id, and by the key of its type that is not an id. */
+const byId = (id: string) => ({ __typename: decodeGlobalID(id).typename, id });
+function byNaturalKey(node: string): Values[] {
+  const { typename, id } = decodeGlobalID(node);
+  const key = keysOfEntity(typename).find((each) => each !== 'id');
+  return key === undefined ? [] : [{ __typename: typename, [key]: id }];
+}
+
 /** Each place of the schema where something of a tenant is named. */
 const PLACES: Record<string, Attack> = {
   'Query.cardPayment(orderCode)': each('orderCode', 'orderCode'),
@@ -123,6 +133,10 @@ const PLACES: Record<string, Attack> = {
   'Query.disputes(before)': withOwn('disputes', 'before', () => ({ last: 2 })),
   'Query.node(id)': each('node', 'id'),
   'Query.nodes(ids)': (other, own) => [{ ids: [own.node[0], ...other.node] }],
+  'Query._entities(representations)': (other, own) => [
+    { representations: [own.node[0]!, ...other.node].map(byId) },
+    { representations: other.node.flatMap(byNaturalKey) },
+  ],
   'Query.payment(paymentId)': each('paymentId', 'paymentId'),
   'Query.payments(after)': each('payments', 'after'),
   'Query.payments(before)': withOwn('payments', 'before', () => ({ last: 2 })),

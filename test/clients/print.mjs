@@ -36,15 +36,17 @@ const tables = TABLES.map((table) => {
 process.stdout.write(`# Clients
 
 Other people's software with which this server and its elements are tried, and at which version. Each mark leads to the file of its
-test; the name of the test is the title of the link. Versions of packages are those of \`test/package.json\`. Those of programs are
+test; the name of the test is the title of the link. Versions of packages are those of \`test/package.json\`,
+and of the folders in \`test/bench/peers\`. Those of programs are
 what the last \`npm run conformance -- http --save\` has found, which the nightly repeats.
 
 ${tables.join('\n')}
 ${tests.map((link, index) => `[${index + 1}]: ${link}\n`).join('')}`);
 
 /** @param {import('./table.mjs').Client} client */
-function versionOf({ name, npm, found: isFound }) {
-  if (npm) return packages[npm] ?? '–';
+function versionOf({ name, npm, installed, found: isFound }) {
+  if (npm && installed) return json(`../bench/peers/${installed}/package.json`).dependencies[npm] ?? '–';
+  if (npm) return (packages[npm] ?? '–').replace(/^npm:.*@/, '');
   return isFound ? (found[name]?.version ?? '–') : '–';
 }
 

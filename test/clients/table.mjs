@@ -8,6 +8,7 @@
  * @typedef {object} Client
  * @property {string} name
  * @property {string} [npm] the package whose version is the tests'
+ * @property {string} [installed] the folder of test/bench/peers that has the package, in place of the tests' own
  * @property {boolean} [found] whether its version is the one that the last saved run has found
  * @property {string[]} [lacks] the features of its table that are not tried with it, or that it has not
  *
@@ -24,6 +25,7 @@ const inFile = (file) => (title) => ({ file, title });
 const engines = inFile('engines/buying.test.ts');
 const frameworks = inFile('widget/recipes.browser-test.tsx');
 const documents = inFile('graphql/persisted-documents.test.ts');
+const generators = inFile('clients/generators.test.ts');
 const live = inFile('live/resume.test.ts');
 const partial = inFile('graphql/partial-results.test.ts');
 
@@ -71,6 +73,7 @@ export const TABLES = [
       { name: 'graphql-ws', npm: 'graphql-ws' },
       { name: 'graphql-sse', npm: 'graphql-sse', lacks: ['recipe'] },
       { name: 'Apollo Client', npm: '@apollo/client' },
+      { name: 'Apollo Client 3', npm: 'apollo-client-3', lacks: ['recipe'] },
       { name: 'urql', npm: '@urql/core' },
       { name: 'Relay', npm: 'relay-runtime' },
       { name: 'EventSource', lacks: ['recipe'] },
@@ -92,15 +95,61 @@ export const TABLES = [
             ? 'Relay catches the error of one field with @catch, and throws it with @throwOnFieldError alone'
             : 'Apollo Client with errorPolicy all shows what has arrived, and the error of the rest',
         ),
+      'bound token': inFile('graphql/bound-tokens.test.ts')(
+        'Apollo Client reads by identifiers with a bound token, and is refused another document',
+      ),
     },
     clients: [
-      { name: 'graphql-http', npm: 'graphql-http', lacks: ['persisted queries', 'what has not failed'] },
+      {
+        name: 'graphql-http',
+        npm: 'graphql-http',
+        lacks: ['persisted queries', 'what has not failed', 'bound token'],
+      },
       { name: 'Apollo Client', npm: '@apollo/client', lacks: ['audits of the specification'] },
       {
         name: 'Relay',
         npm: 'relay-runtime',
-        lacks: ['audits of the specification', 'persisted queries'],
+        lacks: ['audits of the specification', 'persisted queries', 'bound token'],
       },
+    ],
+  },
+  {
+    title: 'Code generators',
+    about:
+      'What is made of `schema.graphql` compiles with `strict` and `exactOptionalPropertyTypes`. Tell a generator that `Cents` is a\n`number`, and that `DateTime`, `Decimal` and `Url` are a `string`; `_Any` is for gateways. Graphcache takes the schema as it is.',
+    features: {
+      'strict types': generators(
+        '%s makes of the schema what compiles with strict and exactOptionalPropertyTypes',
+      ),
+      'knows what may be null': generators(
+        'Graphcache knows from the schema what may be null, and shows the rest at once',
+      ),
+    },
+    clients: [
+      ...Object.entries({
+        'GraphQL Code Generator': '@graphql-codegen/cli',
+        'gql.tada': 'gql.tada',
+        'Relay compiler': 'relay-compiler',
+        GenQL: '@genql/cli',
+      }).map(([name, npm]) => ({
+        ...{ name, npm, installed: 'generators' },
+        lacks: ['knows what may be null'],
+      })),
+      { name: 'urql Graphcache', npm: '@urql/exchange-graphcache', installed: 'generators' },
+    ],
+  },
+  {
+    title: 'Gateways',
+    about:
+      'In front of this server and of another subgraph of Apollo Federation 2, which adds to a card payment.',
+    features: {
+      'joins by key': inFile('graphql/gateway.test.ts')(
+        '%s joins this server with a subgraph that extends a card payment',
+      ),
+    },
+    clients: [
+      { name: 'Apollo Gateway', npm: '@apollo/gateway', installed: 'federation' },
+      { name: 'Hive Gateway', npm: '@graphql-hive/gateway-runtime', installed: 'federation' },
     ],
   },
   {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { PROJECTS } from './generators/projects.ts';
 import { FEATURES, HTTP_CLIENTS } from './http/clients.ts';
 import { cellsOf, TABLES } from './table.mjs';
 
@@ -21,6 +22,11 @@ test('the clients of live status are those that the tests follow with', () => {
     expect(followed).toMatch(new RegExp(`^  '?${name}'?: \\(following\\)`, 'm'));
 });
 
+test('the code generators are those that have a project', () => {
+  const { clients } = TABLES.find(({ title }) => title === 'Code generators')!;
+  expect(clients.map(({ name }) => name)).toEqual(Object.keys(PROJECTS));
+});
+
 test('the HTTP clients are those of npm run conformance, and none of their calls has failed', () => {
   const { clients, features } = TABLES.find(({ title }) => title === 'HTTP')!;
   expect(Object.keys(features)).toEqual(FEATURES);
@@ -29,10 +35,14 @@ test('the HTTP clients are those of npm run conformance, and none of their calls
   expect(names.map((name) => found[name]?.failed)).toEqual(names.map(() => ''));
 });
 
+const installedIn = (folder: string): Record<string, string> =>
+  JSON.parse(read(`bench/peers/${folder}/package.json`)).dependencies;
+
 test('a version is known of each client that is a program or a package', () => {
   const packages: Record<string, string> = JSON.parse(read('package.json')).devDependencies;
   const unknown = TABLES.flatMap(({ clients }) => clients).filter(
-    (client) => (client.npm && !packages[client.npm]) || (client.found && !found[client.name]?.version),
+    ({ name, npm, installed, found: isFound }) =>
+      (npm && !(installed ? installedIn(installed) : packages)[npm]) || (isFound && !found[name]?.version),
   );
   expect(unknown).toEqual([]);
 });

@@ -17,6 +17,7 @@ function caller(given: Partial<Caller> = {}): Caller {
     credential: { kind: 'dashboard_token', id: 'tok_1', scopes: ['wallet'] },
     allowedOrigins: [],
     expiresAt: SOON,
+    trustedDocumentsOnly: false,
     endsWith: ['tok_1', 'key_1'],
     ...given,
   };

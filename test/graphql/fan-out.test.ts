@@ -313,6 +313,7 @@ describe('the rights of a caller', () => {
     credential: { kind: 'api_key', id: 'key_1', permissions: [] },
     allowedOrigins: [],
     expiresAt: null,
+    trustedDocumentsOnly: false,
     endsWith: ['key_1'],
   };
   const dashboard: Caller = {

@@ -172,6 +172,7 @@ function caller(
     credential: { kind: 'api_key', id: 'key', permissions },
     allowedOrigins: [],
     expiresAt: null,
+    trustedDocumentsOnly: false,
     endsWith: [],
   };
 }

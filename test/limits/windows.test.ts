@@ -225,6 +225,7 @@ function callerWith(credential: Credential, accountId: string): Caller {
     credential,
     allowedOrigins: [],
     expiresAt: null,
+    trustedDocumentsOnly: false,
     endsWith: [],
   };
 }

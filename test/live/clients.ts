@@ -1,8 +1,15 @@
 import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
+// The bundles of version 3 that Node loads: it has no map of exports.
+import {
+  ApolloClient as ApolloClient3,
+  InMemoryCache as InMemoryCache3,
+} from 'apollo-client-3/core/core.cjs';
+import { GraphQLWsLink as GraphQLWsLink3 } from 'apollo-client-3/link/subscriptions/subscriptions.cjs';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWsClient } from 'graphql-ws';
+import { createClient as createWsClient5 } from 'graphql-ws-5';
 import { Environment, Network, Observable, RecordSource, Store } from 'relay-runtime';
 import WebSocket from 'ws';
 import { createLiveClient, live } from '../../widget/src/live/live.ts';
@@ -75,6 +82,28 @@ export const CLIENTS: Record<string, Follower> = {
       return client.dispose();
     };
   },
+  'Apollo Client 3': (following) => {
+    const { query, variables, onError, onComplete } = following;
+    globalThis.WebSocket ??= WebSocket as never;
+    const client = socket(following, createWsClient5 as never);
+    const apollo = new ApolloClient3({
+      link: new GraphQLWsLink3(client as never),
+      cache: new InMemoryCache3(),
+    });
+    const sink = sinkOf(following);
+    const subscription = apollo
+      .subscribe<Record<string, unknown>>({ query: gql(query), variables, fetchPolicy: 'no-cache' })
+      .subscribe({
+        next: ({ data, errors }) => sink.next({ data: data ?? null, errors }),
+        error: onError,
+        complete: onComplete,
+      });
+    return () => {
+      subscription.unsubscribe();
+      apollo.stop();
+      return client.dispose();
+    };
+  },
   urql: (following) => {
     const { endpoint, query, variables, onError } = following;
     const client = socket(following);
@@ -136,10 +165,11 @@ export const CLIENTS: Record<string, Follower> = {
   },
 };
 
-function socket({ endpoint, getToken, ...options }: Following) {
+/** A client of the socket; `create` is that of another version. */
+function socket({ endpoint, getToken, ...options }: Following, create = createWsClient) {
   const token = tokens(getToken);
   return resumable(
-    createWsClient({
+    create({
       url: endpoint.replace(/^http/, 'ws'),
       webSocketImpl: WebSocket,
       ...socketOptions(token),

@@ -37,6 +37,17 @@ it('The nightly workflow runs every part of npm run nightly', () => {
   expect((parts.match(/[\w-]+/g) ?? []).sort()).toEqual(Object.keys(PARTS).sort());
 });
 
+it('The nightly workflow proposes the table of clients that it has written', () => {
+  const nightly = read('.github/workflows/nightly.yml');
+  const [, written = ''] = /name: clients\n +path: \|\n((?: +\S+\n)+)/.exec(nightly)!;
+  // The files that `npm run conformance -- http --save` writes, and the job that downloads them.
+  expect(written.trim().split(/\s+/)).toEqual(['server/docs/clients.md', 'test/clients/found.json']);
+  expect(PARTS['http-clients']!.run).toContain('--save');
+  expect(nightly).toMatch(
+    / {2}clients:\n[\s\S]+gh run download "\$GITHUB_RUN_ID" --name clients\n[\s\S]+gh pr create/,
+  );
+});
+
 it('Renovate’s rules name only packages that the project has', () => {
   const manifests = ['package.json', 'server/package.json', 'widget/package.json', 'test/package.json'].map(
     read,

@@ -102,7 +102,8 @@ export async function openWorld({
     const id = `tok_${objectId()}`;
     const grant = {};
     const row = { id, kind: 'checkout' as const, accountId, environment: 'live' as const, grant };
-    const rest = { mintedBy: null, allowedOrigins: [], expiresAt: null, revokedAt: null };
+    const life = { mintedBy: null, expiresAt: null, revokedAt: null };
+    const rest = { ...life, allowedOrigins: [], trustedDocumentsOnly: false };
     await saveTokens(real.sql, [{ ...row, ...rest, createdAt: clock.now(), secretHash: id }]);
     tokens.push({ id, reusable, maxCents: TOKEN_CENTS.max });
   }

@@ -62,6 +62,7 @@ export async function addToken(
       createdAt: app.clock.now(),
       expiresAt: null,
       revokedAt: null,
+      trustedDocumentsOnly: false,
       ...row,
       secretHash: hashSecret(token),
     },

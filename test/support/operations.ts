@@ -14,7 +14,7 @@ import {
 
 /**
  * Lists the inputs of a schema that may name a resource: `Query.payout(code)`, `Mutation.createCardPayment(input.customer.name)`.
- * Only texts and ids can, not numbers, booleans or enums.
+ * Only texts, ids and representations can, not numbers, booleans or enums.
  */
 export function namedPlaces(schema: GraphQLSchema): string[] {
   return Object.values(schema.getTypeMap())
@@ -35,7 +35,8 @@ function textPaths(type: GraphQLInputType, path: string): string[] {
     return Object.values(named.getFields()).flatMap((field) =>
       textPaths(field.type, `${path}.${field.name}`),
     );
-  return named.name === 'String' || named.name === 'ID' ? [path] : [];
+  // A gateway names objects by `_Any`.
+  return ['String', 'ID', '_Any'].includes(named.name) ? [path] : [];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of a description

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CheckoutGrant } from '../card-payments/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
-import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
+import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
@@ -106,6 +106,8 @@ export interface Caller {
   /** Origins that may use the credential; empty for any. */
   readonly allowedOrigins: readonly string[];
   readonly expiresAt: Date | null;
+  /** Whether the credential runs only trusted documents, whatever the server lets others run. */
+  readonly trustedDocumentsOnly: boolean;
   /** Credentials whose revocation ends this one: itself, and the key that minted it. */
   readonly endsWith: readonly string[];
 }
@@ -126,6 +128,8 @@ export const DASHBOARD_TOKEN_SECONDS = 3_600;
 
 /** The origins that may use a new token. */
 export const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
+/** Whether a new token runs only trusted documents. */
+export const trustedDocumentsOnly = z.boolean().nullish();
 
 export const createDashboardTokenInput = z.object({
   scopes: z
@@ -139,6 +143,7 @@ export const createDashboardTokenInput = z.object({
     .min(60, 'must be at least 60')
     .max(86_400, 'must be at most a day (86400)')
     .nullish(),
+  trustedDocumentsOnly,
 });
 export type CreateDashboardTokenInput = z.infer<typeof createDashboardTokenInput>;
 
@@ -151,6 +156,7 @@ export interface NewToken {
   mintedBy: string | null;
   allowedOrigins: string[];
   expiresAt: Date | null;
+  trustedDocumentsOnly: boolean;
 }
 
 /** Makes a token. Its record is stored by the change that it is part of, and `text` is the only copy of its text. */
@@ -174,14 +180,15 @@ export interface AccessService {
   /**
    * Mints a short-lived token that reads and follows what its scopes name, and changes nothing. The result holds the
    * only copy.
+   * @throws ValidationError
    */
   createDashboardToken(
     tenant: Tenant,
     keyId: string | null,
     input: CreateDashboardTokenInput,
   ): Promise<{ token: string; expiresAt: Date }>;
-  /** Mints a token that reads and follows one payment. */
-  createPaymentToken(tenant: Tenant, payment: FollowedPayment): Promise<string>;
+  /** Mints a token that reads and follows one payment. It is bound to trusted documents where the checkout token is. */
+  createPaymentToken(tenant: Tenant, payment: FollowedPayment, isBound?: boolean): Promise<string>;
   /** Revokes a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
 }
@@ -191,6 +198,17 @@ export interface AccessService {
 /** Converts origins to the form of a browser's `Origin` header. */
 export function normalizeOrigins(origins: readonly string[] | null | undefined): string[] {
   return (origins ?? []).map((origin) => new URL(origin).origin);
+}
+
+/** Refuses to bind a token to the trusted documents of a server that has no manifest of them. @throws ValidationError */
+export function assertMayBind(isBound: boolean, hasManifest: boolean): void {
+  if (isBound && !hasManifest)
+    throw new ValidationError([
+      {
+        path: 'input.trustedDocumentsOnly',
+        message: 'must be left out, because this server has no manifest of trusted documents',
+      },
+    ]);
 }
 
 /**
@@ -208,6 +226,12 @@ export function bearer(authorization: string | null | undefined): string {
     throw new UnauthenticatedError('Invalid API key');
   return credential;
 }
+
+/** Whether an `Authorization` header presents a token of this server, which may be bound to trusted documents. */
+export function presentsToken(authorization: string | null | undefined): boolean {
+  return TOKEN.test(authorization ?? '');
+}
+const TOKEN = new RegExp(`^Bearer +(${Object.values(TOKEN_PREFIX).join('|')})`, 'i');
 
 /** Reads the environment from a key's prefix; null for a text that is no key. */
 export function environmentOfKey(secret: string): Environment | null {
@@ -309,7 +333,7 @@ export function allowsOrigin(caller: Caller, origin: string | null | undefined):
  * data. A payer's key is unique, because each token has its own share of the calls to the service behind a facade.
  */
 export function rightsOf(caller: Caller): string {
-  const { tenant, credential, allowedOrigins } = caller;
+  const { tenant, credential, allowedOrigins, trustedDocumentsOnly } = caller;
   const { id, ...granted } = credential;
   const sortedGrant = 'scopes' in granted ? { ...granted, scopes: [...granted.scopes].sort() } : granted;
   return JSON.stringify([
@@ -317,6 +341,7 @@ export function rightsOf(caller: Caller): string {
     tenant.environment,
     sortedGrant,
     allowedOrigins,
+    trustedDocumentsOnly,
     isPayer(caller) ? id : null,
   ]);
 }

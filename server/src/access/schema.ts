@@ -38,7 +38,7 @@ const RateLimit = builder.objectRef<RateLimitState>('RateLimit').implement({
 });
 
 export const Viewer = builder
-  .objectRef<{ environment: Environment; credential: Credential }>('Viewer')
+  .objectRef<{ environment: Environment; credential: Credential; trustedDocumentsOnly: boolean }>('Viewer')
   .implement({
     description: 'Who is asking.',
     fields: (t) => ({
@@ -55,6 +55,10 @@ export const Viewer = builder
         resolve: ({ credential }) =>
           credential.kind === 'api_key' && credential.permissions ? [...credential.permissions] : null,
       }),
+      trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
+        description:
+          'Whether the token was made to run only trusted documents; a payer’s has it of its checkout token.',
+      }),
       rateLimit: t.field({ type: RateLimit, resolve: (_, __, context) => context.rateLimit() }),
     }),
   });
@@ -63,8 +67,8 @@ builder.queryFields((t) => ({
   viewer: t.field({
     type: Viewer,
     resolve: (_, __, context) => {
-      const { tenant, credential } = callerOf(context);
-      return { environment: tenant.environment, credential };
+      const { tenant, credential, trustedDocumentsOnly } = callerOf(context);
+      return { environment: tenant.environment, credential, trustedDocumentsOnly };
     },
   }),
   updatesCursor: t.string({
@@ -95,6 +99,10 @@ const DashboardScope = builder.enumType('DashboardScope', {
   } as const,
 });
 
+/** The description of the input by which a token is bound. */
+export const TRUSTED_DOCUMENTS_ONLY =
+  'The token runs only documents of the server’s manifest (PSA_TRUSTED_DOCUMENTS) and those of the widget. Refused where the server has no manifest.';
+
 const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput', {
   validate: { schema: createDashboardTokenInput },
   fields: (t) => ({
@@ -105,6 +113,7 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
         'Origins of the pages that may use it, such as https://loja.example; at most 20, empty for any.',
     }),
     expiresInSeconds: t.int({ defaultValue: 3600, description: 'From a minute (60) to a day (86400).' }),
+    trustedDocumentsOnly: t.boolean({ defaultValue: false, description: TRUSTED_DOCUMENTS_ONLY }),
   }),
 });
 

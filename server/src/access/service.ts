@@ -12,6 +12,7 @@ import { assertSameMode, type Mode } from './mode.ts';
 import {
   type AccessService,
   type AccountSettings,
+  assertMayBind,
   bearer,
   type Caller,
   type Credential,
@@ -50,12 +51,15 @@ export function createAccessService({
   committer,
   clock,
   configuredKeys = null,
+  hasManifest = false,
 }: {
   database: Database;
   committer: Committer;
   clock: Clock;
   /** The only keys that are valid in remote mode. An environment without one is closed. */
   configuredKeys?: { live?: string; sandbox?: string } | null;
+  /** Whether the server has a manifest of trusted documents, to which tokens can be bound. */
+  hasManifest?: boolean;
 }): AccessService {
   // Every request reads its credential from the database, so that a revocation takes effect at once; concurrent reads
   // of one credential are coalesced.
@@ -75,6 +79,8 @@ export function createAccessService({
     },
 
     async createDashboardToken(tenant, keyId, input) {
+      const isBound = input.trustedDocumentsOnly ?? false;
+      assertMayBind(isBound, hasManifest);
       const expiresAt = plusMs(clock.now(), (input.expiresInSeconds ?? DASHBOARD_TOKEN_SECONDS) * 1_000);
       const token = await mint(tenant, {
         kind: 'dashboard',
@@ -82,17 +88,19 @@ export function createAccessService({
         mintedBy: keyId,
         allowedOrigins: normalizeOrigins(input.allowedOrigins),
         expiresAt,
+        trustedDocumentsOnly: isBound,
       });
       return { token, expiresAt };
     },
 
-    createPaymentToken(tenant, payment) {
+    createPaymentToken(tenant, payment, isBound = false) {
       return mint(tenant, {
         kind: 'payment',
         grant: payment,
         mintedBy: null,
         allowedOrigins: [],
         expiresAt: plusMs(clock.now(), PAYMENT_TOKEN_MS),
+        trustedDocumentsOnly: isBound,
       });
     },
 
@@ -133,6 +141,7 @@ export function createAccessService({
       credential: { kind: 'api_key', id: key.id, permissions: configuredKeys ? null : key.permissions },
       allowedOrigins: [],
       expiresAt: null,
+      trustedDocumentsOnly: false,
       endsWith: [key.id],
     };
   }
@@ -149,6 +158,7 @@ export function createAccessService({
       credential: credentialOf(row),
       allowedOrigins: row.allowedOrigins,
       expiresAt: row.expiresAt,
+      trustedDocumentsOnly: row.trustedDocumentsOnly,
       endsWith: row.mintedBy ? [row.id, row.mintedBy] : [row.id],
     };
   }

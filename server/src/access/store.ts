@@ -321,6 +321,7 @@ export async function saveTokens(sql: Sql, rows: readonly StoredToken[]): Promis
         created_at: row.createdAt,
         expires_at: row.expiresAt,
         revoked_at: row.revokedAt,
+        trusted_documents_only: row.trustedDocumentsOnly,
       })),
     )
     .onConflict((conflict) =>
@@ -372,5 +373,6 @@ function toToken(row: Selectable<Tables['token']>): TokenRow {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    trustedDocumentsOnly: row.trusted_documents_only,
   };
 }

@@ -7,6 +7,7 @@ import {
 } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -88,6 +89,7 @@ export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
 
 export const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
 
+addEntity(CardPaymentRef, 'orderCode');
 builder.node(CardPaymentRef, {
   id: { resolve: (payment) => payment.orderCode },
   loadOne: (orderCode, context) =>
@@ -347,23 +349,28 @@ builder.mutationFields((t) => ({
         UpstreamError,
       ],
     },
-    resolve: authorized(assertCheckoutToken, async ({ tenant }, { input }, context, credential) => {
-      // Read from the database: a socket knows its caller since it was opened.
-      const { pauseOf } = context.services.checkoutTokens;
-      assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
-      const payment = await context.services.cardPayments.startCheckout(
-        tenant,
-        credential,
-        input,
-        context.address,
-      );
-      return {
-        payment,
-        paymentToken: await context.services.access.createPaymentToken(tenant, {
-          orderCode: payment.orderCode,
-        }),
-      };
-    }),
+    resolve: authorized(
+      assertCheckoutToken,
+      async ({ tenant, trustedDocumentsOnly }, { input }, context, credential) => {
+        // Read from the database: a socket knows its caller since it was opened.
+        const { pauseOf } = context.services.checkoutTokens;
+        assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
+        const payment = await context.services.cardPayments.startCheckout(
+          tenant,
+          credential,
+          input,
+          context.address,
+        );
+        return {
+          payment,
+          paymentToken: await context.services.access.createPaymentToken(
+            tenant,
+            { orderCode: payment.orderCode },
+            trustedDocumentsOnly,
+          ),
+        };
+      },
+    ),
   }),
 }));
 

@@ -2,6 +2,7 @@ import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/mo
 import { receivedFilterFields } from '../card-payments/filter-schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { connectionArguments, totalOf } from '../graphql/paging.ts';
 import {
@@ -62,6 +63,7 @@ const ChargeSplitRef = builder.objectRef<ChargeSplit>('ChargeSplit').implement({
 
 export const ChargeRef = builder.objectRef<Charge>('Charge');
 
+addEntity(ChargeRef, 'chargeId');
 builder.node(ChargeRef, {
   id: { resolve: ({ chargeId }) => chargeId },
   loadOne: (chargeId, context) =>

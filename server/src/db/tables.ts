@@ -81,6 +81,7 @@ interface TokenTable extends TenantTable {
   paused_at: Date | null;
   paused_until: Date | null;
   pause_reason: 'merchant' | 'declines' | null;
+  trusted_documents_only: Generated<boolean>;
 }
 
 interface CursorKeyTable {

@@ -2,6 +2,7 @@ import { assertMay, assertUnrestrictedKey, type Caller } from '../access/model.t
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -57,6 +58,7 @@ function seesContent({ credential }: Caller): boolean {
 
 const DeliveryRef = builder.objectRef<Delivery>('Delivery');
 
+addEntity(DeliveryRef, 'deliveryId');
 builder.node(DeliveryRef, {
   id: { resolve: ({ deliveryId }) => deliveryId },
   loadOne: (deliveryId, context) => {

@@ -3,6 +3,7 @@ import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -91,6 +92,7 @@ const DisputeEvidence = builder.objectRef<Evidence>('DisputeEvidence').implement
 
 export const DisputeRef = builder.objectRef<Dispute>('Dispute');
 
+addEntity(DisputeRef, 'disputeId');
 builder.node(DisputeRef, {
   id: { resolve: ({ disputeId }) => disputeId },
   loadOne: (disputeId, context) => {

@@ -9,6 +9,12 @@ import type { Context } from './context.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { ROOT_FIELDS } from './root-fields.ts';
 
+/** An object as a gateway knows it: its type and its keys. */
+export interface Representation {
+  readonly __typename: string;
+  readonly [key: string]: unknown;
+}
+
 /**
  * The schema without its types, which each slice's `schema.ts` adds. The errors plugin comes first, so that errors of the
  * other plugins become members of result unions; then the check on every root field, then the validation.
@@ -23,6 +29,8 @@ export const builder = new SchemaBuilder<{
     DateTime: { Input: Date; Output: Date };
     Decimal: { Input: string; Output: string };
     Url: { Input: string; Output: string };
+    /** An object of a supergraph by one of its keys. */
+    _Any: { Input: Representation; Output: Representation };
   };
 }>({
   plugins: [ErrorsPlugin, ROOT_FIELDS, ZodPlugin, RelayPlugin, DESCRIPTIONS],

@@ -1,5 +1,6 @@
 import { BREAK, type DocumentNode, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { Caller } from '../access/model.ts';
 import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
 import { type Context, NO_KEY } from './context.ts';
 import { toGraphQLError } from './errors.ts';
@@ -27,13 +28,18 @@ export function introspectionGuard({
   };
 }
 
+/** @throws PermissionError */
+export function assertSeesSchema({ credential }: Caller): void {
+  if (credential.kind !== 'api_key') throw new PermissionError('The schema is shown to API keys');
+}
+
 async function admit(context: Context, open: boolean): Promise<void> {
   const { caller } = context;
   if (!caller) {
     if (!open) throw new UnauthenticatedError(NO_KEY);
     return;
   }
-  if (caller.credential.kind !== 'api_key') throw new PermissionError('The schema is shown to API keys');
+  assertSeesSchema(caller);
   await context.takeRootField();
 }
 

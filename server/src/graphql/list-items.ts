@@ -107,8 +107,9 @@ export function countListItems({ schema, document, operationName, variableValues
       return sizes.length === 0 ? DEFAULT_PAGE : Math.min(LARGEST_PAGE, Math.max(1, ...sizes));
     }
     if (takes('reference')) return 1;
-    if (!takes('ids')) return null;
-    const ids = argumentValue('ids');
+    const list = ['ids', 'representations'].find(takes);
+    if (!list) return null;
+    const ids = argumentValue(list);
     return Array.isArray(ids) ? ids.length : 1;
   }
 

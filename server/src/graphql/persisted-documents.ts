@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '../access/model.ts';
+import { type Caller, presentsToken } from '../access/model.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import { refusalOf } from './errors.ts';
@@ -28,8 +28,8 @@ export interface PersistedDocuments {
   read(params: DocumentParams, caller: Caller | null): unknown;
   /** Finds the document of a request that has an identifier in its place; null where that is unknown. Never throws. */
   find(params: DocumentParams): string | null;
-  /** Whether `read` does more than to return the query. */
-  concerns(params: DocumentParams): boolean;
+  /** Whether `read` does more than to return the query of a request with this `Authorization`. */
+  concerns(params: DocumentParams, authorization: string | undefined): boolean;
   /** Whether the document is one of a manifest or of the widget. */
   isTrusted(document: string): boolean;
   /** Whether the caller may run a document. */
@@ -57,7 +57,9 @@ export function createPersistedDocuments({
       const isToRegister = id !== null && isGiven && trusted.get(id) !== query;
       if (isToRegister && hashOf(query) !== id) throw WRONG_HASH();
       if (typeof text === 'string' && !documents.allows(documents.isTrusted(text), caller))
-        throw new PermissionError('This server runs only trusted documents, and this is not one of them');
+        throw new PermissionError(
+          `This ${caller?.trustedDocumentsOnly ? 'token' : 'server'} runs only trusted documents, and this is not one of them`,
+        );
       if (isToRegister && caller) registered.set(id, query);
       return text;
     },
@@ -70,11 +72,16 @@ export function createPersistedDocuments({
         return null;
       }
     },
-    concerns: ({ documentId, extensions }) =>
-      only !== 'off' || documentId != null || persistedQueryIn(extensions) != null,
+    concerns: ({ documentId, extensions }, authorization) =>
+      only !== 'off' ||
+      documentId != null ||
+      persistedQueryIn(extensions) != null ||
+      presentsToken(authorization),
     isTrusted: (document) => trustedTexts.has(document),
     allows: (isTrusted, caller) =>
-      isTrusted || only === 'off' || (only === 'tokens' && caller?.credential.kind === 'api_key'),
+      isTrusted ||
+      (!caller?.trustedDocumentsOnly &&
+        (only === 'off' || (only === 'tokens' && caller?.credential.kind === 'api_key'))),
   };
   return documents;
 }

@@ -25,6 +25,8 @@ declare global {
 class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     if ((field.kind !== 'Query' && field.kind !== 'Mutation') || field.type.nullable) return field;
+    // A gateway reads `_service` and `_entities` as the specification of Federation defines them.
+    if (field.name.startsWith('_')) return field;
     return {
       ...field,
       type: { ...field.type, nullable: true },

@@ -1,6 +1,7 @@
 import './scalars.ts';
 import './errors.ts';
 import './account-updates.ts';
+import './federation.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../card-payments/tokens/schema.ts';

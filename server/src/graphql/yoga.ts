@@ -172,8 +172,9 @@ function persistedDocuments(
       // Yoga reads only the members of its own from an address.
       const inAddress = request.method === 'GET' ? new URL(request.url).searchParams.get('documentId') : null;
       const named = inAddress === null ? params : { ...params, documentId: inAddress };
-      if (!documents.concerns(named)) return;
-      const query = documents.read(named, await identify((context as unknown as HttpContext).req));
+      const { req } = context as unknown as HttpContext;
+      if (!documents.concerns(named, req.headers.authorization)) return;
+      const query = documents.read(named, await identify(req));
       setParams({ ...params, query: query as string });
     },
   };

@@ -119,6 +119,7 @@ export async function createEmbeddedRuntime({
   });
 
   const privateAddresses = config.webhookPrivateAddresses;
+  const hasManifest = config.trustedDocuments.manifests.length > 0;
   const acquirer = createSimulatedAcquirer({ database, clock });
   const guard = createCardTestingGuard({
     sql: database.sql,
@@ -190,9 +191,9 @@ export async function createEmbeddedRuntime({
   const productService = createProductService({ database, committer });
   const store = createStoreService({ database, committer });
   const deliveries = createDeliveryService({ database, committer, products });
-  const access = createAccessService({ database, committer, clock });
+  const access = createAccessService({ database, committer, clock, hasManifest });
   const checkoutTokens = createCheckoutTokenService({
-    ...{ database, committer, accounts, clock, privateAddresses },
+    ...{ database, committer, accounts, clock, privateAddresses, hasManifest },
     credentials: tokens,
     products: productService,
     mint: createTokenMint({ database, clock }),

@@ -137,6 +137,7 @@ export async function createRemoteRuntime({
   const store = createRemoteStore(dependencies);
   const sandbox = createRemoteSandbox(dependencies);
   const privateAddresses = config.webhookPrivateAddresses;
+  const hasManifest = config.trustedDocuments.manifests.length > 0;
   const receiving = {
     callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVE_PATH : null,
     findProduct: (tenant: Tenant, id: string, requester: Requester) =>
@@ -216,10 +217,16 @@ export async function createRemoteRuntime({
   });
 
   // This server's own credentials, which the service does not know.
-  const access = createAccessService({ database, committer, clock, configuredKeys: upstreamConfig.keys });
+  const access = createAccessService({
+    database,
+    committer,
+    clock,
+    hasManifest,
+    configuredKeys: upstreamConfig.keys,
+  });
   const checkoutTokens = createRemoteCheckoutTokens(
     createCheckoutTokenService({
-      ...{ database, committer, accounts, clock, privateAddresses },
+      ...{ database, committer, accounts, clock, privateAddresses, hasManifest },
       credentials: tokens,
       products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
       mint: createTokenMint({ database, clock }),

@@ -11,6 +11,7 @@ import { CustomerInput, CustomerRef, EXTERNAL_ID, StartCheckoutInput } from '../
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import { connectionArguments, knownValue, totalOf } from '../graphql/paging.ts';
 import {
@@ -88,6 +89,7 @@ const LtcRequestRef = builder.objectRef<LtcRequest & { address: string }>('LtcRe
 
 export const PaymentRef = builder.objectRef<Payment>('Payment');
 
+addEntity(PaymentRef, 'paymentId');
 builder.node(PaymentRef, {
   id: { resolve: ({ paymentId }) => paymentId },
   loadOne: (paymentId, context) =>
@@ -296,18 +298,23 @@ builder.mutationFields((t) => ({
         UpstreamError,
       ],
     },
-    resolve: authorized(assertPixToken, async ({ tenant }, { input }, context, credential) => {
-      // Read from the database: a socket knows its caller since it was opened.
-      const { pauseOf } = context.services.checkoutTokens;
-      assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
-      const payment = await context.services.payments.startCheckout(tenant, credential, input);
-      return {
-        payment,
-        paymentToken: await context.services.access.createPaymentToken(tenant, {
-          paymentId: payment.paymentId,
-        }),
-      };
-    }),
+    resolve: authorized(
+      assertPixToken,
+      async ({ tenant, trustedDocumentsOnly }, { input }, context, credential) => {
+        // Read from the database: a socket knows its caller since it was opened.
+        const { pauseOf } = context.services.checkoutTokens;
+        assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
+        const payment = await context.services.payments.startCheckout(tenant, credential, input);
+        return {
+          payment,
+          paymentToken: await context.services.access.createPaymentToken(
+            tenant,
+            { paymentId: payment.paymentId },
+            trustedDocumentsOnly,
+          ),
+        };
+      },
+    ),
   }),
 }));
 

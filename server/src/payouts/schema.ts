@@ -3,6 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder, decodeGlobalID } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -45,6 +46,7 @@ import {
 
 export const PayoutRef = builder.objectRef<Payout>('Payout');
 
+addEntity(PayoutRef);
 builder.node(PayoutRef, {
   id: {
     resolve: payoutIdOf,

@@ -1,6 +1,7 @@
 import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
 import {
@@ -16,6 +17,7 @@ import { createProductInput, type Product, productIdText } from './model.ts';
 
 export const ProductRef = builder.objectRef<Product>('Product');
 
+addEntity(ProductRef, 'productId');
 builder.node(ProductRef, {
   id: { resolve: (product) => product.id },
   loadOne: (productId, context) => {

@@ -3,6 +3,7 @@ import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -71,6 +72,7 @@ export function refundedResource({ type, id }: RefundedIdentity, context: Contex
   return context.loaders[LOADERS[type]].load(id);
 }
 
+addEntity(RefundRef, 'refundId');
 builder.node(RefundRef, {
   id: { resolve: ({ refundId }) => refundId },
   loadOne: async (refundId, context) => {

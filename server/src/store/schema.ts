@@ -1,11 +1,13 @@
 import { assertMay } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { connectionArguments, connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
 import { priceCentsOf, type StoreProduct } from './model.ts';
 
 const StoreProductRef = builder.objectRef<StoreProduct>('StoreProduct');
 
+addEntity(StoreProductRef, 'storeProductId');
 builder.node(StoreProductRef, {
   id: { resolve: ({ storeProductId }) => storeProductId },
   loadOne: (id, context) => {

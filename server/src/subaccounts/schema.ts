@@ -3,6 +3,7 @@ import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
 import {
@@ -99,6 +100,7 @@ builder.objectFields(SubaccountRef, (t) => ({
   }),
 }));
 
+addEntity(SubaccountPayoutRef);
 builder.node(SubaccountPayoutRef, {
   id: { resolve: ({ id }) => id, description: 'The same whichever reference form led here.' },
   loadOne: (id, context) => {

@@ -1,6 +1,7 @@
 import { assertMay, seesSubaccount } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
 import {
@@ -110,6 +111,7 @@ const SubaccountConnection = builder.connectionObject(
   { name: 'SubaccountEdge' },
 );
 
+addEntity(SubaccountRef, 'subaccountId');
 builder.node(SubaccountRef, {
   id: { resolve: ({ id }) => id },
   loadOne: (id, context) => {

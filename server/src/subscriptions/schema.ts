@@ -2,6 +2,7 @@ import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../access/m
 import { Currency, CustomerInput, CustomerRef } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -141,6 +142,7 @@ const CycleConnection = builder.connectionObject(
 
 export const SubscriptionRef = builder.objectRef<Subscription>('PixSubscription');
 
+addEntity(SubscriptionRef, 'subscriptionId');
 builder.node(SubscriptionRef, {
   id: { resolve: ({ subscriptionId }) => subscriptionId },
   loadOne: (subscriptionId, context) => {

@@ -4,11 +4,13 @@ import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
 import { isSameWallet, isWallet, ltcText, type Wallet, walletOf } from './model.ts';
 
 export const WalletRef = builder.objectRef<Wallet>('Wallet');
 
+addEntity(WalletRef);
 builder.node(WalletRef, {
   description:
     'A figure is null where the payments service behind this server does not name it, or not in a way that can be read; the answer is then marked as stale.',

@@ -1,6 +1,7 @@
 import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { addEntity } from '../graphql/federation.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
 import {
@@ -36,6 +37,7 @@ const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').im
 
 export const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery');
 
+addEntity(WebhookDeliveryRef, 'webhookId');
 builder.node(WebhookDeliveryRef, {
   id: { resolve: (delivery) => delivery.webhookId },
   loadOne: (webhookId, context) => {

@@ -6,6 +6,8 @@ import { clearStamp, fingerprint, readStamp, writeStamp } from '../../../server/
 /** Peers and load generators, each in a folder of its own with its lock file, and the package whose version names it. */
 const PEERS = {
   apollo: { called: 'Apollo Server', is: '@apollo/server' },
+  federation: { called: 'Apollo Gateway', is: '@apollo/gateway' },
+  generators: { called: 'the code generators, GraphQL Code Generator', is: '@graphql-codegen/cli' },
   'hive-gateway': { called: 'Hive Gateway', is: '@graphql-hive/gateway-runtime' },
   lighthouse: { called: 'Lighthouse', is: 'lighthouse' },
   mercurius: { called: 'Mercurius', is: 'mercurius' },

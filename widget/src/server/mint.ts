@@ -17,6 +17,8 @@ export interface CheckoutInput {
   metadata?: string;
   reusable?: boolean;
   expiresInSeconds?: number;
+  /** The token runs only the documents of the server's manifest, and those of the widget. */
+  trustedDocumentsOnly?: boolean;
 }
 
 /** A token for a page. */
@@ -53,6 +55,8 @@ export interface TokenHandlerOptions<Incoming> extends PsaServerOptions {
   /** From 60 to 86,400; an hour where left out. */
   expiresInSeconds?: number;
   allowedOrigins?: readonly string[];
+  /** The token runs only the documents of the server's manifest, and those of the widget. */
+  trustedDocumentsOnly?: boolean;
   /** Whether the sender of this request is let in, by your own session. */
   authorize(request: Incoming): boolean | Promise<boolean>;
 }
@@ -79,10 +83,11 @@ export function tokenHandler<Incoming extends { method?: string | undefined }>({
   scopes,
   expiresInSeconds,
   allowedOrigins,
+  trustedDocumentsOnly,
   authorize,
   ...options
 }: TokenHandlerOptions<Incoming>): TokenHandler<Incoming> {
-  const input = { scopes, expiresInSeconds, allowedOrigins };
+  const input = { scopes, expiresInSeconds, allowedOrigins, trustedDocumentsOnly };
 
   async function answer(request: Incoming): Promise<[status: number, body: object]> {
     if (request.method !== 'POST') return [405, { error: 'POST only' }];

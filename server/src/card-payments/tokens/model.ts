@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { allowedOrigins } from '../../access/model.ts';
+import { allowedOrigins, trustedDocumentsOnly } from '../../access/model.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
@@ -91,6 +91,7 @@ export const createCheckoutTokenInput = checkoutDetails
       .min(60, 'must be at least 60')
       .max(MAX_SECONDS, `must be at most a year (${MAX_SECONDS})`)
       .nullish(),
+    trustedDocumentsOnly,
   })
   .refine(({ externalId, reusable }) => externalId == null || !reusable, {
     path: ['externalId'],
@@ -164,6 +165,7 @@ export function grantOf({
   reusable,
   allowedOrigins: _,
   expiresInSeconds: __,
+  trustedDocumentsOnly: ___,
   methods,
   ...details
 }: CreateCheckoutTokenInput): CheckoutGrant {
@@ -178,8 +180,14 @@ export function grantOf({
 }
 
 /** Hashes what all tokens of one order have in common: everything but their lives. */
-export function orderHash(grant: CheckoutGrant, origins: readonly string[]): string {
-  return hashInput({ ...grant, customer: customerOf(grant.customer), origins: [...new Set(origins)].sort() });
+export function orderHash(grant: CheckoutGrant, origins: readonly string[], isBound: boolean): string {
+  return hashInput({
+    ...grant,
+    customer: customerOf(grant.customer),
+    origins: [...new Set(origins)].sort(),
+    // As an earlier version has hashed it: an order's later token is compared with its first.
+    ...(isBound && { trustedDocumentsOnly: true }),
+  });
 }
 
 function amountOf({ fixedCents, productId, range }: CreateCheckoutTokenInput['amount']): CheckoutAmount {

@@ -1,5 +1,5 @@
 import { assertMay, assertUnrestrictedKey } from '../../access/model.ts';
-import { Viewer } from '../../access/schema.ts';
+import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../access/schema.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
@@ -79,6 +79,7 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
       description:
         'From a minute (60) to a year (31536000). One day for a single-use token where left out; a reusable one does not expire by itself, it is revoked.',
     }),
+    trustedDocumentsOnly: t.boolean({ defaultValue: false, description: TRUSTED_DOCUMENTS_ONLY }),
   }),
 });
 

@@ -1,4 +1,10 @@
-import { type MintToken, type NewToken, normalizeOrigins, type PrepareToken } from '../../access/model.ts';
+import {
+  assertMayBind,
+  type MintToken,
+  type NewToken,
+  normalizeOrigins,
+  type PrepareToken,
+} from '../../access/model.ts';
 import { type Collection, type Committer, put } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotency.ts';
 import type { Database, Sql } from '../../db/database.ts';
@@ -48,6 +54,7 @@ export function createCheckoutTokenService({
   prepare,
   clock,
   privateAddresses,
+  hasManifest = false,
   ...dependencies
 }: PauseDependencies & {
   accounts: Collection<AccountSettings & PixSettings & { id: string }>;
@@ -57,6 +64,8 @@ export function createCheckoutTokenService({
   clock: Clock;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
+  /** Whether the server has a manifest of trusted documents, to which tokens can be bound. */
+  hasManifest?: boolean;
 }): CheckoutTokenService {
   const { sql } = dependencies.database;
   const { committer, credentials } = dependencies;
@@ -72,7 +81,7 @@ export function createCheckoutTokenService({
     token: NewToken & { grant: CheckoutGrant },
   ): Promise<string> {
     const key = idempotencyKeyOf(ORDER, externalId);
-    const inputHash = orderHash(token.grant, token.allowedOrigins);
+    const inputHash = orderHash(token.grant, token.allowedOrigins, token.trustedDocumentsOnly);
     return committer.change({
       tenant,
       read: (reader) => reader.load(idempotency, key),
@@ -101,6 +110,8 @@ export function createCheckoutTokenService({
       if (methods.includes('card')) assertCardsAvailable(tenant.environment, account!);
       if (methods.includes('pix')) assertPixEnabled(account!);
       assertCallbackUrl(input.callbackUrl, privateAddresses);
+      const isBound = input.trustedDocumentsOnly ?? false;
+      assertMayBind(isBound, hasManifest);
       const { productId } = input.amount;
       if (productId != null) assertFound(await products.find(tenant, productId));
       const expiresAt = expiryOf(input, clock.now());
@@ -110,6 +121,7 @@ export function createCheckoutTokenService({
         mintedBy: keyId,
         allowedOrigins: normalizeOrigins(input.allowedOrigins),
         expiresAt,
+        trustedDocumentsOnly: isBound,
       };
       const { externalId } = input;
       const text =
