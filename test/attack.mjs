@@ -4,7 +4,7 @@ import { filterFiles, parseArguments, runTests } from './run.mjs';
 import { findTestFiles } from './support/test-files.mjs';
 
 /** The tests that `npm test` runs in a small size (test/support/scale.ts), in the full one. */
-const ATTACKS = ['attacks/', 'faults/', 'laws/concurrency', 'payments/races'];
+const ATTACKS = ['attacks/', 'faults/', 'laws/concurrency', 'live/dose', 'payments/races'];
 
 if (isMain(import.meta.url)) {
   const { filters, options } = parseArguments(process.argv.slice(2));

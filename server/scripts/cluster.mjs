@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { endWithNpm } from '../bin/starting.mjs';
 import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
-import { stop, whenServed } from './processes.mjs';
+import { hasEnded, stop, whenServed } from './processes.mjs';
 import { fail, isMain, root } from './progress.mjs';
 import { installedProxies, startProxy } from './proxy.mjs';
 
@@ -104,6 +104,15 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
     await Promise.all([proxy?.close(), ...instances.map((each) => stop(each.process, 'SIGINT', STOP_MS))]);
   }
 
+  /** Starts the instances that have ended. */
+  async function startEnded() {
+    for (const instance of instances) {
+      if (closing || !hasEnded(instance.process)) continue;
+      instance.process = run(instance.number);
+      await whenReady(instance);
+    }
+  }
+
   /** @type {Promise<void>} */
   let lastRestart = Promise.resolve();
   async function restartAll() {
@@ -138,6 +147,11 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
     /** Restarts the instances one by one, each once the previous one is ready. A call during a restart follows it. */
     restart() {
       lastRestart = lastRestart.then(restartAll, restartAll);
+      return lastRestart;
+    },
+    /** Starts the instances that have ended, after a restart that is under way. */
+    revive() {
+      lastRestart = lastRestart.then(startEnded, startEnded);
       return lastRestart;
     },
     /** Resolves when the instances and the proxy have ended. */

@@ -9,7 +9,7 @@ const ANSWER_MS = 5_000;
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
 /** @param {ChildProcess} child */
-function hasEnded({ exitCode, signalCode }) {
+export function hasEnded({ exitCode, signalCode }) {
   return exitCode !== null || signalCode !== null;
 }
 

@@ -72,6 +72,18 @@ const SIZES = {
   BESIDE: [10, 20, 200, 3_000],
   /** Payments that stock clients follow through cuts: three of four come with a cut of every connection. */
   RESUMED: [12, 100, 400, 3_000],
+  /** Followers of accounts in which payments are created all the time, at three instances. */
+  DOSE_ACTIVE: [20, 20, 200, 2_000],
+  /** Followers of accounts in which nothing happens, beside them. */
+  DOSE_IDLE: [40, 40, 800, 8_000],
+  /** Connections of these followers that are cut. */
+  DOSE_CUTS: [60, 60, 1_000, 10_000],
+  /** Rolling restarts of the three instances in the meantime. */
+  DOSE_RESTARTS: [1, 1, 1, 2],
+  /** `kill -9` of one of them. */
+  DOSE_KILLS: [1, 1, 2, 4],
+  /** Times at which some followers read nothing for a while. */
+  DOSE_SLOW_READS: [1, 1, 2, 5],
   /** SIGTERM under load, on each database. */
   STOPS: [1, 1, 5, 50],
   /** Milliseconds for which a database is silent. */

@@ -1,0 +1,330 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { CompiledQuery } from 'kysely';
+import { DEFAULT_SETTINGS } from '../../../server/src/access/model.ts';
+import { insertAccount, insertApiKey } from '../../../server/src/access/store.ts';
+import type { Database } from '../../../server/src/db/database.ts';
+import { hashSecret, objectId, secret } from '../../../server/src/kernel/ids.ts';
+import type { Tenant } from '../../../server/src/kernel/tenant.ts';
+import { createRandom, type Random, shuffled } from '../../faults/random.ts';
+import { fund } from '../../support/funds.ts';
+import { createClient } from '../../support/graphql.ts';
+import { startInstances } from './cluster.ts';
+import type { FollowerSpec } from './followers.ts';
+import { type Findings, judge } from './judge.ts';
+import type { Memory } from './oracle.ts';
+import { drawCut, drawRole, planAccounts, planFollowers, type Role, type Size } from './plan.ts';
+import { startFollowers } from './processes.ts';
+import type { Cut } from './relay.ts';
+import type { TopicName } from './topics.ts';
+import { createWriter, type Kind } from './writers.ts';
+
+export const INSTANCES = 3;
+
+export interface Dose extends Size {
+  databaseUrl: string;
+  database: Database;
+  seed: number;
+  /** Receives a line for each phase. */
+  log(line: string): void;
+}
+
+export interface Report extends Findings {
+  /** Followers that did not receive an update, or did not connect, in time. The log may still show that nothing is missed. */
+  late: number;
+  memory: Record<'before' | 'loaded' | 'quarter' | 'end' | 'restarted' | 'left', Memory>;
+  /** The error output of the instances. */
+  logged: string[];
+}
+
+interface Account {
+  tenant: Tenant;
+  key: string;
+  role: Role;
+  after: string;
+  /** The ids of what was created before anybody followed, by the topic of which it is the last. */
+  first: Record<TopicName, string>;
+  payoutsLeft: number;
+}
+
+/** Longer than any client waits, or takes to notice silence. */
+const PATIENCE_MS = 180_000;
+/** The share of cuts without restarts, and the share of those after which memory is read first. */
+const STEADY_SHARE = 0.7;
+const QUARTER = 0.25;
+/** The hourly limit of an account is 10. */
+const PAYOUTS = 8;
+/** One of so many events is a payout, while the account may have one. */
+const PAYOUT_SHARE = 10;
+/** More than a queue of a subscription and the buffers of a machine hold. */
+const LARGE_EVENTS = 500;
+const WRITERS = 4;
+
+/** Runs a dose, and compares what each follower has received with the log. */
+export async function runDose(dose: Dose): Promise<Report> {
+  const { database, databaseUrl, seed, log } = dose;
+  const random = createRandom(seed);
+  const started = Date.now();
+  const say = (text: string) => log(`${Math.round((Date.now() - started) / 1_000)} s: ${text}`);
+  say(`seed ${seed}`);
+  const instances = await startInstances({ count: INSTANCES, databaseUrl });
+  const writer = createWriter(instances.endpoints);
+  const memory = {} as Report['memory'];
+  const measure = async (place: keyof Report['memory']) => {
+    memory[place] = await instances.memory();
+    say(`${place}: ${memory[place].heldMb} MB held, ${memory[place].rssMb} MB of the processes`);
+  };
+  let late = 0;
+  try {
+    const accounts = await openAccounts(dose, writer);
+    const specs = planFollowers(dose, accounts);
+    await measure('before');
+    const followers = await startFollowers(instances.ports, specs);
+    try {
+      late += (await followers.follow(({ tenant, topic }) => accounts[tenant]!.first[topic], PATIENCE_MS))
+        .length;
+      say(`${specs.length} followers stand at the live end`);
+      await refuse(instances.endpoints, accounts[0]!.key);
+      await measure('loaded');
+
+      const cutter = createCutter({ dose, random, accounts, specs, followers, writer });
+      const steady = Math.round(dose.cuts * STEADY_SHARE);
+      const quarter = Math.round(steady * QUARTER);
+      await cutter.cut(quarter);
+      say(`${quarter} cuts`);
+      await measure('quarter');
+      await cutter.cut(steady - quarter);
+      say(`${steady} cuts`);
+      await measure('end');
+
+      const slow = specs.filter(({ tenant }) => accounts[tenant]!.role === 'slow');
+      for (let round = 0; round < dose.slowReads; round += 1) late += await readSlowly(slow);
+      say(`${dose.slowReads} times ${slow.length} followers read nothing`);
+
+      const disturbed = disturb();
+      await cutter.cut(dose.cuts - steady, disturbed);
+      await disturbed;
+      say('all cuts, restarts and kills');
+      late += cutter.late();
+      late += await end();
+      await measure('restarted');
+      const received = await followers.received();
+      await followers.leave();
+      await measure('left');
+      const findings = await judge(
+        database,
+        accounts.map(({ tenant }) => tenant),
+        { specs, isActive: ({ tenant }) => accounts[tenant]!.role === 'active', received },
+      );
+      return { ...findings, late, memory, logged: instances.errors };
+    } finally {
+      await followers.stop();
+    }
+
+    /** Restarts and kills instances in a random order, each after the followers of the one before have come back. */
+    async function disturb(): Promise<void> {
+      const turns = [...Array(dose.restarts).fill('restart'), ...Array(dose.kills).fill('kill')];
+      for (const turn of shuffled(turns, random)) {
+        if (turn === 'restart') await instances.restart();
+        else await instances.kill(random.below(INSTANCES));
+        const missing = await followers.notConnected(
+          specs.map(({ number }) => number),
+          PATIENCE_MS,
+        );
+        late += missing.length;
+        say(`after a ${turn} ${specs.length - missing.length} followers are connected`);
+      }
+    }
+
+    /** Creates more than these followers' queues hold, while they read nothing. */
+    async function readSlowly(slow: readonly FollowerSpec[]): Promise<number> {
+      const numbers = slow.map(({ number }) => number);
+      const { key } = accounts[slow[0]!.tenant]!;
+      await followers.pause(numbers);
+      let left = LARGE_EVENTS;
+      const write = async () => {
+        while (left-- > 0) await writer.create(key, 'large');
+      };
+      await Promise.all(Array.from({ length: WRITERS }, write));
+      await followers.resume(numbers);
+      const last = await writer.create(key, 'large');
+      return (
+        await followers.haveNot(
+          numbers.map((number) => [number, last]),
+          PATIENCE_MS,
+        )
+      ).length;
+    }
+
+    /** Creates the last of each topic in each account, for which everybody waits. */
+    async function end(): Promise<number> {
+      // What a payout sets off comes later.
+      while (await hasOpenPayouts(database)) await writer.updatesCursor(accounts[0]!.key);
+      const last = await Promise.all(accounts.map(({ key }) => createOfEach(writer, key)));
+      const expected = specs.map(({ number, tenant, topic }): [number, string] => [
+        number,
+        last[tenant]![topic],
+      ]);
+      return (await followers.haveNot(expected, PATIENCE_MS)).length;
+    }
+  } finally {
+    await instances.close();
+  }
+}
+
+/** Gets an error of each instance, which then reads the names of its sources for the stack: 26 MB, once. */
+async function refuse(endpoints: readonly string[], key: string): Promise<void> {
+  for (const endpoint of endpoints)
+    await createClient(endpoint, key).send('{ payments(first: -1) { nodes { paymentId } } }');
+}
+
+async function openAccounts(dose: Dose, writer: ReturnType<typeof createWriter>): Promise<Account[]> {
+  const { database } = dose;
+  const accounts: Account[] = [];
+  for (const role of planAccounts(dose)) {
+    const tenant: Tenant = { accountId: `acc_${objectId()}`, environment: 'live' };
+    const key = secret('ps_live_');
+    const createdAt = new Date();
+    await insertAccount(
+      database.sql,
+      { id: tenant.accountId, name: `Loja ${accounts.length}`, ...DEFAULT_SETTINGS },
+      createdAt,
+    );
+    await insertApiKey(database.sql, tenant, {
+      ...{ id: `key_${objectId()}`, secretHash: hashSecret(key), permissions: [], createdAt },
+    });
+    const after = await writer.updatesCursor(key);
+    // Creates the log, and what tells that a follower has begun.
+    const first = await createOfEach(writer, key);
+    if (role === 'active') await fund({ database, tenant }, { cents: 10_000_000 });
+    accounts.push({ tenant, key, role, after, first, payoutsLeft: role === 'active' ? PAYOUTS : 0 });
+  }
+  return accounts;
+}
+
+/** Creates a payment of each kind; returns the id of the last one in each topic. */
+async function createOfEach(
+  writer: ReturnType<typeof createWriter>,
+  key: string,
+): Promise<Record<TopicName, string>> {
+  const cardPayments = await writer.create(key, 'card_payment');
+  const payments = await writer.create(key, 'payment');
+  return { cardPayments, payments, account: payments, large: cardPayments };
+}
+
+async function hasOpenPayouts(database: Database): Promise<boolean> {
+  const { rows } = await database.sql.executeQuery(
+    CompiledQuery.raw("select 1 from payout where status not in ('completed', 'denied') limit 1"),
+  );
+  return rows.length > 0;
+}
+
+/** Cuts followers at random, several at a time, each with events in its outage. */
+function createCutter({
+  dose,
+  random,
+  accounts,
+  specs,
+  followers,
+  writer,
+}: {
+  dose: Size;
+  random: Random;
+  accounts: readonly Account[];
+  specs: readonly FollowerSpec[];
+  followers: Awaited<ReturnType<typeof startFollowers>>;
+  writer: ReturnType<typeof createWriter>;
+}) {
+  const ofRole = (role: Role) => specs.filter(({ tenant }) => accounts[tenant]!.role === role);
+  const candidates = { active: ofRole('active'), idle: ofRole('idle') };
+  const atOnce = Math.min(40, Math.max(4, Math.ceil(dose.active / 25)));
+  const busy = new Set<number>();
+  /** Each kind once, before they are drawn. */
+  const due: Cut[] = ['silence', 'refusal', 'end', 'reset', 'frame'];
+  let late = 0;
+  let silent = 0;
+
+  async function countSilent(outage: Promise<void>): Promise<void> {
+    silent += 1;
+    await outage;
+    silent -= 1;
+  }
+
+  function kindFor({ tenant, topic }: FollowerSpec): Kind {
+    if (topic === 'cardPayments') return 'card_payment';
+    if (topic === 'payments') return 'payment';
+    const account = accounts[tenant]!;
+    if (account.payoutsLeft > 0 && random.below(PAYOUT_SHARE) === 0) {
+      account.payoutsLeft -= 1;
+      return 'payout';
+    }
+    return random.pick(['card_payment', 'payment']);
+  }
+
+  /** Returns the rest of the outage, or null where the follower had no connection. */
+  async function cutOne(): Promise<{ how: Cut; resume: () => Promise<void> } | null> {
+    const role = drawRole(random, dose);
+    const spec = random.pick(candidates[role]);
+    const { number } = spec;
+    if (busy.has(number)) {
+      await turn();
+      return null;
+    }
+    const drawn = (role === 'active' && due.pop()) || drawCut(random, role);
+    const how = drawn === 'silence' && silent >= atOnce ? 'end' : drawn;
+    busy.add(number);
+    const { key } = accounts[spec.tenant]!;
+    const token = how === 'refusal' ? await followers.tokenOf(number) : null;
+    const cutting = followers.cut(number, how, random.below(2) === 0);
+    // These two end with what the server sends next.
+    if (how === 'frame') await writer.create(key, kindFor(spec));
+    if (token) await writer.revoke(key, token);
+    const wasCut = await cutting;
+    if (!wasCut) {
+      if (role === 'active') due.push(drawn);
+      busy.delete(number);
+      return null;
+    }
+    const resume = async () => {
+      let last: string | null = null;
+      if (role === 'active')
+        for (let events = 1 + random.below(3); events > 0; events -= 1)
+          last = await writer.create(key, kindFor(spec));
+      await followers.restore(number);
+      const missing = await (last
+        ? followers.haveNot([[number, last]], PATIENCE_MS)
+        : followers.notConnected([number], PATIENCE_MS));
+      late += missing.length;
+      busy.delete(number);
+    };
+    return { how, resume };
+  }
+
+  return {
+    late: () => late,
+    /** Cuts so many connections, and more until `during` is over. Resolves when all followers have come back. */
+    async cut(count: number, during: Promise<void> = Promise.resolve()): Promise<void> {
+      let left = count;
+      let isOver = false;
+      const over = during.finally(() => {
+        isOver = true;
+      });
+      const outages: Promise<void>[] = [];
+      const work = async () => {
+        while (left > 0 || !isOver) {
+          left -= 1;
+          const one = await cutOne();
+          if (!one) {
+            left += 1;
+            continue;
+          }
+          const outage = one.resume();
+          if (one.how !== 'silence') await outage;
+          // It takes a client most of a minute to notice.
+          else outages.push(countSilent(outage));
+        }
+      };
+      await Promise.all([over, ...Array.from({ length: atOnce }, work)]);
+      await Promise.all(outages);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { Random } from '../../faults/random.ts';
+import { CLIENTS } from '../clients.ts';
+import type { FollowerSpec } from './followers.ts';
+import type { Cut } from './relay.ts';
+import type { TopicName } from './topics.ts';
+
+export interface Size {
+  /** Followers of accounts in which payments are created all the time. */
+  active: number;
+  /** Followers of accounts in which nothing happens before the end. */
+  idle: number;
+  /** Connections that are cut. */
+  cuts: number;
+  /** Rolling restarts of all instances. */
+  restarts: number;
+  /** `kill -9` of one instance. */
+  kills: number;
+  /** Times at which some followers read nothing for a while. */
+  slowReads: number;
+}
+
+/** The part that an account plays. */
+export type Role = 'active' | 'idle' | 'slow';
+
+const FOLLOWERS_OF_ACTIVE = 250;
+const MOST_ACTIVE = 8;
+const FOLLOWERS_OF_IDLE = 500;
+const SHARERS_OF_TOKEN = 20;
+/** One of so many active followers has a token of the shortest life. */
+const SHORT_TOKENS = 10;
+const SHORTEST_TOKEN_SECONDS = 60;
+const TOKEN_SECONDS = 86_400;
+const TOPICS: readonly TopicName[] = ['account', 'cardPayments', 'payments'];
+
+/** The roles of the accounts of a dose: at least two of the active ones, so that one's updates may be foreign to another. */
+export function planAccounts({ active, idle }: Size): Role[] {
+  const actives = Math.min(MOST_ACTIVE, Math.max(2, Math.ceil(active / FOLLOWERS_OF_ACTIVE)));
+  const idles = Math.ceil(idle / FOLLOWERS_OF_IDLE);
+  return [...Array(actives).fill('active'), ...Array(idles).fill('idle'), 'slow'];
+}
+
+/** Distributes the followers over clients, accounts and topics. The slow account has one by each client. */
+export function planFollowers(
+  { active, idle }: Size,
+  accounts: readonly { role: Role; key: string; after: string }[],
+): FollowerSpec[] {
+  const clients = Object.keys(CLIENTS);
+  const specs: FollowerSpec[] = [];
+  const add = (role: Role, count: number) => {
+    const tenants = accounts.flatMap((account, tenant) => (account.role === role ? [tenant] : []));
+    for (let index = 0; index < count; index += 1) {
+      const tenant = tenants[index % tenants.length]!;
+      const { key, after } = accounts[tenant]!;
+      const number = specs.length;
+      const isShared = role === 'idle';
+      const group = Math.floor(index / tenants.length / SHARERS_OF_TOKEN);
+      specs.push({
+        ...{ number, tenant, key, after, isShared },
+        client: clients[index % clients.length]!,
+        topic: role === 'slow' ? 'large' : TOPICS[Math.floor(index / clients.length) % TOPICS.length]!,
+        tokenGroup: isShared ? `idle ${tenant} ${group}` : `own ${number}`,
+        tokenSeconds:
+          role === 'active' && index % SHORT_TOKENS === 0 ? SHORTEST_TOKEN_SECONDS : TOKEN_SECONDS,
+      });
+    }
+  };
+  add('active', active);
+  add('idle', idle);
+  add('slow', clients.length);
+  return specs;
+}
+
+/** Kinds of cuts, each as often as its share of a hundred. A shared token is not revoked. */
+const CUTS: Record<Exclude<Role, 'slow'>, readonly (readonly [Cut, number])[]> = {
+  active: [
+    ['frame', 40],
+    ['reset', 15],
+    ['end', 27],
+    ['refusal', 15],
+    ['silence', 3],
+  ],
+  idle: [
+    ['reset', 45],
+    ['end', 52],
+    ['silence', 3],
+  ],
+};
+/** One of so many cuts is of an idle follower. */
+const IDLE_CUTS = 5;
+
+/** Draws what is cut next. */
+export function drawRole(random: Random, { idle }: Size): 'active' | 'idle' {
+  return idle > 0 && random.below(IDLE_CUTS) === 0 ? 'idle' : 'active';
+}
+
+export function drawCut(random: Random, role: 'active' | 'idle'): Cut {
+  let at = random.below(100);
+  for (const [how, share] of CUTS[role]) {
+    if (at < share) return how;
+    at -= share;
+  }
+  return 'end';
+}

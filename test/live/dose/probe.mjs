@@ -1,0 +1,15 @@
+// Loaded into each instance of a dose before the server: tells how much memory it holds, with nothing left to collect.
+import { isMainThread } from 'node:worker_threads';
+import { memoryMegabytes } from '../../bench/processes/answer.mjs';
+
+if (isMainThread && process.channel) {
+  process.on('message', async ({ probe }) => {
+    if (probe === undefined) return;
+    const { rssMb } = await memoryMegabytes();
+    const { heapUsed, external } = process.memoryUsage();
+    const { user, system } = process.cpuUsage();
+    process.send?.({ probe, rssMb, heldMb: (heapUsed + external) / 1e6, cpuMs: (user + system) / 1e3 });
+  });
+  // A listener must not keep an instance that has ended alive.
+  process.channel.unref();
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { startChild } from '../../bench/processes/child.ts';
+import type { FollowerSpec, Received } from './followers.ts';
+import type { Cut } from './relay.ts';
+
+/** A follower has a connection to its relay, and the relay two ends of it. */
+const FILES_EACH = 3;
+/** What a process opens beside those. */
+const OTHER_FILES = 500;
+const MOST_EACH = 3_500;
+/** Followers of a process that begin at once. */
+const BATCH = 100;
+
+const PROGRAM = new URL('./followers.ts', import.meta.url).href;
+const TSX = new URL(import.meta.resolve('tsx')).href;
+
+/** Followers in as many processes as their number asks for. */
+export async function startFollowers(ports: readonly number[], specs: readonly FollowerSpec[]) {
+  const count = Math.ceil(specs.length / MOST_EACH);
+  assertFiles(Math.ceil(specs.length / count) * FILES_EACH + OTHER_FILES);
+  const children = Array.from({ length: count }, () => startChild(PROGRAM, {}, ['--import', TSX]));
+  await Promise.all(children.map((child) => child.ask('start', { ports })));
+  const of = (number: number) => children[number % count]!;
+
+  /** Asks each process about its part of the items. */
+  async function askAll<Item, Answer>(
+    items: readonly Item[],
+    numberOf: (item: Item) => number,
+    ask: (child: (typeof children)[number], own: Item[]) => Promise<Answer[]>,
+  ): Promise<Answer[]> {
+    const answers = await Promise.all(
+      children.map((child) =>
+        ask(
+          child,
+          items.filter((item) => of(numberOf(item)) === child),
+        ),
+      ),
+    );
+    return answers.flat();
+  }
+
+  const followers = {
+    /** Begins all, some at a time: each stands at the live end when it has received the update that it is named here. */
+    async follow(firstIdOf: (spec: FollowerSpec) => string, withinMs: number): Promise<number[]> {
+      const late: number[] = [];
+      for (let from = 0; from < specs.length; from += BATCH * count) {
+        const batch = specs.slice(from, from + BATCH * count);
+        await askAll(
+          batch,
+          ({ number }) => number,
+          async (child, own) => {
+            await child.ask('follow', { specs: own });
+            return [];
+          },
+        );
+        late.push(
+          ...(await followers.haveNot(
+            batch.map((spec) => [spec.number, firstIdOf(spec)]),
+            withinMs,
+          )),
+        );
+      }
+      return late;
+    },
+    cut: (number: number, how: Cut, refuses: boolean): Promise<boolean> =>
+      of(number).ask('cut', { number, how, refuses }),
+    restore: (number: number): Promise<void> => of(number).ask('restore', { number }),
+    tokenOf: (number: number): Promise<string | null> => of(number).ask('tokenOf', { number }),
+    /** The followers that an update has not reached within this time. */
+    haveNot: (expected: readonly [number, id: string][], withinMs: number): Promise<number[]> =>
+      askAll(
+        expected,
+        ([number]) => number,
+        (child, own) => child.ask('haveNot', { expected: own, withinMs }),
+      ),
+    notConnected: (numbers: readonly number[], withinMs: number): Promise<number[]> =>
+      askAll(
+        numbers,
+        (number) => number,
+        (child, own) => child.ask('notConnected', { numbers: own, withinMs }),
+      ),
+    async pause(numbers: readonly number[]): Promise<void> {
+      await askAll(
+        numbers,
+        (number) => number,
+        async (child, own) => [await child.ask('pause', { numbers: own })],
+      );
+    },
+    async resume(numbers: readonly number[]): Promise<void> {
+      await askAll(
+        numbers,
+        (number) => number,
+        async (child, own) => [await child.ask('resume', { numbers: own })],
+      );
+    },
+    leave: () => Promise.all(children.map((child) => child.ask('leave'))),
+    received: (): Promise<Received[]> => Promise.all(children.map((child) => child.ask('received'))),
+    stop: () => Promise.all(children.map((child) => child.stop())),
+  };
+  return followers;
+}
+
+/** @throws where a process may not open as many files, sockets among them */
+function assertFiles(needed: number): void {
+  let limits: string;
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    // Only Linux has the file.
+    return;
+  }
+  // Node raises its own limit to the hard one.
+  const hard = Number(/^Max open files +\S+ +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  if (hard < needed)
+    throw new Error(`A process needs ${needed} open files, and may have ${hard}: ulimit -Hn ${needed}`);
+}
