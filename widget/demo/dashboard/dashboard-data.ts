@@ -60,7 +60,7 @@ export class DashboardData implements ReactiveController {
   readonly missing: Set<Part> = new Set();
   /** Passed to `<psa-payouts>`, which reads by itself. */
   credentials: Credentials | null = null;
-  /** The lists of which older pages can be loaded. */
+  /** The lists whose older pages can be loaded. */
   readonly #lists = createLists((query, variables) => this.#request(query, variables));
   /** For the chart of the day. */
   readonly payouts = this.#lists.payouts;

@@ -1,4 +1,4 @@
-// The lists of the dashboard of which older pages can be loaded.
+// The lists of the dashboard, with the pages of older items.
 import { LoadedList } from './loaded-list.ts';
 import {
   type CardPayment,
