@@ -244,13 +244,15 @@ describe('following subscriptions', () => {
 describe('a subscription over REST', () => {
   test('It is created, looked up with its cycles, listed, and canceled again and again', async () => {
     const shop = await merchant();
-    const made = await shop.rest.post('/subscriptions', { valueCents: 4990, interval: 'weekly' });
+    const customer = { name: 'Ana', taxId: '123.456.789-09' };
+    const made = await shop.rest.post('/subscriptions', { valueCents: 4990, interval: 'weekly', customer });
     const { subscriptionId } = made.body;
     expect([made.status, made.body]).toEqual([
       201,
       {
         ...{ subscriptionId, status: 'pending', amountCents: 4990, currency: 'BRL', interval: 'weekly' },
-        ...{ endsAfterCycles: null, description: null, customer: null, metadata: null },
+        ...{ endsAfterCycles: null, description: null, metadata: null },
+        customer: { ...customer, taxId: '***.456.789-**' },
         checkoutUrl: `${app.url}/checkout/${subscriptionId}`,
         ...{ successUrl: null, cancelUrl: null, txid: txidOf(subscriptionId), nextDueAt: null },
         pixCopyPaste: expect.stringContaining(txidOf(subscriptionId)),
