@@ -41,7 +41,7 @@ interface Account {
   key: string;
   role: Role;
   after: string;
-  /** The ids of what was created before anybody followed, by the topic of which it is the last. */
+  /** The id of the last resource of each topic that was created before anybody followed. */
   first: Record<TopicName, string>;
   payoutsLeft: number;
 }

@@ -18,14 +18,14 @@ export interface FollowerSpec extends Holder {
   after: string;
 }
 
-/** What the followers of one process have received. */
+/** The updates that the followers of one process have received. */
 export interface Received {
   /** Each different update, as `cursor id`. */
   updates: string[];
   /** The updates of each follower in the order of their arrival, by their place in `updates`. */
   sequences: [number: number, places: number[]][];
   errors: [number: number, error: string][];
-  /** What has ended connections, in the words of the clients. */
+  /** The reasons for which connections ended, in the words of the clients. */
   causes: Record<string, number>;
   outages: Relay['outages'];
   /** Connections that were not cut, and ended. */
@@ -87,7 +87,7 @@ function follow(spec: FollowerSpec): void {
 
 let isLeaving = false;
 
-/** What has ended an operation: a close code of a socket, a code of the server, the status of an answer, or the network. */
+/** The reason for which an operation ended: a close code of a socket, a code of the server, the status of an answer, or the network. */
 function causeOf(cause: unknown): string {
   const { code, extensions, response } = Object(Array.isArray(cause) ? cause[0] : cause) as {
     code?: unknown;

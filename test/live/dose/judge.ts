@@ -8,7 +8,7 @@ import { type Compared, compare, type Entry, shareWithEvent } from './oracle.ts'
 import type { Cut } from './relay.ts';
 import { TOPICS } from './topics.ts';
 
-/** What one client's followers have received, compared with the log. */
+/** The updates of one client's followers, compared with the log. */
 export interface ClientFindings extends Compared {
   client: string;
   followers: number;
@@ -23,7 +23,7 @@ export interface Findings {
   otherEnds: number;
   /** The share of outages of active followers in which something happened that they follow. */
   outagesWithEvent: number;
-  /** What has ended operations, by its code, in the words of the clients. */
+  /** The reasons for which operations ended, by their codes, in the words of the clients. */
   causes: Record<string, number>;
   tokens: number;
   events: number;

@@ -44,7 +44,7 @@ export interface Memory {
   rssMb: number;
 }
 
-/** What may be held more at the end than in the quarter: caches that have filled, and the noise of a small dose. */
+/** The growth that is allowed from the quarter to the end: caches fill, and a small dose has noise. */
 const GROWTH_SHARE = 0.04;
 const GROWTH_MB = 4;
 /** V8 and the allocator keep of the process what they like. */

@@ -5,7 +5,7 @@ import type { Cut } from './relay.ts';
 
 /** A follower has a connection to its relay, and the relay two ends of it. */
 const FILES_EACH = 3;
-/** What a process opens beside those. */
+/** The files that a process opens beside those. */
 const OTHER_FILES = 500;
 const MOST_EACH = 3_500;
 /** Followers of a process that begin at once. */

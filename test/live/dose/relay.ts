@@ -37,7 +37,7 @@ export interface Relay {
   close(): void;
 }
 
-/** What stands between one follower and the server. */
+/** The connections between one follower and the server. */
 interface Line {
   connection: Connection | null;
   isDown: boolean;
@@ -57,7 +57,7 @@ interface Connection {
   isChunked: boolean;
   isSilent: boolean;
   isCut: boolean;
-  /** What the client has sent of a request that waits for an instance; null where none waits. */
+  /** The bytes that the client has sent of a request that waits for an instance; null where none waits. */
   pending: Buffer[] | null;
   /** Called with the next bytes of the server, or at the end of the connection. */
   onEnd: ((bytes: Buffer | null) => void) | null;

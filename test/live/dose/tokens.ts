@@ -1,7 +1,7 @@
 import type { LiveToken } from '../../../widget/src/live/protocol.ts';
 import type { createClient } from '../../support/graphql.ts';
 
-/** Whose token it is. */
+/** The follower that a token is minted for. */
 export interface Holder {
   key: string;
   /** Holders with one group share a token. */

@@ -1,4 +1,4 @@
-/** What a follower follows, with the resources of the log whose events that are. */
+/** A subscription that is followed, with the resources of the log whose events it shows. */
 interface Topic {
   query: string;
   resources: readonly string[];
