@@ -68,12 +68,12 @@ describeOnBothEngines('the ledger', (open, engine) => {
     expect(await readBalances(database.sql, tenant)).toEqual(balances);
     expect(await readBalancesAndVersion(database.sql, tenant)).toEqual({
       balances,
-      version: 2,
+      version: 4,
       subaccountsCents: 0,
     });
     expect(await readBalancesAndSubaccounts(database.sql, tenant)).toEqual({
       balances,
-      version: 2,
+      version: 4,
       subaccountsCents: 200,
     });
   });

@@ -114,13 +114,18 @@ function both(one: Log, other: Log): Log {
   return { info: each('info'), warn: each('warn'), error: each('error') };
 }
 
-let closed = 0;
 /** A server writes hundreds of lines of metrics, which take as long as its start: in `npm test` every sixth one does. */
 const EACH = runsAll() ? 1 : 6;
+/** The servers that have been closed, by the folder that their output is captured in. */
+const closed = new Map<string, number>();
 
 /** Captures a server's metrics. A server that a test has broken does not answer, and is not waited for. */
 async function captureMetrics(port: number): Promise<void> {
-  if (process.env.PSA_TEST_SAID === undefined || closed++ % EACH > 0) return;
+  const folder = process.env.PSA_TEST_SAID;
+  if (folder === undefined) return;
+  const before = closed.get(folder) ?? 0;
+  closed.set(folder, before + 1);
+  if (before % EACH > 0) return;
   await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) })
     .then((answer) => answer.text())
     .then(
