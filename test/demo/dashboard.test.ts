@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { AccessService } from '../../server/src/access/model.ts';
 import { createDashboardRoutes, type DashboardOperations } from '../../server/src/demo/dashboard.ts';
 import type { Route } from '../../server/src/http/routes.ts';
@@ -383,13 +383,13 @@ describe('the demo’s pages', () => {
   });
 
   test('the shop leads a payer back to the name of this machine under which it is open', async () => {
-    const successUrlAt = async (host: string) => {
-      const { products } = await rawGet('/demo/config.json', { host });
-      const { startCheckout } = await app.client(products[0]!.tokens.redirect).request(
+    const successUrlAt = async (host: string, server = app) => {
+      const { products } = await rawGet('/demo/config.json', { host }, server);
+      const { startCheckout } = await server.client(products[0]!.tokens.redirect).request(
         `mutation { startCheckout(input: { attemptId: "${host.replace(/\W/g, '-').padStart(22, '0')}" }) {
           ... on StartCheckoutSuccess { cardPayment { orderCode } } } }`,
       );
-      const { cardPayment } = await app.live.request(
+      const { cardPayment } = await server.live.request(
         'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { successUrl } }',
         { orderCode: startCheckout.cardPayment.orderCode },
       );
@@ -399,6 +399,10 @@ describe('the demo’s pages', () => {
       expect(await successUrlAt(`${name}:${app.port}`)).toBe(`http://${name}:${app.port}/demo/thank-you`);
     // Another port is not ours, though the name is.
     expect(await successUrlAt('127.0.0.1:1')).toBe(`${app.url}/demo/thank-you`);
+    // A proxy in front of a public server may send the server's own address.
+    const far = await startApp({ environment: { PUBLIC_URL: 'https://psa.example', PSA_DEMO: 'on' } });
+    onTestFinished(() => far.close());
+    expect(await successUrlAt(`127.0.0.1:${far.port}`, far)).toBe('https://psa.example/demo/thank-you');
   });
 
   test('the former address of the thank-you page redirects with its order code', async () => {
@@ -481,8 +485,8 @@ function rawPost(headers: Record<string, string>): Promise<number> {
 }
 
 /** Reads JSON with headers that fetch sets by itself. */
-async function rawGet(path: string, headers: Record<string, string>) {
-  const sent = httpRequest(`http://127.0.0.1:${app.port}${path}`, { headers }).end();
+async function rawGet(path: string, headers: Record<string, string>, { port }: TestApp) {
+  const sent = httpRequest(`http://127.0.0.1:${port}${path}`, { headers }).end();
   const [response] = await once(sent, 'response');
   return json(response) as Promise<{ products: { tokens: { redirect: string } }[] }>;
 }

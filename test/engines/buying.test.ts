@@ -156,6 +156,35 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     expect(await window.ask<string>(`${ELEMENT}.payment.orderCode`)).toBe(orderCode);
   });
 
+  it.each(['ws', 'sse', 'poll'])('by card is paid, followed by %s', async (transport) => {
+    const window = await openShop({ transport });
+    await payOn(await openCardPage(window), CARD.approved);
+    await reaches(window, 'paid');
+  });
+
+  it('by card that is approved later is confirmed on both pages', async () => {
+    const window = await openShop({ mode: 'tab' });
+    const popup = await openCardPage(window);
+    await payOn(popup, CARD.approvedLater);
+    await waitFor(() => popup.ask<string>('document.documentElement.dataset.state')).toBe('processing');
+    await keep(window, 'confirming');
+    await fixture.pass(5_000);
+    await reaches(window, 'paid');
+  });
+
+  it('by PIX that is paid after its expiry is paid late', async () => {
+    const window = await openShop();
+    await press(window, PIX_BUTTON);
+    const code = await showsCode(window);
+    await waitFor(() => window.ask<string>(`${ELEMENT}.connection`)).toBe('live');
+    await fixture.pass(31 * 60_000);
+    await reaches(window, 'expired');
+    await pay(code);
+    await reaches(window, 'paid');
+    expect(await window.ask<boolean>(`${ELEMENT}.payment.paidLate`)).toBe(true);
+    await keep(window, 'paid-late');
+  });
+
   it('by card in the same window is canceled, resumed and paid', async () => {
     const window = await openShop({ mode: 'redirect' });
     const address = () => window.ask<string>('location.pathname');

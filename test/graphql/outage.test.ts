@@ -161,6 +161,29 @@ test('a payout whose COMMIT was not confirmed is UNAVAILABLE with 504, and its k
   expect(restStatus).toBe(200);
 });
 
+test('a mutation field behind one whose outcome is unknown is not begun, and no header invites to repeat the two', async () => {
+  const two = `mutation ($input: RequestPayoutInput!) {
+    requestPayout(input: $input) { __typename }
+    createSubaccount(input: { name: "Bia" }) { __typename }
+  }`;
+  network.onRequest = (chunk) => (chunk.includes('commit\0') ? 'silence-after' : 'pass');
+  const { status, headers, body } = await app.live.send(two, { input: payout });
+  expect([status, headers.get('retry-after'), body.data]).toEqual([
+    504,
+    null,
+    { requestPayout: null, createSubaccount: null },
+  ]);
+  const error = { message: expect.stringContaining('may have been done') };
+  expect(body.errors).toMatchObject([error, error]);
+  network.onRequest = () => 'pass';
+  const known = await app.live.request('{ payouts { totalCount } subaccounts { totalCount } }');
+  expect(known).toEqual({ payouts: { totalCount: 1 }, subaccounts: { totalCount: 0 } });
+  goAway();
+  const neither = await app.live.send(two, { input: { ...payout, idempotencyKey: 'another' } });
+  expect(neither).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE, NOTHING_DONE] } });
+  expect(neither.headers.get('retry-after')).toBe('1');
+});
+
 test('an outage after a change does not claim that nothing was done', async () => {
   const open = `mutation ($input: CreateSubaccountInput!) {
     createSubaccount(input: $input) {

@@ -42,6 +42,8 @@ describe('a result with a root field that has failed', () => {
       status: 403,
       body: { data: { wallet: null, other: null } },
     });
+    // Some clients add it to each selection.
+    expect(await refused.send('{ __typename wallet { balanceCents } }')).toMatchObject({ status: 403 });
     // The null of a lookup is an answer, and its error comes beside it.
     const lookup = '{ cardPayment(orderCode: "PSC-0123456789ABCDEFGHJKMNPQ") { id } }';
     expect(await refused.send(lookup)).toMatchObject({ status: 200, body: { data: { cardPayment: null } } });

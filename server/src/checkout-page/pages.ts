@@ -175,27 +175,30 @@ function contentSecurityPolicy(successUrl: string | null): string {
 
 // ── The files of all pages ──────────────────────────────────────────────────────────────────
 
-const card = asset('card.js', 'text/javascript');
 const ASSETS = {
-  'card.js': card,
   'page.css': asset('page.css', 'text/css'),
-  // An address with a hash may stay in a cache for good, so the script names what it imports with its hash.
-  'page.js': asset('page.js', 'text/javascript', (text) =>
-    text.replace("'./card.js'", `'./card.js?v=${card.hash}'`),
-  ),
+  'page.js': asset('page.js', 'text/javascript', inlineCard),
 };
 
 function asset(name: string, type: string, edit = (text: string) => text) {
-  const body = edit(readFileSync(assetPath(`checkout-page/${name}`), 'utf8'));
+  const body = edit(read(name));
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 12);
   return { body, hash, type: `${type}; charset=utf-8` };
+}
+
+const read = (name: string) => readFileSync(assetPath(`checkout-page/${name}`), 'utf8');
+
+/** Puts what the script imports into it: another instance, of an older version, may get the request for a second file. */
+function inlineCard(script: string): string {
+  const card = read('card.js').replaceAll(/^export /gm, '');
+  return `${card}\n${script.replace(/^import .* from '\.\/card\.js';$/m, '')}`;
 }
 
 /** The route of the style and the script. */
 export function checkoutAssetsRoute(): Route {
   return {
     methods: ['GET', 'HEAD'],
-    path: /^\/checkout\/assets\/(?<file>page\.css|page\.js|card\.js)$/,
+    path: /^\/checkout\/assets\/(?<file>page\.css|page\.js)$/,
     handle({ response, url, params }) {
       const { body, hash, type } = ASSETS[params.file as keyof typeof ASSETS];
       // An address with another hash is that of an older or newer server, and the response may not stay in a cache.

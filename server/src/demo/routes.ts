@@ -170,12 +170,16 @@ export function createDemoRoutes({
 
 /**
  * The origin under which the shop is open, where its payer must come back to: a browser keeps what the shop has stored by
- * origin. Names of this machine count with the port that listens alone: each origin has tokens of its own minted.
+ * origin. Names of this machine count with the port that listens alone, because each origin has tokens of its own minted;
+ * and on a laptop alone, because a proxy may send its own address of the server as `Host`.
  */
 function originOf({ headers: { host = '' }, socket }: IncomingMessage, publicUrl: string): string {
-  const names = ['localhost', '127.0.0.1', '[::1]'].map((name) => `${name}:${socket.localPort}`);
-  return names.includes(host) ? `http://${host}` : publicUrl;
+  if (!NAMES_OF_THIS_MACHINE.includes(new URL(publicUrl).hostname)) return publicUrl;
+  const hosts = NAMES_OF_THIS_MACHINE.map((name) => `${name}:${socket.localPort}`);
+  return hosts.includes(host) ? `http://${host}` : publicUrl;
 }
+
+const NAMES_OF_THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Caches the result of the first call of each origin for a day; a failed one is retried. */
 function cachedForDay<Value>(

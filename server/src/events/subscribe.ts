@@ -24,7 +24,7 @@ import {
   updatesCursors,
 } from './subscription-group.ts';
 
-/** The most events that wait in the queue of one subscription; one more ends it as too slow. */
+/** The most events that wait in the queue of one subscription; one of another commit ends it as too slow. */
 const QUEUE_LIMIT = 256;
 const PAGE = 100;
 
@@ -201,7 +201,8 @@ function onEvent<Item>(this: Subscription<Item>, event: StoredEvent): void {
     }
   }
   if (queue === null || group.coalesce) this.queue = [event];
-  else if (queue.length < QUEUE_LIMIT) queue.push(event);
+  // The events of one commit come in one turn, in which no client can take any: they have one mark, and are not split.
+  else if (queue.length < QUEUE_LIMIT || queue.at(-1)?.mark === event.mark) queue.push(event);
   else {
     this.failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
     finish(this);

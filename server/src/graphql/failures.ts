@@ -94,13 +94,13 @@ export function replaceError(error: GraphQLError, replacement: GraphQLError): Gr
 
 /**
  * Whether a result is a refusal as a whole, which has the HTTP status of its errors: a field that always has a value has
- * failed, and no other has a value.
+ * failed, and no other has a value. `__typename` is none: clients add it to each selection, also at the root.
  */
 export function isRefusal({ data, errors = [] }: ExecutionResult): boolean {
   if (!data) return true;
   return (
     errors.some((error) => ofRequiredFields.has(error)) &&
-    Object.values(data).every((value) => value === null)
+    Object.values(data).every((value) => value === null || value === 'Query' || value === 'Mutation')
   );
 }
 

@@ -1,6 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
-import { behindChange } from '../kernel/errors.ts';
+import { behindChange, hasDoneNothing, NotBegun, OutageError } from '../kernel/errors.ts';
 import { isTracing, withSpanOrTrace } from '../kernel/traces.ts';
 import { type Context, callerOf } from './context.ts';
 import { replaceError } from './failures.ts';
@@ -69,8 +69,18 @@ function withAdmission<Types extends SchemaTypes>(
     const report = (error: unknown) => onRootField(kind, name, error, clock.ms() - startedAt);
     const begin = kind === 'mutation' ? runMutation : () => resolve(parent, args, context, info);
     async function runMutation() {
-      const result = await resolve(parent, withKeyOfHeader(args, context), context, info);
-      (context as Context).progress.hasChanged = true;
+      const { progress } = context as Context;
+      // Each of up to 50 fields would wait for the same database, and may be done when the caller has given up.
+      if (progress.hasOutage) throw new NotBegun('a field before this one has met an outage');
+      let result: unknown;
+      try {
+        result = await resolve(parent, withKeyOfHeader(args, context), context, info);
+      } catch (error) {
+        progress.mayHaveChanged ||= !hasDoneNothing(error);
+        progress.hasOutage ||= error instanceof OutageError;
+        throw error;
+      }
+      progress.mayHaveChanged = true;
       markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
@@ -85,9 +95,9 @@ function withAdmission<Types extends SchemaTypes>(
   };
 }
 
-/** Corrects outages that report that nothing was done, where another field of the operation has changed something. */
+/** Corrects outages that report that nothing was done, where another field of the operation may have changed something. */
 export function behindChanges(result: ExecutionResult, context: Context): ExecutionResult {
-  if (!result.errors || !context.progress.hasChanged) return result;
+  if (!result.errors || !context.progress.mayHaveChanged) return result;
   const errors = result.errors.map((error) => {
     const cause = behindChange(error.originalError);
     if (cause === error.originalError) return error;

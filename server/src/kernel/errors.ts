@@ -179,6 +179,19 @@ class OutageBehindChange extends OutageError {
   override readonly mayBeDone = true;
 }
 
+/** A part of a request that was not begun, because an outage has ended the one before it. */
+export class NotBegun extends OutageError {
+  override readonly name = 'NotBegun';
+  override readonly mayBeDone = false;
+}
+
+/** Whether an error says for certain that nothing was done: a refusal, or an outage before the change. */
+export function hasDoneNothing(error: unknown): boolean {
+  if (error instanceof OutageError) return !error.mayBeDone;
+  if (error instanceof UpstreamError) return !error.moneyMayHaveMoved;
+  return error instanceof PaymentError;
+}
+
 /** Marks an outage as one after a committed change; returns any other error unchanged. */
 export function behindChange(error: unknown): unknown {
   if (!(error instanceof OutageError) || error.mayBeDone) return error;

@@ -25,7 +25,8 @@ const UPDATES =
 
 /** Uses the result of the query: each scalar has its type, an enum its values, and what may be null is checked. */
 const USE = `
-const [payment] = payments.cardPayments.nodes;
+// Null where it has failed, and \`errors\` has the reason.
+const payment = payments.cardPayments?.nodes[0];
 if (payment) {
   const cents: number = payment.amountCents;
   const expires: string = payment.expiresAt;
@@ -212,7 +213,7 @@ await client.query('{ cardPayments(first: 2) { nodes { id status amountCents } }
 const results = [];
 await new Promise((resolve) => {
   client.query('{ cardPayments(first: 2) { nodes { id status description } } }', {}).subscribe(({ data, stale }) => {
-    results.push({ nodes: data?.cardPayments.nodes, stale });
+    results.push({ nodes: data?.cardPayments?.nodes, stale });
     if (!stale) resolve();
   });
 });
