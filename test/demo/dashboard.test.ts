@@ -11,8 +11,9 @@ import { chartScale, HEIGHT } from '../../widget/demo/dashboard/chart-scale.ts';
 import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, formatTime, parseCents } from '../../widget/demo/shared/format.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
+import { createClient } from '../support/graphql.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -385,11 +386,13 @@ describe('the demo’s pages', () => {
   test('the shop leads a payer back to the name of this machine under which it is open', async () => {
     const successUrlAt = async (host: string, server = app) => {
       const { products } = await rawGet('/demo/config.json', { host }, server);
-      const { startCheckout } = await server.client(products[0]!.tokens.redirect).request(
+      const clientOf = (credential: string) =>
+        createClient(`http://127.0.0.1:${server.port}/graphql`, credential);
+      const { startCheckout } = await clientOf(products[0]!.tokens.redirect).request(
         `mutation { startCheckout(input: { attemptId: "${host.replace(/\W/g, '-').padStart(22, '0')}" }) {
           ... on StartCheckoutSuccess { cardPayment { orderCode } } } }`,
       );
-      const { cardPayment } = await server.live.request(
+      const { cardPayment } = await clientOf(LIVE_KEY).request(
         'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { successUrl } }',
         { orderCode: startCheckout.cardPayment.orderCode },
       );

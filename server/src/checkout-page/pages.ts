@@ -186,7 +186,9 @@ function asset(name: string, type: string, edit = (text: string) => text) {
   return { body, hash, type: `${type}; charset=utf-8` };
 }
 
-const read = (name: string) => readFileSync(assetPath(`checkout-page/${name}`), 'utf8');
+function read(name: string): string {
+  return readFileSync(assetPath(`checkout-page/${name}`), 'utf8');
+}
 
 /** Puts what the script imports into it: another instance, of an older version, may get the request for a second file. */
 function inlineCard(script: string): string {
