@@ -204,7 +204,7 @@ async function statementsOfSale() {
     onCommit: () => undefined,
   });
   await watching.change(sale());
-  const expected = ['lock_stream', 'read_balances', 'append_events', 'post'];
+  const expected = ['lock_stream', 'read_balances', 'post', 'append_events'];
   if (`${Object.keys(sent)}` !== `${expected}`) throw new Error(`a sale sends ${Object.keys(sent)}`);
   return sent;
 }
