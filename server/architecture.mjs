@@ -81,7 +81,7 @@ export const ARCHITECTURE = [
       MODELS,
       '*/**/*schema.ts',
       '!graphql/schema.ts',
-      'graphql/{account-updates,builder,context,federation,mutations,paging}.ts',
+      'graphql/{account-updates,builder,common-descriptions,context,federation,mutations,paging}.ts',
       SUBSCRIPTIONS,
     ],
   },

@@ -475,6 +475,11 @@ async function populate(app: TestApp): Promise<World> {
   );
   credentials.push(bearer(token));
 
+  const { webhookDeliveries } = await app.live.request(
+    '{ webhookDeliveries(first: 2) { nodes { webhookId } } }',
+  );
+  const webhookIds = webhookDeliveries.nodes.map(({ webhookId }: { webhookId: string }) => webhookId);
+
   const wrongTexts = ['', 'x', 'PSC-0123456789ABCDEFGHJKMNPQ', '\u0000', 'ü'.repeat(300), 7];
   const known: Record<string, Values> = {
     orderCode: { fitting: names.orderCode!, others: wrongTexts },
@@ -486,6 +491,7 @@ async function populate(app: TestApp): Promise<World> {
     subaccountId: { fitting: names.subaccountId!, others: wrongTexts },
     reference: { fitting: ['saq_idem_b', 'saq_idem_none'], others: wrongTexts },
     refundId: { fitting: [refundId], others: wrongTexts },
+    webhookId: { fitting: [...webhookIds, 'whk_none'], others: wrongTexts },
     withdrawalId: { fitting: [payout.withdrawalId], others: [null, ...wrongTexts] },
     code: { fitting: [null], others: [payout.code, ...wrongTexts] },
     id: { fitting: ids, others: ['', 'x', Buffer.from('Payout:x').toString('base64'), 7, null] },

@@ -82,7 +82,7 @@ test('Each scalar of the schema is mapped to a type', () => {
 });
 
 test.each(Object.keys(PROJECTS))(
-  '%s makes of the schema what compiles with strict and exactOptionalPropertyTypes',
+  'The code that %s generates from the schema compiles with strict and exactOptionalPropertyTypes',
   async (name) => {
     expect(await compile(await generate(name))).toBe('');
   },

@@ -89,7 +89,7 @@ export const TABLES = [
         'The server passes this audit of GraphQL over HTTP: %s',
       ),
       'persisted queries': documents('Apollo Client registers a query once, by GET: %s'),
-      'what has not failed': (client) =>
+      'partial results': (client) =>
         partial(
           client === 'Relay'
             ? 'Relay catches the error of one field with @catch, and throws it with @throwOnFieldError alone'
@@ -103,7 +103,7 @@ export const TABLES = [
       {
         name: 'graphql-http',
         npm: 'graphql-http',
-        lacks: ['persisted queries', 'what has not failed', 'bound token'],
+        lacks: ['persisted queries', 'partial results', 'bound token'],
       },
       { name: 'Apollo Client', npm: '@apollo/client', lacks: ['audits of the specification'] },
       {
@@ -116,12 +116,12 @@ export const TABLES = [
   {
     title: 'Code generators',
     about:
-      'What is made of `schema.graphql` compiles with `strict` and `exactOptionalPropertyTypes`. Tell a generator that `Cents` is a\n`number`, and that `DateTime`, `Decimal` and `Url` are a `string`; `_Any` is for gateways. Graphcache takes the schema as it is.',
+      'The code that these tools generate from `schema.graphql` compiles with `strict` and `exactOptionalPropertyTypes`. Map `Cents` to\n`number`, and `DateTime`, `Decimal` and `Url` to `string`; only gateways use `_Any`. Graphcache needs the introspection of the schema, and\n`keys` for types without an `id`.',
     features: {
       'strict types': generators(
-        '%s makes of the schema what compiles with strict and exactOptionalPropertyTypes',
+        'The code that %s generates from the schema compiles with strict and exactOptionalPropertyTypes',
       ),
-      'knows what may be null': generators(
+      'partial results from the cache': generators(
         'Graphcache knows from the schema what may be null, and shows the rest at once',
       ),
     },
@@ -133,7 +133,7 @@ export const TABLES = [
         GenQL: '@genql/cli',
       }).map(([name, npm]) => ({
         ...{ name, npm, installed: 'generators' },
-        lacks: ['knows what may be null'],
+        lacks: ['partial results from the cache'],
       })),
       { name: 'urql Graphcache', npm: '@urql/exchange-graphcache', installed: 'generators' },
     ],
@@ -141,7 +141,7 @@ export const TABLES = [
   {
     title: 'Gateways',
     about:
-      'In front of this server and of another subgraph of Apollo Federation 2, which adds to a card payment.',
+      'Each gateway joins this server with another Apollo Federation 2 subgraph that adds a field to `CardPayment`.',
     features: {
       'joins by key': inFile('graphql/gateway.test.ts')(
         '%s joins this server with a subgraph that extends a card payment',

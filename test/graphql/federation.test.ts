@@ -167,7 +167,7 @@ describe('a server behind a gateway', () => {
       { __typename: 'CardPayment', id: encoded('Product:x') },
       'representations.1.id',
     ],
-  ])('Objects are refused by name with %s', async (_, representation, path) => {
+  ])('_entities rejects a representation with %s, and names the member', async (_, representation, path) => {
     const { body } = await app.live.send(ENTITIES, { representations: [byCode(codes[0]!), representation] });
     expect(body.data).toBeNull();
     expect(body.errors).toHaveLength(1);
@@ -178,7 +178,7 @@ describe('a server behind a gateway', () => {
     ['a text', 'x'],
     ['a list', []],
     ['an object without a type', {}],
-  ])('A representation is an object with its type: %s is malformed', async (_, representation) => {
+  ])('_Any rejects %s: a representation is an object with a __typename', async (_, representation) => {
     const { body } = await app.live.send(ENTITIES, { representations: [representation] });
     expect(body.errors[0].message).toContain('_Any must');
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');

@@ -243,7 +243,7 @@ describe('the filters of all… updates', () => {
     },
   );
 
-  test('A filter by a reference takes each name of a resource', async () => {
+  test('The filter `reference` matches every name of a resource', async () => {
     for (const name of FILTERED) {
       const [{ resource }] = all.get(name)! as [Update];
       const selecting = { filter: { reference: resource.name } };
@@ -258,17 +258,20 @@ describe('the filters of all… updates', () => {
     ).toEqual(paid);
   });
 
-  test.each(Object.keys(FAMILIES) as Name[])('%s by its status goes on behind every cursor', async (name) => {
-    const updates = all.get(name)!;
-    const { status } = updates.at(-1)!.resource;
-    const selecting: Selecting =
-      'status' in FAMILIES[name].types ? { status: [status] } : { filter: { status: [status] } };
-    const cursors = updates.slice(0, runsAll() ? -1 : 1);
-    for (const [index, { cursor }] of cursors.entries()) {
-      const wanted = updates.slice(index + 1).filter(({ resource }) => resource.status === status);
-      expect(await read(name, selecting, { after: cursor, count: wanted.length })).toEqual(wanted);
-    }
-  });
+  test.each(Object.keys(FAMILIES) as Name[])(
+    '%s, filtered by status, resumes from every cursor',
+    async (name) => {
+      const updates = all.get(name)!;
+      const { status } = updates.at(-1)!.resource;
+      const selecting: Selecting =
+        'status' in FAMILIES[name].types ? { status: [status] } : { filter: { status: [status] } };
+      const cursors = updates.slice(0, runsAll() ? -1 : 1);
+      for (const [index, { cursor }] of cursors.entries()) {
+        const wanted = updates.slice(index + 1).filter(({ resource }) => resource.status === status);
+        expect(await read(name, selecting, { after: cursor, count: wanted.length })).toEqual(wanted);
+      }
+    },
+  );
 
   test('Followers of one document with different filters are sent different changes at the live end', async () => {
     const after = (await client.request('{ updatesCursor }')).updatesCursor;

@@ -24,7 +24,7 @@ const SIZE = {
 const LIMIT_MS = 3_600_000;
 
 test(
-  `${SIZE.active} active and ${SIZE.idle} idle followers by unmodified clients miss nothing and get nothing twice, over ${SIZE.cuts} cuts, restarts and kills.`,
+  `${SIZE.active} active and ${SIZE.idle} idle followers by unmodified clients miss nothing and get nothing twice, over ${SIZE.cuts} cuts, restarts and kills`,
   async () => {
     const databaseUrl = await createPostgresDatabase();
     const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });

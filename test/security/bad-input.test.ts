@@ -76,7 +76,7 @@ describe('good input', () => {
     );
   });
 
-  test('A period of a filter is refused by the name of its end unless it ends later than it begins', async () => {
+  test('A filter whose period is empty is refused, and the error names the end of the period', async () => {
     const before = await digest();
     for (const { name, fields, send } of operations.filter((each) => each.name.endsWith(' by filter')))
       for (const end of Object.keys(fields).filter((each) => each.endsWith('Before'))) {

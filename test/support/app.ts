@@ -114,8 +114,8 @@ function both(one: Log, other: Log): Log {
   return { info: each('info'), warn: each('warn'), error: each('error') };
 }
 
-/** A server writes hundreds of lines of metrics, which take as long as its start: in `npm test` every sixth one does. */
-const EACH = runsAll() ? 1 : 6;
+/** Fetching the metrics of a server takes as long as starting it. So `npm test` captures them for one server in six. */
+const SERVERS_PER_CAPTURE = runsAll() ? 1 : 6;
 /** The servers that have been closed, by the folder that their output is captured in. */
 const closed = new Map<string, number>();
 
@@ -125,7 +125,7 @@ async function captureMetrics(port: number): Promise<void> {
   if (folder === undefined) return;
   const before = closed.get(folder) ?? 0;
   closed.set(folder, before + 1);
-  if (before % EACH > 0) return;
+  if (before % SERVERS_PER_CAPTURE > 0) return;
   await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) })
     .then((answer) => answer.text())
     .then(

@@ -57,7 +57,7 @@ export const Viewer = builder
       }),
       trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
         description:
-          'Whether the token was made to run only trusted documents; a payer’s has it of its checkout token.',
+          'Whether the token runs only trusted documents. A payment token takes this from the checkout token that started the payment.',
       }),
       rateLimit: t.field({ type: RateLimit, resolve: (_, __, context) => context.rateLimit() }),
     }),

@@ -312,7 +312,7 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: CardPaymentFilter): Promise<number>;
-  /** Refuses a filter by what is never known here. @throws UnavailableError (NOT_OFFERED) */
+  /** Rejects a filter by a field that this mode never knows. @throws UnavailableError (NOT_OFFERED) */
   assertFilter(filter: CardPaymentFilter): void;
 }
 

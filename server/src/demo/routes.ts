@@ -169,9 +169,9 @@ export function createDemoRoutes({
 }
 
 /**
- * The origin under which the shop is open, where its payer must come back to: a browser keeps what the shop has stored by
- * origin. Names of this machine count with the port that listens alone, because each origin has tokens of its own minted;
- * and on a laptop alone, because a proxy may send its own address of the server as `Host`.
+ * Returns the origin to which the payer comes back: that of the open shop, because a browser separates storage by origin.
+ * Other names of this machine count only with the port that listens, since each origin has its own tokens, and only if the
+ * public address is local, since a proxy may send its own address of the server as `Host`.
  */
 function originOf({ headers: { host = '' }, socket }: IncomingMessage, publicUrl: string): string {
   if (!NAMES_OF_THIS_MACHINE.includes(new URL(publicUrl).hostname)) return publicUrl;

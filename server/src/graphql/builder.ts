@@ -85,7 +85,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'Each returns a union: its success object, or one of the error objects that it names. An error that no caller can correct is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error; of UNAVAILABLE repeat the mutation with the same idempotency key: it may have been done, and is not done twice. It makes its field null, keeps the results of the fields before it and does not stop those behind it.',
+    'Each returns a union: its success object, or one of the error objects that it names. An error that no caller can correct is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error; of UNAVAILABLE repeat the mutation with the same idempotency key: it may have been done, and is not done twice. Such an error makes its field null and keeps the results of the other fields. It does not stop the next field, except an outage of the database (UNAVAILABLE): then no further field begins.',
 });
 builder.subscriptionType({
   description:
@@ -94,7 +94,8 @@ builder.subscriptionType({
 
 // ── Ids ─────────────────────────────────────────────────────────────────────────────────────────
 
-const MAX_NODES = 100;
+/** The limit of `nodes`, and of the objects that a gateway asks for at once. */
+export const MAX_NODES = 100;
 
 interface GlobalId {
   typename: string;

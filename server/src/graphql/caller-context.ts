@@ -122,7 +122,7 @@ export function createContextFactory({
         clock,
         onRootField,
         loaders: createLoaders(caller, servicesOfBatch),
-        progress: { mayHaveChanged: false, hasOutage: false },
+        mutationState: { mayHaveChanged: false, hasOutage: false },
         ...(upstream && {
           fieldContext(operation: Context, responseKey: string) {
             const { requester, loaders } = freshness.field(responseKey, operation.loaders);

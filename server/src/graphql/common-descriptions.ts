@@ -13,6 +13,10 @@ export interface Described {
 
 type Rule = [pattern: RegExp, text: string | ((name: string) => string)];
 
+/** Describes the changes that the filter of a subscription does not select. */
+export const OTHER_CHANGES =
+  'Other changes are skipped. A subscription with another filter may resume from the same cursor.';
+
 /** The types by the end of their name. */
 const TYPES: readonly Rule[] = [
   [/^(.+)Connection$/, (node) => `A page of ${pluralOf(node)}, and the length of the whole list.`],
@@ -86,7 +90,7 @@ const ARGUMENTS: readonly Rule[] = [
   [/^Mutation\..*\(input\)$/, 'All that it takes. A wrong member is named in a ValidationError.'],
   [
     /^Subscription\..*\(filter\)$/,
-    'Only changes after which the resource fulfils it, as in the list. Left out, or without members: every change. Others are passed over: another filter may go on behind the same cursor.',
+    `Only changes after which the resource fulfils it, as in the list. Left out, or without members: every change. ${OTHER_CHANGES}`,
   ],
   [
     /^Subscription\..*\(status\)$/,

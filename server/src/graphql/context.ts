@@ -108,8 +108,8 @@ export interface Context {
    */
   takeRootField(): void | Promise<void>;
   readonly onRootField: OnRootField;
-  /** Whether a mutation field of the operation may have changed something, and whether one has met an outage. Its fields share it. */
-  readonly progress: { mayHaveChanged: boolean; hasOutage: boolean };
+  /** The state of an operation that its root fields share: whether one may have changed something, and whether one has met an outage. */
+  readonly mutationState: { mayHaveChanged: boolean; hasOutage: boolean };
   /**
    * Creates the context of one root field, so that the response says how old its data is; left out where all data is the
    * server's own. `operation` is this context, which transports copy.

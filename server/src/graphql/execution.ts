@@ -167,7 +167,10 @@ function executeRootField(run: Run, field: FieldOf, source: unknown, path: Path)
   });
 }
 
-/** The updates of a subscription have one field, and `__typename` and the schema are read from nowhere. */
+/**
+ * Returns the context of one root field. `__typename`, the schema and the one field of a subscription's update keep the
+ * context of the operation.
+ */
 export function contextOfRootField(
   context: unknown,
   { parentType, definition }: FieldOf,

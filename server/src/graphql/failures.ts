@@ -71,7 +71,7 @@ function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLEr
       if (!fatal) continue;
       if (node.isNonNull) return fatal;
       errors.push(fatal);
-      if (node.isSemanticNonNull) ofRequiredFields.add(fatal);
+      if (node.isSemanticNonNull) semanticNonNullErrors.add(fatal);
       // An alias may be `__proto__`.
       Object.defineProperty(value, key, {
         value: null,
@@ -83,23 +83,23 @@ function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLEr
   return error;
 }
 
-/** The errors of root fields that are null only where they have failed. */
-const ofRequiredFields = new WeakSet<GraphQLError>();
+/** The errors of failed root fields with `@semanticNonNull`. */
+const semanticNonNullErrors = new WeakSet<GraphQLError>();
 
-/** Passes what is known of an error on to the one that replaces it. */
+/** Carries the mark of a failed `@semanticNonNull` field over to the error that replaces it. */
 export function replaceError(error: GraphQLError, replacement: GraphQLError): GraphQLError {
-  if (ofRequiredFields.has(error)) ofRequiredFields.add(replacement);
+  if (semanticNonNullErrors.has(error)) semanticNonNullErrors.add(replacement);
   return replacement;
 }
 
 /**
- * Whether a result is a refusal as a whole, which has the HTTP status of its errors: a field that always has a value has
- * failed, and no other has a value. `__typename` is none: clients add it to each selection, also at the root.
+ * Whether a result has the HTTP status of its errors: a field with `@semanticNonNull` has failed, and no root field has a
+ * value. `__typename` does not count as a value: clients add it to each selection, also at the root.
  */
 export function isRefusal({ data, errors = [] }: ExecutionResult): boolean {
   if (!data) return true;
   return (
-    errors.some((error) => ofRequiredFields.has(error)) &&
+    errors.some((error) => semanticNonNullErrors.has(error)) &&
     Object.values(data).every((value) => value === null || value === 'Query' || value === 'Mutation')
   );
 }

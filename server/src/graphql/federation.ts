@@ -11,16 +11,13 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { ValidationError } from '../kernel/errors.ts';
-import { builder, decodeGlobalID, type Representation } from './builder.ts';
+import { builder, decodeGlobalID, MAX_NODES, type Representation } from './builder.ts';
 import { type Context, callerOf } from './context.ts';
 import { assertSeesSchema } from './introspection.ts';
 
-// What a gateway of Apollo Federation 2 asks of a subgraph: its schema with the keys of its types, and objects by their keys.
+// The subgraph interface of Apollo Federation 2: `_service` and `_entities`.
 
-/** As many as of `nodes`. */
-const MAX_REPRESENTATIONS = 100;
-
-/** The natural key of each type, beside `id`: a field with the same text as is in the id. Null for a type without one. */
+/** The natural key of each type: the field whose value the global id is made of. Null for a type without one. */
 const naturalKeys = new Map<string, string | null>();
 const entities: ObjectRef<never, object>[] = [];
 
@@ -64,7 +61,7 @@ const Entity = builder.unionType('_Entity', {
 });
 
 const Service = builder.objectRef<object>('_Service').implement({
-  description: 'What a gateway is composed of.',
+  description: 'The subgraph that a gateway composes.',
   fields: (t) => ({
     sdl: t.string({
       description: 'The schema as a subgraph of Apollo Federation 2. Shown to API keys, as the schema is.',
@@ -95,10 +92,8 @@ builder.queryFields((t) => ({
       }),
     },
     resolve(_, { representations }, context, info) {
-      if (representations.length > MAX_REPRESENTATIONS)
-        throw new ValidationError([
-          { path: 'representations', message: `must be at most ${MAX_REPRESENTATIONS}` },
-        ]);
+      if (representations.length > MAX_NODES)
+        throw new ValidationError([{ path: 'representations', message: `must be at most ${MAX_NODES}` }]);
       // All are checked before the first is read.
       const ids = representations.map(readId);
       // Each on its own: one that the caller may not read leaves the others. The loaders make a batch of them.
@@ -144,8 +139,14 @@ function readGlobalId(text: string): { typename: string; id: string } | null {
 
 // ── The schema for a gateway ────────────────────────────────────────────────────────────────────
 
-/** Fields and types that only a gateway asks for, and that its own schema does not have. */
-const OF_FEDERATION: ReadonlySet<string> = new Set(['_service', '_entities', '_Any', '_Entity', '_Service']);
+/** The names of the federation interface, which the SDL of a subgraph leaves out. */
+const FEDERATION_NAMES: ReadonlySet<string> = new Set([
+  '_service',
+  '_entities',
+  '_Any',
+  '_Entity',
+  '_Service',
+]);
 const LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
 
@@ -172,10 +173,10 @@ const keyDirective = (key: string) => `@key(fields: "${key}")`;
 function withoutFederation(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
   const query = config.query!.toConfig();
-  const fields = Object.entries(query.fields).filter(([name]) => !OF_FEDERATION.has(name));
+  const fields = Object.entries(query.fields).filter(([name]) => !FEDERATION_NAMES.has(name));
   return new GraphQLSchema({
     ...config,
     query: new GraphQLObjectType({ ...query, fields: Object.fromEntries(fields) }),
-    types: config.types.filter((type) => type !== config.query && !OF_FEDERATION.has(type.name)),
+    types: config.types.filter((type) => type !== config.query && !FEDERATION_NAMES.has(type.name)),
   });
 }

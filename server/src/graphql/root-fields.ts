@@ -20,7 +20,7 @@ declare global {
 /**
  * Requires a credential for every root field, under any alias, and counts it once against the caller's limit. A field of a
  * query or a mutation that is declared as non-null becomes nullable with `@semanticNonNull`: one that fails leaves the
- * others of its operation in the result. An operation has only one field of a subscription.
+ * others of its operation in the result. A subscription has only one root field, so it stays non-null.
  */
 class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
@@ -58,10 +58,12 @@ function withAdmission<Types extends SchemaTypes>(
   const kind = KIND[parentType as keyof typeof KIND];
   const traceName = `${kind} ${name}`;
   const attributes = { 'graphql.operation.type': kind, 'graphql.field': name };
-  const isRequired = isSemanticNonNull({ extensions: extensions ?? {} });
-  /** Returns the error of a value that the schema promises not to be; null for any other. */
+  const isSemanticNonNullField = isSemanticNonNull({ extensions: extensions ?? {} });
+  /** Returns an error where a field with `@semanticNonNull` resolved to null; otherwise null. */
   const faultOf = (value: unknown) =>
-    isRequired && value == null ? new Error(`Cannot return null for ${parentType}.${name}.`) : null;
+    isSemanticNonNullField && value == null
+      ? new Error(`Cannot return null for ${parentType}.${name}.`)
+      : null;
 
   return (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
@@ -69,18 +71,18 @@ function withAdmission<Types extends SchemaTypes>(
     const report = (error: unknown) => onRootField(kind, name, error, clock.ms() - startedAt);
     const begin = kind === 'mutation' ? runMutation : () => resolve(parent, args, context, info);
     async function runMutation() {
-      const { progress } = context as Context;
+      const { mutationState } = context as Context;
       // Each of up to 50 fields would wait for the same database, and may be done when the caller has given up.
-      if (progress.hasOutage) throw new NotBegun('a field before this one has met an outage');
+      if (mutationState.hasOutage) throw new NotBegun('a field before this one has met an outage');
       let result: unknown;
       try {
         result = await resolve(parent, withKeyOfHeader(args, context), context, info);
       } catch (error) {
-        progress.mayHaveChanged ||= !hasDoneNothing(error);
-        progress.hasOutage ||= error instanceof OutageError;
+        mutationState.mayHaveChanged ||= !hasDoneNothing(error);
+        mutationState.hasOutage ||= error instanceof OutageError;
         throw error;
       }
-      progress.mayHaveChanged = true;
+      mutationState.mayHaveChanged = true;
       markReplay(result, context, info.operation.selectionSet.selections.length === 1);
       return result;
     }
@@ -97,7 +99,7 @@ function withAdmission<Types extends SchemaTypes>(
 
 /** Corrects outages that report that nothing was done, where another field of the operation may have changed something. */
 export function behindChanges(result: ExecutionResult, context: Context): ExecutionResult {
-  if (!result.errors || !context.progress.mayHaveChanged) return result;
+  if (!result.errors || !context.mutationState.mayHaveChanged) return result;
   const errors = result.errors.map((error) => {
     const cause = behindChange(error.originalError);
     if (cause === error.originalError) return error;

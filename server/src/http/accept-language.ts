@@ -1,4 +1,4 @@
-/** The language of some, the first of them by default, that an `Accept-Language` header prefers. `*` is the first. */
+/** Returns the supported language that an `Accept-Language` header prefers; the first one for `*`, or if none is accepted. */
 export function preferredOf<Code extends string>(
   languages: readonly [Code, ...Code[]],
   accepted: string,

@@ -52,7 +52,7 @@ export function detailsOf(filter: Given | null | undefined): DetailFilter {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null));
 }
 
-/** The members of a resource that filters look at; one that is not known of it matches no condition. */
+/** The members of a resource that a filter compares; an unknown member matches no condition. */
 export interface FilteredMembers {
   externalId?: string | null | undefined;
   /** All its names. */
@@ -83,7 +83,7 @@ function isOfCustomer(
   return 'email' in asked ? customer?.email === asked.email : customer?.externalId === asked.externalId;
 }
 
-/** Whether an instant lies in a period: from one, before the other. One that is not known lies in none that is bounded. */
+/** Whether an instant is in the half-open period `[from, before)`. An unknown instant is only in an unbounded period. */
 export function isWithin(
   instant: Date | null | undefined,
   from: Date | undefined,
@@ -99,7 +99,7 @@ export function isOneOf<Value>(value: unknown, asked: readonly Value[] | undefin
   return asked === undefined || asked.some((each) => each === value);
 }
 
-/** Refuses a period without an instant in it: `paidBefore` that is not later than `paidAfter`. @throws ValidationError */
+/** Rejects an empty period, such as a `paidBefore` that is not later than `paidAfter`. @throws ValidationError */
 function assertPeriods(filter: Readonly<Record<string, unknown>>): void {
   const empty = Object.keys(filter)
     .filter((name) => name.endsWith('After'))

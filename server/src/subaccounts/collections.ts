@@ -1,4 +1,5 @@
 import { type Change, type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import { subaccountEvent } from './events.ts';
 import type { PayoutRecord, StatementEntryKind, StoredStatementEntry, StoredSubaccount } from './model.ts';
 import type { SubaccountPayoutChange, SubaccountPayoutTask } from './payout-rules.ts';
 import { savePayouts, selectPayouts } from './payout-store.ts';
@@ -87,18 +88,7 @@ export function writesOfMove({ subaccount, entry, transaction }: SubaccountMove)
   return {
     records: [put(subaccounts, subaccount), put(statementEntries, entry)],
     transactions: [transaction],
-    events: [eventOf(subaccount, entry)],
-  };
-}
-
-/** The event of a subaccount that was opened, or moved by an entry. */
-export function eventOf(subaccount: StoredSubaccount, entry: StoredStatementEntry | null) {
-  return {
-    kind: entry ? ('subaccount.moved' as const) : ('subaccount.opened' as const),
-    resource: 'subaccount' as const,
-    resourceId: subaccount.id,
-    previousStatus: null,
-    snapshot: { subaccount, entry },
+    events: [subaccountEvent(subaccount, entry)],
   };
 }
 

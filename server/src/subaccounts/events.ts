@@ -1,4 +1,6 @@
 import {
+  type StoredStatementEntry,
+  type StoredSubaccount,
   type SubaccountPayout,
   type SubaccountSnapshot,
   subaccountFromJson,
@@ -25,3 +27,14 @@ export const subaccountSnapshots = {
   subaccount: subaccountFromJson,
   subaccount_payout: subaccountPayoutFromJson,
 };
+
+/** The event of a subaccount that was opened, or moved by an entry. */
+export function subaccountEvent(subaccount: StoredSubaccount, entry: StoredStatementEntry | null) {
+  return {
+    kind: entry ? ('subaccount.moved' as const) : ('subaccount.opened' as const),
+    resource: 'subaccount' as const,
+    resourceId: subaccount.id,
+    previousStatus: null,
+    snapshot: { subaccount, entry },
+  };
+}

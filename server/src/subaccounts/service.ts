@@ -8,13 +8,13 @@ import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   entryKey,
-  eventOf,
   externalIds,
   newSubaccounts,
   statementEntries,
   subaccounts,
   writesOfMove,
 } from './collections.ts';
+import { subaccountEvent } from './events.ts';
 import type {
   PlacedRange,
   StoredStatementEntry,
@@ -101,7 +101,7 @@ export function createSubaccountService({
           const { externalId } = subaccount;
           const records = [put(newSubaccounts, subaccount)];
           if (externalId !== null) records.push(put(externalIds, { ...subaccount, externalId }));
-          return { outcome, writes: { records, events: [eventOf(subaccount, null)] } };
+          return { outcome, writes: { records, events: [subaccountEvent(subaccount, null)] } };
         },
       });
     },

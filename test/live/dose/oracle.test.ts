@@ -21,18 +21,18 @@ test.each([
     [...received(3, 4), { version: 7, id: 'p8' }, ...received(9)],
     { foreign: 1, missed: 1 },
   ],
-])('The oracle finds what is wrong with a follower that received %s.', (_, updates, wrong) => {
+])('The oracle finds what is wrong with a follower that received %s', (_, updates, wrong) => {
   expect(compare(log, updates)).toEqual({ ...FLAWLESS, ...wrong });
 });
 
-test('Memory is flat where it grows by no more than caches and noise, in the heap and in the process.', () => {
+test('Memory is flat where it grows by no more than caches and noise, in the heap and in the process', () => {
   const quarter = { heldMb: 300, rssMb: 600 };
   expect(isFlat(quarter, { heldMb: 322, rssMb: 700 }, 3)).toBe(true);
   expect(isFlat(quarter, { heldMb: 326, rssMb: 700 }, 3)).toBe(false);
   expect(isFlat(quarter, { heldMb: 300, rssMb: 880 }, 3)).toBe(false);
 });
 
-test('An outage counts as one with an event where an event lies between its cut and its end.', () => {
+test('An outage counts as one with an event where an event lies between its cut and its end', () => {
   const eventsAt = [5, 20];
   const outages = [
     { cutAt: 4, upAt: 6, eventsAt },

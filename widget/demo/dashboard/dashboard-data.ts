@@ -2,13 +2,14 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
 import { type Credentials, type DashboardApi, openApi, type Parts, RefusedError } from './api.ts';
-import { createLists, idOfDisputed } from './lists.ts';
+import { createLists } from './lists.ts';
 import { mergeRead } from './loaded-list.ts';
 import {
   CHARGES,
   type Charge,
   DISPUTES,
   type Dispute,
+  idOfDisputed,
   type Page,
   PIX_PAYMENTS,
   type PixPayment,

@@ -55,9 +55,3 @@ export function createLists(request: Request) {
     ),
   };
 }
-
-/** The id of a disputed payment. */
-export function idOfDisputed(of: NonNullable<Dispute['of']>): string {
-  if (of.__typename === 'Payment') return of.paymentId;
-  return of.__typename === 'Charge' ? of.chargeId : of.orderCode;
-}

@@ -167,6 +167,12 @@ export interface Dispute {
     | null;
 }
 
+/** The id of a disputed payment. */
+export function idOfDisputed(of: NonNullable<Dispute['of']>): string {
+  if (of.__typename === 'Payment') return of.paymentId;
+  return of.__typename === 'Charge' ? of.chargeId : of.orderCode;
+}
+
 export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED';
 
 export interface WebhookDelivery {

@@ -185,7 +185,8 @@ export function orderHash(grant: CheckoutGrant, origins: readonly string[], isBo
     ...grant,
     customer: customerOf(grant.customer),
     origins: [...new Set(origins)].sort(),
-    // As an earlier version has hashed it: an order's later token is compared with its first.
+    // Left out if false: the hash of an earlier version had no such member, and a later token of an order is compared with
+    // its first.
     ...(isBound && { trustedDocumentsOnly: true }),
   });
 }

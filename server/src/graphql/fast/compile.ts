@@ -177,10 +177,10 @@ function compileField(
   const read = compileRead(field, argumentsOf);
   const complete = compileValue(field, type);
   const isNonNull = isNonNullType(type);
-  const isRequired = isSemanticNonNull(definition);
+  const isSemanticNonNullField = isSemanticNonNull(definition);
   const pathIn = (prev: Path | undefined): Path => ({
     ...{ prev, key, typename: parentType.name, isNonNull },
-    ...{ isSemanticNonNull: isRequired },
+    ...{ isSemanticNonNull: isSemanticNonNullField },
   });
   // A leaf needs its path only where it fails.
   const needsPath = !isLeafType(getNullableType(type));

@@ -2,6 +2,7 @@ import { assertMay } from '../../access/model.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
+import { OTHER_CHANGES } from '../../graphql/common-descriptions.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import { matchesFilter, type StatementEntry, type StatementFilter, type Subaccount } from '../model.ts';
@@ -96,8 +97,7 @@ builder.subscriptionFields((t) => ({
       after: t.arg.string(),
       filter: t.arg({
         type: StatementFilterInput,
-        description:
-          'Only changes by an entry that fulfils it. Left out, or without members: every change, openings too. Others are passed over: another filter may go on behind the same cursor.',
+        description: `Only changes by an entry that fulfils it. Left out, or without members: every change, openings too. ${OTHER_CHANGES}`,
       }),
     },
     subscribe: (_, { after, ...args }, context) => {
