@@ -696,7 +696,7 @@ async function idsOf(
   // A facade offers none, and answers with an error.
   const offered = async (query: string): Promise<Edge[]> => {
     const { data } = (await client.send(`{ list: ${query} }`)).body;
-    return data?.list.edges ?? [];
+    return data?.list?.edges ?? [];
   };
   const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
   const disputes = await offered('disputes(first: 10) { edges { cursor node { id disputeId } } }');
