@@ -309,6 +309,8 @@ const NOT_OFFERED: ReadonlySet<string> = new Set([
   'Subscription.allSubscriptionUpdates(after)',
   ...['Subscription.subaccountUpdates(subaccountId)', 'Subscription.subaccountUpdates(after)'],
   'Subscription.allSubaccountUpdates(after)',
+  // Not refused: the deliveries of these facades are inserted, and so no event is behind the cursor.
+  ...['Subscription.allWebhookDeliveryUpdates(after)', 'Subscription.webhookDeliveryUpdates(after)'],
   ...['Subscription.paymentUpdates(paymentId)', 'Subscription.paymentUpdates(after)'],
   ...['Subscription.allPaymentUpdates(after)', 'Subscription.allRefundUpdates(after)'],
 ]);
