@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
+import { CHECKOUT_SESSION_MS } from '../../server/src/card-payments/model.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
 import { createClient } from '../support/graphql.ts';
@@ -246,7 +247,14 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   await families.sendAgain(mortal);
   for (let steps = 0; steps < 6 && !runsAll(); steps += 1)
     if ((await rowsOf(books, OPEN_ENDS)).length > 0) await passAtFacades(facades, proxy.arrivals);
-  await expect.poll(() => rowsOf(books, OPEN_ENDS), { timeout: 120_000, interval: 250, message }).toEqual([]);
+  const openEnds = () => rowsOf(books, OPEN_ENDS);
+  const certain = async () => (await openEnds()).filter((row) => !isAmbiguous(row as Intent));
+  await expect.poll(certain, { timeout: 120_000, interval: 250, message }).toEqual([]);
+  if ((await openEnds()).length > 0)
+    await Promise.all(
+      facades.map(async (each) => (await each.now()).server.ask('pass', { ms: CHECKOUT_SESSION_MS })),
+    );
+  await expect.poll(openEnds, { timeout: 120_000, interval: 250, message }).toEqual([]);
   say(`after ${sinceThen()} all outcomes are known`);
 
   expect(await families.complaints(facades), message).toEqual([]);
@@ -348,6 +356,16 @@ const FIND_CARD_PAYMENT = 'query ($id: String!) { cardPayment(orderCode: $id) { 
 const IS_OLD = /^Error: The outcome of \w+ int_\w+ has been unknown since/;
 const OPEN_ENDS = `
   select operation, key, state, looks, summary, finding from upstream_intent where state in ('sending', 'in_doubt') limit 5`;
+
+/**
+ * Whether an open end is a card payment that was sent twice, and is there twice: no lookup can choose one of them, until nobody
+ * can pay either of them any more.
+ */
+function isAmbiguous({ operation, looks }: Intent): boolean {
+  return operation.startsWith('createCardPayment') && looks >= 8;
+}
+
+type Intent = { operation: string; looks: number };
 
 /**
  * Moves the clocks of the facades, so that nobody waits for the eighteen seconds after which a request that the service never
