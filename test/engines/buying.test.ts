@@ -114,6 +114,17 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     return popup;
   }
 
+  /** Starts a payment by PIX, and lets its time run out. */
+  async function letExpire(): Promise<{ window: EngineWindow; code: string }> {
+    const window = await openShop();
+    await press(window, PIX_BUTTON);
+    const code = await showsCode(window);
+    await waitFor(() => window.ask<string>(`${ELEMENT}.connection`)).toBe('live');
+    await fixture.pass(31 * 60_000);
+    await reaches(window, 'expired');
+    return { window, code };
+  }
+
   /** Types a card into the hosted page and presses its button. */
   async function payOn(window: EngineWindow, card: string): Promise<void> {
     const field = (id: string) => `document.querySelector('#${id}')`;
@@ -173,12 +184,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
   });
 
   it('by PIX that is paid after its expiry is paid late', async () => {
-    const window = await openShop();
-    await press(window, PIX_BUTTON);
-    const code = await showsCode(window);
-    await waitFor(() => window.ask<string>(`${ELEMENT}.connection`)).toBe('live');
-    await fixture.pass(31 * 60_000);
-    await reaches(window, 'expired');
+    const { window, code } = await letExpire();
     await pay(code);
     await reaches(window, 'paid');
     expect(await window.ask<boolean>(`${ELEMENT}.payment.paidLate`)).toBe(true);
@@ -214,12 +220,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
   });
 
   it('by PIX that expires can be tried again', async () => {
-    const window = await openShop();
-    await press(window, PIX_BUTTON);
-    const code = await showsCode(window);
-    await waitFor(() => window.ask<string>(`${ELEMENT}.connection`)).toBe('live');
-    await fixture.pass(31 * 60_000);
-    await reaches(window, 'expired');
+    const { window, code } = await letExpire();
     await keep(window, 'expired');
     await press(window, RETRY);
     await waitFor(() => showsCode(window)).not.toBe(code);

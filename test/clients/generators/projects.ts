@@ -45,6 +45,18 @@ if (payment) {
 const scalarsOf = (print: (name: string, type: string) => string) =>
   Object.entries(SCALARS).map(([name, type]) => print(name, type));
 
+/** The operations of a project whose `graphql` gives typed documents, and the uses of their types. */
+const OPERATIONS = `export const query = graphql(\`${PAYMENTS}\`);
+export const create = graphql(\`${CREATE}\`);
+export const updates = graphql(\`${UPDATES}\`);
+declare const payments: ResultOf<typeof query>;
+${USE}
+export const variables: VariablesOf<typeof create> = { input: { valueCents: 4990 } };
+// @ts-expect-error: an amount in cents is a number
+export const wrong: VariablesOf<typeof create> = { input: { valueCents: '49.90' } };
+export const after: VariablesOf<typeof updates> = {};
+`;
+
 export const PROJECTS: Record<string, Project> = {
   'GraphQL Code Generator': {
     run: [['@graphql-codegen/cli/cjs/bin.js', '--config', 'codegen.json']],
@@ -62,16 +74,7 @@ export const PROJECTS: Record<string, Project> = {
       'use.ts': `
 import type { ResultOf, VariablesOf } from '@graphql-typed-document-node/core';
 import { graphql } from './gql/gql';
-export const query = graphql(\`${PAYMENTS}\`);
-export const create = graphql(\`${CREATE}\`);
-export const updates = graphql(\`${UPDATES}\`);
-declare const payments: ResultOf<typeof query>;
-${USE}
-export const variables: VariablesOf<typeof create> = { input: { valueCents: 4990 } };
-// @ts-expect-error: an amount in cents is a number
-export const wrong: VariablesOf<typeof create> = { input: { valueCents: '49.90' } };
-export const after: VariablesOf<typeof updates> = {};
-`,
+${OPERATIONS}`,
     },
   },
 
@@ -97,16 +100,7 @@ const graphql = initGraphQLTada<{
   introspection: introspection;
   scalars: { ${scalarsOf((name, type) => `${name}: ${type}`).join('; ')} };
 }>();
-export const query = graphql(\`${PAYMENTS}\`);
-export const create = graphql(\`${CREATE}\`);
-export const updates = graphql(\`${UPDATES}\`);
-declare const payments: ResultOf<typeof query>;
-${USE}
-export const variables: VariablesOf<typeof create> = { input: { valueCents: 4990 } };
-// @ts-expect-error: an amount in cents is a number
-export const wrong: VariablesOf<typeof create> = { input: { valueCents: '49.90' } };
-export const after: VariablesOf<typeof updates> = {};
-`,
+${OPERATIONS}`,
     },
   },
 
