@@ -7,7 +7,7 @@ import { selectCursorKey } from '../../server/src/access/store.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { newWebhookSecret, signedHeaders } from '../../server/src/webhooks/signing.ts';
-import { documentOf, follow, type Topic } from '../../widget/src/server/follow.ts';
+import { documentOf, type FollowedUpdate, follow, type Topic } from '../../widget/src/server/follow.ts';
 import { mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
 import { PsaError } from '../../widget/src/server/request.ts';
 import { saleOf, sales } from '../../widget/src/server/sales.ts';
@@ -15,6 +15,7 @@ import { verifyWebhook } from '../../widget/src/server/webhook.ts';
 import { payAt } from '../e2e/fixture.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { fund } from '../support/funds.ts';
 
 let app: TestApp;
 let accountId: string;
@@ -99,9 +100,42 @@ describe('follow', () => {
     expect(handled).toEqual(ids);
   });
 
+  test('a subaccount comes with its balance and with the new entry of its statement', async () => {
+    const client = app.client(server.key);
+    const left = new AbortController();
+    const updates: FollowedUpdate[] = [];
+    let subaccountId = '';
+    await follow('subaccounts', {
+      ...server,
+      signal: left.signal,
+      load: () => null,
+      save: () => undefined,
+      async reconcile() {
+        await fund({ database: app.database, tenant: { accountId, environment: 'live' } }, { cents: 5_000 });
+        const { createSubaccount } = await client.request(
+          'mutation { createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
+        );
+        ({ subaccountId } = createSubaccount.subaccount);
+        await client.request(
+          `mutation { transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1500 }) { __typename } }`,
+        );
+      },
+      onUpdate(update) {
+        updates.push(update);
+        if (update.entry) left.abort();
+      },
+    });
+    expect(updates).toMatchObject([
+      { entry: null },
+      { entry: { amountCents: 1_500, balanceAfterCents: 1_500 } },
+    ]);
+    expect(updates[1]!.resource).toMatchObject({ subaccountId, balanceCents: 1_500 });
+    expect(updates[1]).not.toHaveProperty('previousStatus');
+  });
+
   test.each<Topic>([
     ...(['cardPayments', 'payments', 'charges', 'refunds', 'payouts'] as const),
-    ...(['subaccountPayouts', 'subscriptions', 'disputes'] as const),
+    ...(['subaccountPayouts', 'subscriptions', 'disputes', 'subaccounts', 'webhookDeliveries'] as const),
   ])('the subscription of %s is valid', (topic) => {
     const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
     expect(validate(schema, parse(documentOf(topic)))).toEqual([]);

@@ -2,7 +2,7 @@ import { live } from '../live/live.ts';
 import { waitBefore } from '../live/protocol.ts';
 import { PsaError, type PsaServerOptions, request } from './request.ts';
 
-/** The root field of each topic, and the default selection of its resource. */
+/** The root field of each topic, the default selection of its resource, and what else its updates tell. */
 const TOPICS = {
   cardPayments: [
     'allCardPaymentUpdates',
@@ -16,7 +16,16 @@ const TOPICS = {
   subaccountPayouts: ['allSubaccountPayoutUpdates', 'subaccountPayout', 'code status amountCents'],
   subscriptions: ['allSubscriptionUpdates', 'subscription', 'subscriptionId status amountCents version'],
   disputes: ['allDisputeUpdates', 'dispute', 'disputeId status amountCents'],
-} as const satisfies Record<string, readonly [field: string, resource: string, selection: string]>;
+  subaccounts: [
+    'allSubaccountUpdates',
+    'subaccount',
+    'subaccountId externalId balanceCents',
+    'entry{id kind amountCents balanceAfterCents refId createdAt}',
+  ],
+  webhookDeliveries: ['allWebhookDeliveryUpdates', 'delivery', 'webhookId event url status nextAttemptAt'],
+} as const satisfies Record<string, TopicFields>;
+
+type TopicFields = readonly [field: string, resource: string, selection: string, change?: string];
 
 export type Topic = keyof typeof TOPICS;
 
@@ -24,8 +33,21 @@ export type Topic = keyof typeof TOPICS;
 export interface FollowedUpdate<Resource = Record<string, unknown>> {
   cursor: string;
   occurredAt: string;
-  previousStatus: string | null;
+  /** Null of the first one; undefined of subaccounts, which have no status. */
+  previousStatus?: string | null;
+  /** The new entry of a subaccount's statement; null where the subaccount was opened. Only subaccounts have it. */
+  entry?: FollowedEntry | null;
   resource: Resource;
+}
+
+/** An entry of a subaccount's statement. */
+export interface FollowedEntry {
+  id: string;
+  kind: string;
+  amountCents: number;
+  balanceAfterCents: number | null;
+  refId: string;
+  createdAt: string;
 }
 
 export interface FollowOptions<Resource> extends PsaServerOptions {
@@ -52,8 +74,8 @@ export interface FollowOptions<Resource> extends PsaServerOptions {
 
 /** The subscription of a topic. */
 export function documentOf(topic: Topic, fields?: string): string {
-  const [field, resource, selection] = TOPICS[topic];
-  return `subscription($after:String){${field}(after:$after){cursor occurredAt previousStatus resource:${resource}{${fields ?? selection}}}}`;
+  const [field, resource, selection, change = 'previousStatus']: TopicFields = TOPICS[topic];
+  return `subscription($after:String){${field}(after:$after){cursor occurredAt ${change} resource:${resource}{${fields ?? selection}}}}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 // The entry @psa/checkout/server: for the backend of a shop, on Node or any runtime with `fetch` and Web Crypto.
-export type { FollowedUpdate, FollowOptions, Topic } from './follow.ts';
+export type { FollowedEntry, FollowedUpdate, FollowOptions, Topic } from './follow.ts';
 // biome-ignore lint/performance/noBarrelFile: an entry of the package
 export { follow } from './follow.ts';
 export type {
