@@ -22,8 +22,9 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { DESCRIPTION_OF } from '../server/src/graphql/member-descriptions.ts';
+import { printSorted } from '../server/src/graphql/print-schema.ts';
 import { schema } from '../server/src/graphql/schema.ts';
-import { isSemanticNonNull, printSorted } from '../server/src/graphql/semantic-non-null.ts';
+import { isSemanticNonNull } from '../server/src/graphql/semantic-non-null.ts';
 import { CARD_PAYMENT, CARD_PAYMENT_UPDATES, START_CHECKOUT } from '../widget/src/operations.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');

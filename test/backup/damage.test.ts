@@ -189,10 +189,20 @@ describe('a file', () => {
     expect(await restoring(whole.subarray(0, whole.length - 1))).toBeInstanceOf(BackupError);
   });
 
+  function uncompressed(content: Buffer): Buffer | null {
+    try {
+      return gunzipSync(content);
+    } catch {
+      return null;
+    }
+  }
+
   test('A backup file with one changed byte is refused (every 97th)', async () => {
     for (let at = 10; at < whole.length; at += 97) {
       const changed = Buffer.from(whole);
       changed[at]! ^= 0x10;
+      // Up to seven bits behind the end of compressed text fill its last byte, and mean nothing.
+      if (uncompressed(changed)?.equals(Buffer.from(text))) continue;
       expect(await restoring(changed), `byte ${at}`).toBeInstanceOf(BackupError);
     }
   });
