@@ -1,6 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, isOfCustomer, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
+import { headOf } from '../db/head.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
@@ -53,13 +54,8 @@ export async function selectWithHead(
 ): Promise<{ version: number; payment: StoredCardPayment } | null> {
   if (!isOrderCode(orderCode)) return null;
   const row = await ofTenant(sql, tenant)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'card_payment.account_id')
-        .onRef('stream.environment', '=', 'card_payment.environment'),
-    )
     .selectAll('card_payment')
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where('order_code', '=', orderCode)
     .executeTakeFirst();
   return row ? { version: row.head, payment: toCardPayment(row) } : null;

@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { headOf } from '../db/head.ts';
 import { countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -37,13 +38,8 @@ export async function selectDisputeAndVersion(
 ): Promise<{ version: number; dispute: StoredDispute } | null> {
   if (!isDisputeId(disputeId)) return null;
   const row = await ofTenant(sql, tenant)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'dispute.account_id')
-        .onRef('stream.environment', '=', 'dispute.environment'),
-    )
     .selectAll('dispute')
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where('dispute.id', '=', disputeId)
     .executeTakeFirst();
   return row ? { version: row.head, dispute: toDispute(row) } : null;

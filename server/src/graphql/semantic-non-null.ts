@@ -1,17 +1,4 @@
-import {
-  DirectiveLocation,
-  GraphQLDirective,
-  type GraphQLField,
-  GraphQLInt,
-  GraphQLList,
-  type GraphQLSchema,
-  isObjectType,
-  Kind,
-  lexicographicSortSchema,
-  type ObjectTypeDefinitionNode,
-  parse,
-  printSchema,
-} from 'graphql';
+import { DirectiveLocation, GraphQLDirective, type GraphQLField, GraphQLInt, GraphQLList } from 'graphql';
 
 const NAME = 'semanticNonNull';
 
@@ -39,22 +26,4 @@ export function isSemanticNonNull({
 }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): boolean {
   const { directives } = extensions as { directives?: Record<string, unknown> };
   return directives !== undefined && NAME in directives;
-}
-
-/** Prints a schema sorted, with the directive: `printSchema` leaves directives of fields out. */
-export function printSorted(schema: GraphQLSchema): string {
-  const sorted = lexicographicSortSchema(schema);
-  const text = printSchema(sorted);
-  let printed = '';
-  let end = 0;
-  for (const definition of parse(text).definitions) {
-    const type = definition.kind === Kind.OBJECT_TYPE_DEFINITION && sorted.getType(definition.name.value);
-    if (!isObjectType(type)) continue;
-    for (const field of (definition as ObjectTypeDefinitionNode).fields ?? [])
-      if (isSemanticNonNull(type.getFields()[field.name.value]!)) {
-        printed += `${text.slice(end, field.type.loc!.end)} @${NAME}`;
-        end = field.type.loc!.end;
-      }
-  }
-  return `${printed}${text.slice(end)}\n`;
 }

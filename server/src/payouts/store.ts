@@ -1,6 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
+import { headOf } from '../db/head.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
@@ -46,13 +47,8 @@ export async function selectWithHead(
 ): Promise<{ version: number; payout: OwnPayout } | null> {
   if (!isWithdrawalId(withdrawalId)) return null;
   const row = await ofTenant(sql, tenant)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'payout.account_id')
-        .onRef('stream.environment', '=', 'payout.environment'),
-    )
     .selectAll('payout')
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where('withdrawal_id', '=', withdrawalId)
     .executeTakeFirst();
   return row ? { version: row.head, payout: toPayout(row) } : null;

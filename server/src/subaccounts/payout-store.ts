@@ -1,5 +1,6 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { headOf } from '../db/head.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
@@ -46,13 +47,8 @@ export async function selectByReference(
   if (kind === null) return null;
   // One statement, so the payout and the version are of one snapshot.
   const row = await payoutsOf(sql, tenant)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'subaccount_payout.account_id')
-        .onRef('stream.environment', '=', 'subaccount_payout.environment'),
-    )
     .selectAll('subaccount_payout')
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where(`subaccount_payout.${COLUMN[kind]}`, '=', reference)
     .executeTakeFirst();
   return row ? { version: row.head, payout: toRecord(row).payout } : null;

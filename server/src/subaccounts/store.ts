@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { headOf } from '../db/head.ts';
 import { countList, type ListFilter, SUM, selectRange } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
@@ -37,13 +38,8 @@ export async function selectSubaccountAndVersion(
 ): Promise<{ version: number; subaccount: StoredSubaccount } | null> {
   if (!isId(id)) return null;
   const row = await subaccountsOf(sql, tenant)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'subaccount.account_id')
-        .onRef('stream.environment', '=', 'subaccount.environment'),
-    )
     .selectAll('subaccount')
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where('subaccount.id', '=', id)
     .executeTakeFirst();
   return row ? { version: row.head, subaccount: toSubaccount(row) } : null;

@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { headOf } from '../db/head.ts';
 import { boundsOfPage, countList, selectPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
@@ -54,13 +55,8 @@ export async function selectWithHead(
 ): Promise<{ version: number; subscription: StoredSubscription } | null> {
   if (!isSubscriptionId(subscriptionId)) return null;
   const row = await ofTenant(sql, tenant)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'pix_subscription.account_id')
-        .onRef('stream.environment', '=', 'pix_subscription.environment'),
-    )
     .selectAll('pix_subscription')
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where('subscription_id', '=', subscriptionId)
     .executeTakeFirst();
   // What readers see of a subscription is in its own row.

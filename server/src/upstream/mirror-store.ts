@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { headOf } from '../db/head.ts';
 import { countList, selectRange } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
@@ -87,13 +88,8 @@ export async function selectMirroredWithHead(
 ): Promise<{ head: number; observed: MirroredRow } | null> {
   if (!isStorable(id)) return null;
   const row = await ofTenant(sql, tenant, resource)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'observed.account_id')
-        .onRef('stream.environment', '=', 'observed.environment'),
-    )
     .selectAll('observed')
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where('id', '=', id)
     .executeTakeFirst();
   return row ? { head: row.head, observed: toMirrored(row) } : null;

@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { headOf } from '../db/head.ts';
 import { countList, selectRange } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { plusMs } from '../kernel/clock.ts';
@@ -132,13 +133,8 @@ export async function selectDeliveryAndVersion(
 ): Promise<{ version: number; delivery: WebhookDelivery } | null> {
   if (!isWebhookId(webhookId)) return null;
   const row = await ofTenant(sql, tenant)
-    .innerJoin('stream', (join) =>
-      join
-        .onRef('stream.account_id', '=', 'webhook_delivery.account_id')
-        .onRef('stream.environment', '=', 'webhook_delivery.environment'),
-    )
     .select(COLUMNS)
-    .select('stream.version as head')
+    .select(headOf(tenant).as('head'))
     .where('webhook_id', '=', webhookId)
     .executeTakeFirst();
   return row ? { version: row.head, delivery: toDelivery(row) } : null;
