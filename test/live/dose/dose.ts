@@ -274,16 +274,15 @@ function createCutter({
     busy.add(number);
     const { key } = accounts[spec.tenant]!;
     const token = how === 'refusal' ? await followers.tokenOf(number) : null;
-    const cutting = followers.cut(number, how, random.below(2) === 0);
-    // These two end with what the server sends next.
-    if (how === 'frame') await writer.create(key, kindFor(spec));
-    if (token) await writer.revoke(key, token);
-    const wasCut = await cutting;
-    if (!wasCut) {
+    if (!(await followers.beginCut(number, how, random.below(2) === 0))) {
       if (role === 'active') due.push(drawn);
       busy.delete(number);
       return null;
     }
+    // These two end with what the server sends next.
+    if (how === 'frame') await writer.create(key, kindFor(spec));
+    if (token) await writer.revoke(key, token);
+    if (!(await followers.isCut(number, PATIENCE_MS))) late += 1;
     const resume = async () => {
       let last: string | null = null;
       if (role === 'active')

@@ -136,8 +136,10 @@ answerParent({
     const came = await Promise.all(expected.map(([number, id]) => has(followers.get(number)!, id, withinMs)));
     return expected.flatMap(([number], index) => (came[index] ? [] : [number]));
   },
-  cut: ({ number, how, refuses }: { number: number; how: Cut; refuses: boolean }) =>
-    relay.cut(number, how, refuses),
+  beginCut: ({ number, how, refuses }: { number: number; how: Cut; refuses: boolean }) =>
+    relay.beginCut(number, how, refuses),
+  isCut: ({ number, withinMs }: { number: number; withinMs: number }) =>
+    within(withinMs, (settle) => relay.whenCut(number).then(settle)),
   restore: ({ number }: { number: number }) => relay.restore(number),
   /** The followers that have not reached an instance within this time. */
   async notConnected({ numbers, withinMs }: { numbers: number[]; withinMs: number }) {

@@ -62,8 +62,11 @@ export async function startFollowers(ports: readonly number[], specs: readonly F
       }
       return late;
     },
-    cut: (number: number, how: Cut, refuses: boolean): Promise<boolean> =>
-      of(number).ask('cut', { number, how, refuses }),
+    beginCut: (number: number, how: Cut, refuses: boolean): Promise<boolean> =>
+      of(number).ask('beginCut', { number, how, refuses }),
+    /** Whether the connection is cut within this time. */
+    isCut: (number: number, withinMs: number): Promise<boolean> =>
+      of(number).ask('isCut', { number, withinMs }),
     restore: (number: number): Promise<void> => of(number).ask('restore', { number }),
     tokenOf: (number: number): Promise<string | null> => of(number).ask('tokenOf', { number }),
     /** The followers that an update has not reached within this time. */

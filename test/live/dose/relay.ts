@@ -24,10 +24,12 @@ export interface Relay {
   /** Connections that ended by themselves: those of instances that ended among them. */
   readonly ends: number;
   /**
-   * Ends the connection of a follower, and lets no other reach the server until `restore`: it waits, or is reset where it
-   * `refuses`. Resolves when the connection is cut; with false where there is none.
+   * Begins to end the connection of a follower, and lets no other reach the server until `restore`: it waits, or is reset
+   * where it `refuses`. False where there is none. A `frame` and a `refusal` end with what the server sends from now on.
    */
-  cut(follower: number, how: Cut, refuses: boolean): Promise<boolean>;
+  beginCut(follower: number, how: Cut, refuses: boolean): boolean;
+  /** Resolves when the connection is cut. */
+  whenCut(follower: number): Promise<void>;
   restore(follower: number): void;
   /** Resolves when a connection of the follower has reached an instance. */
   whenConnected(follower: number): Promise<void>;
@@ -46,6 +48,8 @@ interface Line {
   /** The connections that wait for the end of the outage. */
   waiting: (() => void)[];
   outage: Outage | null;
+  /** Resolves when the connection is cut whose end was begun last. */
+  cut: Promise<void>;
   /** Called when a connection has reached an instance. */
   onConnected: (() => void)[];
 }
@@ -84,7 +88,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     if (!line) {
       line = {
         ...{ connection: null, isDown: false, refuses: false, isPaused: false },
-        ...{ waiting: [], outage: null, onConnected: [] },
+        ...{ waiting: [], outage: null, cut: Promise.resolve(), onConnected: [] },
       };
       lines.set(follower, line);
     }
@@ -224,19 +228,21 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     get ends() {
       return ends;
     },
-    cut(follower, how, refuses) {
+    beginCut(follower, how, refuses) {
       const line = lineOf(follower);
       const { connection } = line;
-      if (!isPassing(connection) || line.isDown) return Promise.resolve(false);
+      if (!isPassing(connection) || line.isDown) return false;
       Object.assign(line, { isDown: true, refuses });
-      return new Promise((resolve) =>
+      line.cut = new Promise((resolve) =>
         carryOut(connection, how, () => {
           line.outage = { follower, how, cutAt: Date.now(), upAt: null };
           outages.push(line.outage);
-          resolve(true);
+          resolve();
         }),
       );
+      return true;
     },
+    whenCut: (follower) => lineOf(follower).cut,
     restore(follower) {
       const line = lineOf(follower);
       line.isDown = false;
