@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { type Document, readDocuments, readTree, repository } from './support/documents.ts';
+import { sizeAt } from './support/scale.ts';
 
 // The links, commands, paths and GraphQL operations in documents. test/documents-run.test.ts runs the commands.
 
@@ -17,6 +18,30 @@ test('every relative link of a document leads to a file, and to a heading of it'
       .map((link) => `${document.path}: ${link}`),
   );
   expect(broken).toEqual([]);
+});
+
+test('server/docs/trust.md has the sizes of npm test', () => {
+  const trust = read('server/docs/trust.md');
+  const numbersOf = (pattern: RegExp) => [...trust.matchAll(pattern)].map(([, number]) => Number(number));
+  const seeds = numbersOf(/(\d+) seeds and a tour/g);
+  expect(seeds.length).toBeGreaterThan(2);
+  expect(new Set(seeds)).toEqual(new Set([sizeAt('sample', 'SEEDS')]));
+  expect(numbersOf(/(\d+) stories of 2 to 4 invoices/g)).toEqual([sizeAt('sample', 'STORIES')]);
+  const followed = /three instances with (\d+) active, (\d+) idle and (\d+) cuts/.exec(trust)!.slice(1);
+  expect(followed.map(Number)).toEqual(
+    (['DOSE_ACTIVE', 'DOSE_IDLE', 'DOSE_CUTS'] as const).map((name) => sizeAt('medium', name)),
+  );
+});
+
+test('the address that explains a mistake of a page leads to the chapter of each element', () => {
+  const { url } = JSON.parse(read('widget/package.json')).repository;
+  const [, folder, heading] = /More: (https:\S+\/)\S+\.md(#\w+)`/.exec(read('widget/src/explain.ts'))!;
+  const home = `${url.replace(/^git\+|\.git$/g, '')}/blob/main/`;
+  const [readme] = documents.filter(({ path }) => path === 'README.md');
+  for (const name of ['psa-checkout', 'psa-payouts']) {
+    expect(folder!.startsWith(home)).toBe(true);
+    expect(leadsSomewhere(readme!, `${folder!.slice(home.length)}${name}.md${heading}`)).toBe(true);
+  }
 });
 
 test('links lead from README.md to every other document', () => {

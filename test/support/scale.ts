@@ -93,7 +93,12 @@ const SIZES = {
 /** The size of a test in this run. */
 export function scale(name: keyof typeof SIZES): number {
   const own = process.env[`PSA_SCALE_${name}`];
-  return own === undefined ? SIZES[name][SCALES.indexOf(currentScale())]! : Number(own);
+  return own === undefined ? sizeAt(currentScale(), name) : Number(own);
+}
+
+/** The size of a test in a run of this scale. */
+export function sizeAt(of: Scale, name: keyof typeof SIZES): number {
+  return SIZES[name][SCALES.indexOf(of)]!;
 }
 
 /** Whether this run tries all cases, as `npm run test:all` does, and not a sample. */

@@ -115,12 +115,32 @@ it('an error that the page has not made is not explained', async () => {
   ] as const;
   for (const error of errors) await loaded.explain(element, error);
   vi.spyOn(window, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
-  vi.useFakeTimers();
-  const explained = loaded.explain(element, { code: 'network', message: 'Failed to fetch', retryable: true });
-  await vi.runAllTimersAsync();
-  await explained;
-  vi.useRealTimers();
+  const online = vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
+  const explainNetwork = async () => {
+    vi.useFakeTimers();
+    const explained = loaded.explain(element, {
+      ...{ code: 'network', message: 'Failed to fetch', retryable: true },
+    });
+    await vi.runAllTimersAsync();
+    await explained;
+    vi.useRealTimers();
+  };
+  await explainNetwork();
   expect(console.all()).toEqual([]);
+  // The same failure of a device that has a network is a wrong address, or a server that does not run.
+  online.mockReturnValue(true);
+  await explainNetwork();
+  expect(await console.times(`${url}/graphql cannot be reached.`)).toBe(1);
+});
+
+it('an explanation ends with the address of its chapter', async () => {
+  const console = listen();
+  const { explain } = await import('../../widget/src/explain.ts');
+  await explain(await place('ps_checkout_1'), {
+    ...{ code: 'protocol', message: 'HTTP 404', retryable: false },
+  });
+  const chapter = 'https://github.com/psa/psa/blob/main/widget/docs/psa-checkout.md#mistakes';
+  expect(await console.times(chapter)).toBe(1);
 });
 
 // ── <psa-payouts> ───────────────────────────────────────────────────────────────────────────────

@@ -413,6 +413,7 @@ describe('slots', () => {
     ['icon', 'idle'] as const,
     ['footer', 'idle'] as const,
     ['footer', 'paid'] as const,
+    ['next', 'paid'] as const,
     ['popup-blocked', 'pending'] as const,
   ])('the slot %s is shown when %s', async (name, phase) => {
     vi.spyOn(window, 'open').mockReturnValue(null);
@@ -424,6 +425,13 @@ describe('slots', () => {
     expect(child.assignedSlot).not.toBeNull();
     expect(child.checkVisibility({ visibilityProperty: true })).toBe(true);
     expect(child.getBoundingClientRect().width).toBeGreaterThan(0);
+  });
+
+  it('the slot next leaves the receipt of a paid payment, and is in no other state', async () => {
+    const paid = await bring('paid');
+    expect(part(paid, 'panel')?.querySelector('.facts')).not.toBeNull();
+    for (const phase of PHASES.filter((each) => each !== 'paid'))
+      expect((await bring(phase)).shadowRoot?.querySelector('slot[name=next]')).toBeNull();
   });
 
   it('the default slot is the label, with a fallback text', async () => {

@@ -30,7 +30,7 @@ export async function explain(element: Embedded, problem: Problem): Promise<void
   if (!mistake) return;
   const { cause, fix } = mistake;
   const name = element.localName;
-  const text = `<${name}>: ${cause}\n${fix}\nMore: docs/${name}.md#mistakes in the package @psa/checkout`;
+  const text = `<${name}>: ${cause}\n${fix}\nMore: https://github.com/psa/psa/blob/main/widget/docs/${name}.md#mistakes`;
   if (explained.has(text)) return;
   explained.add(text);
   console.error(text, element);
@@ -88,7 +88,7 @@ function missing({ endpoint, token, renewToken }: Embedded, problem: Problem): M
 }
 
 /**
- * Tells a server or a policy that refuses this page from a server that cannot be reached. The first request carries no token,
+ * Tells a server that cannot be reached from a server or a policy that refuses this page. The first request carries no token,
  * and its answer cannot be read; where the second one, which can, fails all the same, the browser has refused it.
  */
 async function findBlocked(endpoint: string): Promise<Mistake | undefined> {
@@ -108,7 +108,11 @@ async function findBlocked(endpoint: string): Promise<Mistake | undefined> {
         cause: `the Content-Security-Policy of this page does not allow requests to ${url}.`,
         fix: `Add ${connectSources(url)} to its connect-src.`,
       };
-    return;
+    if (!navigator.onLine) return;
+    return {
+      cause: `${url} cannot be reached.`,
+      fix: 'Check that the server runs, and that the attribute endpoint has its host and port.',
+    };
   }
   if (url.origin === location.origin) return;
   const headers = { 'content-type': 'application/json' };

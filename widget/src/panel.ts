@@ -15,9 +15,9 @@ export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { state, text, connection, pix, methods, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
-  const isOpen = phase === 'pending' || phase === 'expired' || phase === 'failed';
+  const mayRenew = phase === 'expired' || phase === 'failed';
   const money = (cents: number) => formatMoney(view.locale, payment?.currency, cents);
-  const retry = (isOpen && phase !== 'pending') || error?.retryable;
+  const retry = mayRenew || error?.retryable;
   return html`
     <div part="hint" class="hint">
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
@@ -28,10 +28,11 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
     ${phase === 'paid' ? view.delivered : ''}
     <slot name=${phase}>${payment && !error ? facts(html, view, payment, money) : ''}</slot>
     <div class="actions">
+      ${phase === 'paid' ? html`<slot name="next"></slot>` : ''}
       ${phase === 'pending' ? link(html, view) : ''}
       ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text(pix && !error ? 'renew' : 'retry')}</button>` : ''}
       ${
-        isOpen
+        mayRenew || phase === 'pending'
           ? methods
               .filter((method) => method !== (pix ? 'pix' : 'card'))
               .map(

@@ -60,6 +60,7 @@ export type * from './public-types.ts';
  * @slot creating - Below the button while the payment is created.
  * @slot pending - In place of the amount and the countdown.
  * @slot paid - In place of the receipt.
+ * @slot next - Below the receipt, for what the page offers once it is paid.
  * @slot expired - In place of the payment's details.
  * @slot refunded - In place of the payment's details.
  * @slot failed - In place of the payment's details.
