@@ -51,6 +51,10 @@ export const PARTS = {
     about: 'the HTTP clients of other languages, with what Debian packages of them',
     run: ['test/live/run.mjs', 'http', '--save'],
   },
+  lighthouse: {
+    about: 'Lighthouse on a phone: at least 95 in each category',
+    run: ['test/lighthouse.mjs'],
+  },
   gates: {
     about: 'every gate, known holes of dependencies among them',
     run: ['server/scripts/check.mjs', 'gates'],

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureParts } from './build.mjs';
 import { dependencies } from './dependencies.mjs';
 import { interfaces } from './interfaces.mjs';
 import { language } from './language.mjs';
@@ -23,7 +24,10 @@ export const gates = {
   language,
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,
-  sizes: () => runNode('widget/scripts/size.mjs', [], { quiet: true }),
+  async sizes() {
+    await ensureParts(['widget'], { quiet: true });
+    return runNode('widget/scripts/size.mjs', [], { quiet: true });
+  },
 };
 
 /** The gates that `npm test` runs too; `npm run test:all` runs all of them. */

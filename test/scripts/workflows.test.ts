@@ -26,6 +26,11 @@ describe.each(workflows)('%s', (file) => {
     expect(names.filter((name) => !(name in scripts))).toEqual([]);
   });
 
+  it('The workflow uploads hidden folders as such: by default they are left out', () => {
+    for (const [step] of read(file).matchAll(/uses: actions\/upload-artifact[^\n]*\n(?: {8,}[^\n]*\n)+/g))
+      expect(/path: \S*\/\.\w/.test(step)).toBe(step.includes('include-hidden-files: true'));
+  });
+
   it('The workflow limits the time of each job', () => {
     const jobs = read(file).match(/runs-on:/g)!.length;
     expect(read(file).match(/timeout-minutes:/g)).toHaveLength(jobs);
@@ -43,6 +48,9 @@ it('The nightly workflow proposes the table of clients that it has written', () 
   // The files that `npm run conformance -- http --save` writes, and the job that downloads them.
   expect(written.trim().split(/\s+/)).toEqual(['server/docs/clients.md', 'test/clients/found.json']);
   expect(PARTS['http-clients']!.run).toContain('--save');
+  // Without a status function GitHub runs neither where a client has failed.
+  expect(nightly).toMatch(/if: always\(\) && matrix\.part == 'http-clients'\n +with:\n +name: clients\n/);
+  expect(nightly).toMatch(/\n {2}clients:\n(?: {4}.+\n)*? {4}if: always\(\) && github\.ref_name == 'main'\n/);
   expect(nightly).toMatch(
     / {2}clients:\n[\s\S]+gh run download "\$GITHUB_RUN_ID" --name clients\n[\s\S]+gh pr create/,
   );

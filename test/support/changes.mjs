@@ -4,9 +4,22 @@ import { fail, root } from '../../server/scripts/progress.mjs';
 /** Projects whose tests run the built server or widget: any change of the sources may affect all of them. */
 const BUILT_PROJECTS = ['programs', 'journey', 'page'];
 
+/** The tests of what no test imports. @type {[file: RegExp, tests: string[]][]} */
+const READ_BY = [
+  [
+    /^(?:\.github|server|widget|test)\/.*\.md$|^[\w.-]+\.md$/,
+    ['documents.test.ts', 'service-document.test.ts'],
+  ],
+  [/^server\/docs\/decisions\//, ['decisions.test.ts']],
+  [/^server\/src\/db\/migrations\//, ['db/migrate.test.ts', 'db/upgrade.test.ts', 'db/indexes.test.ts']],
+  [/^server\/src\/checkout-page\/page\./, ['browser/hosted-page.test.ts', 'browser/pix-page.test.ts']],
+  [/^\.github\/workflows\//, ['scripts/workflows.test.ts', 'scripts/versions.test.ts']],
+  [/^schema\.graphql$/, ['schema.test.ts']],
+];
+
 /**
- * Finds the test files that import a file that has changed since `since`, by default the last commit. Prints what is left
- * out.
+ * Finds the test files that import a file that has changed since `since`, by default the last commit, or that read it.
+ * Prints what is left out.
  *
  * @param {import('./test-files.mjs').TestFile[]} files
  * @param {string} [since] a revision of Git's
@@ -16,17 +29,25 @@ export function findChanges(files, since = 'HEAD') {
     ...git(['diff', '--name-only', since, '--']),
     ...git(['ls-files', '--others', '--exclude-standard']),
   ]);
-  const chosen = files.filter(({ reaches }) => reaches.some((file) => changed.has(file)));
+  const readers = new Set(
+    READ_BY.flatMap(([file, tests]) => ([...changed].some((path) => file.test(path)) ? tests : [])),
+  );
+  const chosen = files.filter(
+    ({ path, reaches }) => readers.has(path) || reaches.some((file) => changed.has(file)),
+  );
   console.log(
-    `${changed.size} files changed since ${since}: ${chosen.length} of ${files.length} test files import them`,
+    `${changed.size} files changed since ${since}: ${chosen.length} of ${files.length} test files of npm test import or read them`,
   );
 
   const isSource = [...changed].some((file) => /^(?:server|widget)\//.test(file));
   const built = files.filter((file) => BUILT_PROJECTS.includes(file.project) && !chosen.includes(file));
   if (isSource && built.length > 0)
     console.log(`Left out: ${built.length} files that run the built server or the built widget (npm test)`);
-  const unreached = [...changed].filter((file) => !files.some(({ reaches }) => reaches.includes(file)));
-  if (unreached.length > 0) console.log(`Imported by no test: ${unreached.join(', ')}`);
+  const unreached = [...changed].filter(
+    (path) =>
+      !(READ_BY.some(([file]) => file.test(path)) || files.some(({ reaches }) => reaches.includes(path))),
+  );
+  if (unreached.length > 0) console.log(`Imported by no test of npm test: ${unreached.join(', ')}`);
   return chosen;
 }
 
