@@ -76,6 +76,26 @@ describeOnDatabase('card payments', (open) => {
       expect(await taken(core)).toBe(4990);
     });
 
+    test('The acquirer gets the payer as the merchant has named it, with the whole tax number', async () => {
+      const payers: unknown[] = [];
+      const core = await startCore({
+        database,
+        acquirer: (simulated) => ({
+          ...simulated,
+          charge(charge) {
+            payers.push(charge.payer);
+            return simulated.charge(charge);
+          },
+        }),
+      });
+      const named = { name: 'Ana', email: 'ana@cliente.example', taxId: '12345678909' };
+      for (const customer of [named, null]) {
+        const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990, customer });
+        await core.cardPayments.pay(payment.orderCode, approved());
+      }
+      expect(payers).toEqual([named, null]);
+    });
+
     test('A payment is open to everybody with its order code, under the merchant’s name', async () => {
       const core = await startCore({ database });
       const orderCode = await create(core);

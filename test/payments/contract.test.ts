@@ -49,6 +49,24 @@ describeOnDatabase('PIX payments', (open) => {
     expect(core.faults).toEqual([]);
   });
 
+  test('The bank gets the payer as the merchant has named it, with the whole tax number', async () => {
+    const payers: unknown[] = [];
+    const core = await startCore({
+      database,
+      pix: (simulated) => ({
+        ...simulated,
+        register(code) {
+          payers.push(code.payer);
+          return simulated.register(code);
+        },
+      }),
+    });
+    const named = { name: 'Ana', email: 'ana@cliente.example', taxId: '12345678909' };
+    for (const customer of [named, null]) await create(core, { customer });
+    await core.subscriptions.create(core.tenant, { valueCents: 4990, interval: 'monthly', customer: named });
+    expect(payers).toEqual([named, null, named]);
+  });
+
   test('A second PIX, another amount, and money for a paid order are sent back', async () => {
     const core = await startCore({ database });
     const { payment } = await create(core, { externalId: '1042' });

@@ -250,6 +250,8 @@ describeOnDatabase('webhooks of the service', (open) => {
     await receiving.post(
       delivered({ event: 'payment.paid', note: 'payment.test.paid', paymentId: 'psa_g', ...paid }),
     );
+    // Of a family whose documented events have no name for the sandbox, too.
+    await receiving.post(delivered({ event: 'card_payment.test.paid', orderCode: 'h', ...paid }));
     expect(await receiving.published()).toEqual([
       'live payout.pending c',
       'live payout.completed d',
@@ -258,6 +260,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       'sandbox payout.pending b',
       'sandbox payment.paid psa_e',
       'sandbox payment.paid psa_f',
+      'sandbox card_payment.paid h',
     ]);
   });
 

@@ -180,7 +180,8 @@ export function createCharging({
         return { kind: refusal, payment: charging };
       }
 
-      const charge = { id: chargeId, amountCents: charging.amountCents, card };
+      const { amountCents, customer: payer } = charging;
+      const charge = { id: chargeId, amountCents, card, payer };
       const outcome = await acquirer.charge(charge).catch((error: unknown): ChargeStatus => {
         // The money may have been taken: the payer must not see a failure, and pay again.
         onFault(error);

@@ -1,4 +1,5 @@
 import type { Cents } from '../kernel/money.ts';
+import type { Payer } from './payer.ts';
 import type { RefundRail } from './refund.ts';
 
 /** A card as the payer typed it: in memory during the call to the acquirer, never stored, never logged. */
@@ -30,7 +31,7 @@ export interface Acquirer extends RefundRail {
    * Names why this acquirer does not accept the card; null where it does. It reads the number alone.
    */
   refusal(cardNumber: string): 'test_cards_only' | null;
-  charge(charge: { id: string; amountCents: Cents; card: Card }): Promise<ChargeStatus>;
+  charge(charge: { id: string; amountCents: Cents; card: Card; payer: Payer | null }): Promise<ChargeStatus>;
   /**
    * Looks up a charge. One that never arrived is made void, so that no slow request of this server can still take
    * money.

@@ -1,5 +1,6 @@
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Payer } from './payer.ts';
 import type { RefundRail } from './refund.ts';
 
 /** A code to register at the bank. */
@@ -11,8 +12,7 @@ export interface PixCode {
   expiresAt: Date;
   /** The payee that the payer's bank shows. */
   merchantName: string;
-  /** The payer, as far as the merchant has named it. */
-  payer: { name?: string | undefined; email?: string | undefined; taxId?: string | undefined } | null;
+  payer: Payer | null;
   /** The later debits that the payer authorises with the code; null where it authorises none. */
   recurrence: { interval: string; endsAfterCycles: number | null } | null;
 }

@@ -226,7 +226,7 @@ function parsePayload(body: string): Readonly<Record<string, unknown>> {
 /** The environment of an event: sandbox events have names of their own, or a `sandbox` member (section 6.1). */
 function environmentOf(payload: Message['payload']): Environment {
   const { event = eventNameOf(payload, '(?:payment|charge)'), sandbox } = payload;
-  const isTest = typeof event === 'string' && /^(?:withdrawal|payment|charge)\.test\./.test(event);
+  const isTest = typeof event === 'string' && /^\w+\.test\./.test(event);
   return isTest || sandbox === true ? 'sandbox' : 'live';
 }
 
