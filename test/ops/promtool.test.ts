@@ -108,11 +108,11 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
   },
   PsaNoPixCodes: {
     raised: {
-      'psa_pix_codes_total{outcome="failed"}': '0+2x40',
+      'psa_pix_codes_total{outcome="pending"}': '0+2x40',
       'psa_pix_codes_total{outcome="registered"}': '0+8x40',
     },
     quiet: {
-      'psa_pix_codes_total{outcome="failed"}': '0+1x40',
+      'psa_pix_codes_total{outcome="pending"}': '0+1x40',
       'psa_pix_codes_total{outcome="registered"}': '0+19x40',
     },
   },
