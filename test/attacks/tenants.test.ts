@@ -220,7 +220,7 @@ const PLACES: Record<string, Attack> = {
   'Mutation.requestSubaccountPayout(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, ...SUBACCOUNT_PAYOUT } })),
   'Mutation.simulatePayment(input.id)': (other) =>
-    [...other.paymentId, ...other.chargeId].map((id) => ({ input: { id } })),
+    [...other.paymentId, ...other.chargeId, ...other.subscriptionId].map((id) => ({ input: { id } })),
   'Mutation.pauseToken(token)': each('token', 'token'),
   'Mutation.resumeToken(token)': each('token', 'token'),
   'Mutation.revokeToken(token)': each('token', 'token'),
@@ -458,6 +458,16 @@ const SELECTING = /^Subscription\..+\((filter\.\w+|tokenId)\)$/;
 /** Texts that are stored as given and lead nowhere. */
 const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
 
+/** A mutation that is followed by an update of the stream. */
+const CREATED_BY: Record<string, string> = {
+  allPaymentUpdates:
+    'createPayment(input: { valueCents: 100 }) { ... on PaymentSuccess { resource: payment { id: paymentId } } }',
+  allChargeUpdates:
+    'createCharge(input: { valueCents: 100 }) { ... on ChargeSuccess { resource: charge { id: chargeId } } }',
+  allSubscriptionUpdates:
+    'createSubscription(input: { valueCents: 100, interval: WEEKLY }) { ... on PixSubscriptionSuccess { resource: subscription { id: subscriptionId } } }',
+};
+
 /** The same for `/v1`: of each path and method that names something. */
 const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body?: object }[]> = {
   'GET /v1/payouts/{id} (id)': ({ withdrawalId }) => withdrawalId.map((id) => ({ path: `/payouts/${id}` })),
@@ -477,8 +487,8 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
   'GET /v1/charges/{id} (id)': ({ chargeId }) => chargeId.map((id) => ({ path: `/charges/${id}` })),
   'POST /v1/charges/{id}/refunds (id)': ({ chargeId }) =>
     chargeId.map((id) => ({ path: `/charges/${id}/refunds`, body: { amountCents: 10 } })),
-  'POST /v1/sandbox/payments (id)': ({ paymentId, chargeId }) =>
-    [...paymentId, ...chargeId].map((id) => ({ path: '/sandbox/payments', body: { id } })),
+  'POST /v1/sandbox/payments (id)': ({ paymentId, chargeId, subscriptionId }) =>
+    [...paymentId, ...chargeId, ...subscriptionId].map((id) => ({ path: '/sandbox/payments', body: { id } })),
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/disputes/{id} (id)': ({ disputeId }) => disputeId.map((id) => ({ path: `/disputes/${id}` })),
@@ -791,6 +801,7 @@ async function idsOf(
         payments[0]?.node,
         charges[0]?.node,
         disputes[0]?.node,
+        subscriptions[0]?.node,
       )
       .concat(deliveries[0]?.node, store[0]?.node)
       .flatMap((node) => (node ? [node.id] : [])),
@@ -1320,6 +1331,9 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   test('Each query and subscription with a name finds the caller’s own resource', async () => {
     const [side] = setting.askers as [Side];
     const nobodys = unknown(side.ids);
+    const types = new Set(side.ids.node.map((id) => decodeGlobalID(id).typename));
+    const all = schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType);
+    if (setting.hasRest) expect([...types].sort()).toEqual(all.map(({ name }) => name).sort());
     const reads = Object.entries(PLACES).filter(
       ([place]) => !place.startsWith('Mutation.') && (setting.hasRest || !NOT_OFFERED.has(place)),
     );
@@ -1469,7 +1483,9 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
           'allCardPaymentUpdates',
           'allCheckoutTokenUpdates',
           'allSubaccountPayoutUpdates',
-          ...(setting.hasRest ? ['allPaymentUpdates', 'allRefundUpdates'] : []),
+          ...(setting.hasRest ? Object.keys(CREATED_BY) : []),
+          ...(setting.hasRest ? ['allRefundUpdates', 'allDisputeUpdates', 'allSubaccountUpdates'] : []),
+          'allWebhookDeliveryUpdates',
           'walletUpdates',
         ])
           socket.send({
@@ -1496,14 +1512,12 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       do message = await socket.next();
       while (message.id !== 'allPayoutUpdates');
       expect(JSON.stringify(message)).toContain(withdrawalId);
-      if (setting.hasRest) {
-        const { createPayment } = await client.request(
-          'mutation { createPayment(input: { valueCents: 100 }) { ... on PaymentSuccess { payment { paymentId } } } }',
-        );
+      for (const [stream, mutation] of Object.entries(setting.hasRest ? CREATED_BY : {})) {
+        const { id } = (await client.request(`mutation { created: ${mutation} }`)).created.resource;
         do message = await socket.next();
-        while (message.id !== 'allPaymentUpdates');
-        expect(JSON.stringify(message)).toContain(createPayment.payment.paymentId);
-        made.push(createPayment.payment.paymentId);
+        while (message.id !== stream);
+        expect(JSON.stringify(message)).toContain(id);
+        made.push(id);
       }
       await setting.pass(MINUTE);
       for (const other of follows) {
