@@ -18,7 +18,17 @@ import { firstInSample, runsAll, scale } from '../support/scale.ts';
 // the service and a facade in front of it: a token that one has made is none of the other's.
 
 const ENVIRONMENT = { PSA_TRUSTED_PROXIES: '127.0.0.1', PSA_GRAPHQL_LIMIT: '1000000' };
-const SCOPES = ['WALLET', 'PAYOUTS', 'SUBACCOUNTS', 'CARD_PAYMENTS', 'PAYMENTS', 'PRODUCTS', 'WEBHOOKS'];
+const SCOPES = [
+  'WALLET',
+  'PAYOUTS',
+  'SUBACCOUNTS',
+  'CARD_PAYMENTS',
+  'PAYMENTS',
+  'DISPUTES',
+  'SUBSCRIPTIONS',
+  'PRODUCTS',
+  'WEBHOOKS',
+];
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
@@ -157,6 +167,9 @@ async function everything(): Promise<unknown> {
     const { rows } = await sql`
       select (select count(*) from event) as events, (select count(*) from card_payment) as payments,
         (select count(*) from payment) as pix, (select count(*) from refund) as refunds,
+        (select count(*) from charge) as charges, (select count(*) from pix_subscription) as subscriptions,
+        (select count(*) from dispute) as disputes, (select count(*) from delivery) as contents,
+        (select count(*) from subaccount) as subaccounts,
         (select count(*) from token) as tokens, (select count(*) from product) as products,
         (select count(*) from posting) as postings, (select count(*) from idempotency) as keys,
         (select count(*) from upstream_intent) as intents`.execute(database.sql);

@@ -49,7 +49,7 @@ const engines = {
 
 test.each(inThisRun(engines))(
   `A server on %s that is killed ${KILLS} times loses nothing that was acknowledged and does nothing twice`,
-  { timeout: 60_000 + KILLS * 15_000 },
+  { timeout: 600_000 + KILLS * 15_000 },
   async (engine, prepare) => {
     const environment = {
       ...(await prepare()),

@@ -25,7 +25,7 @@ const engines = {
 
 test.each(inThisRun(engines))(
   `A server on %s that gets SIGTERM under load ${STOPS} × answers what was begun, notifies subscribers, and exits with 0`,
-  { timeout: 60_000 + STOPS * 30_000 },
+  { timeout: 600_000 + STOPS * 30_000 },
   async (engine, prepare) => {
     const environment = {
       ...(await prepare()),

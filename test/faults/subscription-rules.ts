@@ -20,6 +20,14 @@ export const RULES_OF_SUBSCRIPTIONS: Record<string, string> = {
     having case when s.status in ('active', 'past_due') then count(c.number) <> 1
       when s.status = 'canceled' then count(c.number) > 1 else count(c.number) > 0 end`,
 
+  'a cycle has at most four attempts': `
+    select subscription_id, number, attempts from subscription_cycle where attempts > 4`,
+
+  'the bank debits a cycle at most four times, each on another day of a week': `
+    select split_part(id, '.', 1) as cycle, count(*), count(distinct due_at) as days, max(due_at) - min(due_at) as span
+    from simulated_pix_debit where outcome <> 'canceled'
+    group by 1 having count(*) > 4 or count(distinct due_at) < count(*) or max(due_at) - min(due_at) > interval '170 hours'`,
+
   'what is to come of a subscription is written down': `
     select wanted.kind, wanted.key from (
       select 'pix.expire' as kind, subscription_id as key from pix_subscription where status = 'pending'

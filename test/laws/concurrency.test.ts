@@ -132,7 +132,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
   });
 
   test(`One key has one effect of each kind, and is refused with another input (${ROUNDS} rounds)`, {
-    timeout: 60_000 + ROUNDS * 5_000,
+    timeout: 600_000 + ROUNDS * 5_000,
   }, async () => {
     const kinds = fc.uniqueArray(keyed, { minLength: 2, maxLength: 5, selector: operationOf });
     const order = fc.array(fc.record({ which: fc.nat({ max: 4 }), other: fc.nat({ max: 5 }) }), {

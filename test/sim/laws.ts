@@ -4,6 +4,7 @@ import { NEXT as NEXT_OF_DISPUTE } from '../../server/src/disputes/model.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { NEXT } from '../../server/src/pix/model.ts';
+import { NEXT as NEXT_OF_SUBSCRIPTION } from '../../server/src/subscriptions/model.ts';
 import type { OwnWallet } from '../../server/src/wallet/model.ts';
 import { lawsOfTheBooks } from '../faults/audit.ts';
 import { ALL_ACCOUNTS, isOwed } from '../support/ledger.ts';
@@ -147,6 +148,17 @@ const LAWS: Record<string, string> = {
         and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'dispute.open', 'subaccount_payout.processing'))
       or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
 
+  'a subscription goes forward, one step an event': `
+    select account_id, resource_id, version, before, status, previous_status from (
+      select account_id, resource_id, version, snapshot ->> 'status' as status, previous_status,
+        lag(snapshot ->> 'status') over (partition by account_id, environment, resource_id order by version) as before
+      from event where resource = 'subscription'
+    ) step
+    where before is not null and (previous_status is distinct from before or before <> status
+      and (before, status) not in (${Object.entries(NEXT_OF_SUBSCRIPTION)
+        .flatMap(([from, next]) => next.map((to) => `('${from}', '${to}')`))
+        .join()}))`,
+
   'of one attempt, and of one order, one payment is kept, by card or by PIX': `
     select account_id, environment, name, count(*) from (
       select account_id, environment, order_code as id, checkout_attempt, external_id from card_payment
@@ -177,10 +189,10 @@ const LAWS: Record<string, string> = {
     select account_id, resource_id, version, nth from (
       select account_id, resource, resource_id, (snapshot ->> 'version')::int as version,
         row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
-      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
+      from event where resource in ('card_payment', 'payment', 'charge', 'subscription', 'refund', 'dispute', 'payout', 'subaccount_payout')
     ) reported
     -- The first version of what a PIX code pays has no code yet, and no event.
-    where version <> nth + case when resource in ('payment', 'charge') then 1 else 0 end`,
+    where version <> nth + case when resource in ('payment', 'charge', 'subscription') then 1 else 0 end`,
 
   'the last event of the wallet shows its balances': `
     select l.account_id, l.environment, l.name, l.balance, snapshot ->> l.name as reported from ledger_account l

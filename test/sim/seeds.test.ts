@@ -19,7 +19,7 @@ const missing = (counts: ReadonlyMap<string, number>, outcomes: readonly string[
   outcomes.filter((each) => !counts.has(each));
 
 test.concurrent(`${SEEDS} seeds of ${STEPS} steps break no law`, {
-  timeout: 60_000 + SEEDS * 3_000,
+  timeout: 600_000 + SEEDS * 10_000,
 }, async () => {
   const { counts, failures } = await playSeeds({ database, seeds: seedsFrom(1, SEEDS) });
   expect(failures.map(textOfFailure)).toEqual([]);
