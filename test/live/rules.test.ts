@@ -1,11 +1,14 @@
+import { parse, print } from 'graphql';
 import { expect, test } from 'vitest';
 import { live } from '../../widget/src/live/live.ts';
 import {
   type LiveRequest,
   type LiveSink,
   type ResumeOptions,
+  relaySubscribe,
   resumable,
   tokens,
+  urqlForward,
 } from '../../widget/src/live/resume.ts';
 
 const QUERY = 'subscription ($after: String) { payoutUpdates(id: "1", after: $after) { cursor } }';
@@ -40,9 +43,11 @@ function scripted(options: ResumeOptions = {}) {
         complete: () => outcome.push('complete'),
       },
     );
-  return { operations, waits, outcome, subscribe: leave };
+  return { operations, waits, outcome, wrapped, subscribe: leave };
 }
 
+/** A sink that nobody looks at. */
+const IGNORED = { next: () => undefined, error: () => undefined, complete: () => undefined };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const update = (cursor: string) => ({ data: { payoutUpdates: { cursor } } });
 const refused = (code: string, more = {}) => [{ message: code, extensions: { code, ...more } }];
@@ -170,11 +175,91 @@ test('who leaves while it waits is not connected again', async () => {
   expect(outcome).toEqual(['complete']);
 });
 
-test('a query passes through', () => {
-  const { operations, subscribe } = scripted();
-  subscribe('{ wallet { balanceCents } }');
-  expect(operations[0]!.request).toEqual({ query: '{ wallet { balanceCents } }' });
+const FRAGMENT = 'fragment subscription on PixSubscription { status } ';
+
+test.each([
+  ['a query', '{ wallet { balanceCents } }'],
+  ['the field `subscription`', 'query { subscription(subscriptionId: "psa_sub_1") { status } }'],
+  ['that field without a keyword', '{ subscription(subscriptionId: "psa_sub_1") { status } }'],
+  ['a query of that name', 'query subscription { wallet { balanceCents } }'],
+  [
+    'a mutation that selects it',
+    print(
+      parse(
+        `mutation createSubscription($input: CreateSubscriptionInput!) { createSubscription(input: $input) {
+          ... on PixSubscriptionSuccess { subscription { subscriptionId } } } }`,
+      ),
+    ),
+  ],
+  ['a fragment of that name', `${FRAGMENT}query { subscription(subscriptionId: "1") { ...subscription } }`],
+  ['a comment', '# } subscription { $after: String\n{ wallet { balanceCents } }'],
+  ['a string with brackets', 'mutation { create(text: "} subscription { ") { id } }'],
+  ['a quote in a string', String.raw`mutation { create(text: "\"} subscription { ") { id } }`],
+  [
+    'a block string',
+    String.raw`mutation { create(text: """
+    } "subscription \""" { """) { id } }`,
+  ],
+])('a request passes through, whatever it names: %s', (_, query) => {
+  const { operations, outcome, subscribe } = scripted();
+  subscribe(query);
+  const cut = { code: 1006, reason: '' };
+  operations[0]!.sink.error(cut);
+  // A mutation is never sent twice.
+  expect(operations.map(({ request }) => request)).toEqual([{ query }]);
+  expect(outcome).toEqual([cut]);
 });
+
+test.each([
+  ['a fragment before it', `${FRAGMENT}${QUERY}`],
+  ['a fragment behind it', `${QUERY} ${FRAGMENT}`],
+  ['a comment before it', `# query { }\n${QUERY}`],
+  ['a default with brackets', QUERY.replace('String', 'String, $filter: F = { name: "){" }')],
+  ['a directive', QUERY.replace(') {', ') @live(if: true) {')],
+])('a subscription is resumed with %s', async (_, query) => {
+  const { operations, subscribe } = scripted();
+  subscribe(query);
+  operations[0]!.sink.error({ code: 1006, reason: '' });
+  await settled();
+  expect(operations).toHaveLength(2);
+});
+
+const WALLET_AND_UPDATES = `query Wallet { wallet { balanceCents } } ${QUERY.replace('subscription', 'subscription Updates')}`;
+
+test.each([
+  ['Updates', 2],
+  ['Wallet', 1],
+])('of several operations the named one counts: %s is sent %i times', async (operationName, times) => {
+  const { operations, wrapped } = scripted();
+  wrapped.subscribe({ query: WALLET_AND_UPDATES, operationName }, IGNORED);
+  operations[0]!.sink.error({ code: 1006, reason: '' });
+  await settled();
+  expect(operations).toHaveLength(times);
+});
+
+test.each([
+  ['query', 1],
+  ['mutation', 1],
+  ['subscription', 2],
+])(
+  'of a persisted document the kind of Relay and urql counts: a %s is sent %i times',
+  async (kind, times) => {
+    const { operations, wrapped } = scripted();
+    const operation = { text: null, id: 'hash', name: 'Wallet', operationKind: kind };
+    const sources = [
+      relaySubscribe(wrapped, { from: (source) => source })(operation, {}),
+      urqlForward(wrapped)({ variables: {}, extensions: {} }, { kind }),
+    ];
+    for (const source of sources) {
+      operations.length = 0;
+      source.subscribe(IGNORED);
+      operations[0]!.sink.error({ code: 1006, reason: '' });
+      await settled();
+      expect(operations).toHaveLength(times);
+      for (const { request } of operations) expect(request).not.toHaveProperty('operationKind');
+    }
+  },
+);
 
 test('several connections share one request for a token, and a failed one is repeated', async () => {
   let asked = 0;

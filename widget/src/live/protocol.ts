@@ -17,6 +17,8 @@ export interface LiveRequest {
   variables?: Record<string, unknown> | null | undefined;
   operationName?: string | null | undefined;
   extensions?: Record<string, unknown> | null | undefined;
+  /** The kind of an operation whose text is not sent: `query`, `mutation` or `subscription`. It is not sent to the server. */
+  operationKind?: string | undefined;
 }
 
 /** An error of GraphQL, of an operation or of one result. */
@@ -113,11 +115,6 @@ export function updateIn({ data }: LiveResult): { cursor: string } | null {
   if (typeof update.cursor !== 'string')
     throw new UnfollowableError('The subscription has to select `cursor` of its updates, to be resumed');
   return update as { cursor: string };
-}
-
-/** Whether a request is a subscription; one whose text the client does not send is taken for one. */
-export function isSubscription({ query }: Partial<LiveRequest>): boolean {
-  return !query || /(?:^|[\s}])subscription\b/.test(query);
 }
 
 /**

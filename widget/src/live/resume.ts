@@ -1,10 +1,10 @@
 import { iterate } from './iterate.ts';
+import { isSubscription } from './operation.ts';
 import {
   assertResumable,
   CURSOR_DOCUMENT,
   type End,
   hasNoFirstState,
-  isSubscription,
   judge,
   judgeErrors,
   type LiveClient,
@@ -55,8 +55,10 @@ export interface ResumeOptions {
 export function resumable<Client extends LiveClient>(client: Client, options: ResumeOptions = {}): Client {
   const open = client.subscribe.bind(client) as Subscribe;
   noticeSilence(client);
-  const subscribe: Subscribe = (request, sink) =>
-    isSubscription(request) ? follow(open, request, sink, options) : open(request, sink);
+  const subscribe: Subscribe = ({ operationKind, ...request }, sink) =>
+    isSubscription({ ...request, operationKind })
+      ? follow(open, request, sink, options)
+      : open(request, sink);
   return { ...client, subscribe, iterate: (request: LiveRequest) => iterate(subscribe, request) };
 }
 
@@ -232,13 +234,20 @@ export function relaySubscribe<Observed>(
   Observable: { from(source: LiveSource<never>): Observed },
 ) {
   return (
-    operation: { text?: string | null; name: string; id?: string | null },
+    operation: {
+      text?: string | null;
+      name: string;
+      id?: string | null;
+      /** `query`, `mutation` or `subscription`. */
+      operationKind?: string;
+    },
     variables: Record<string, unknown>,
   ): Observed =>
     Observable.from(
       source(client, {
         query: operation.text ?? '',
         operationName: operation.name,
+        operationKind: operation.operationKind,
         variables,
         ...(operation.text == null && operation.id ? { extensions: persisted(operation.id) } : {}),
       }),
@@ -252,11 +261,15 @@ function persisted(sha256Hash: string) {
 
 /** For urql: `subscriptionExchange({ forwardSubscription: urqlForward(client) })`. */
 export function urqlForward(client: LiveClient) {
-  return (request: {
-    query?: string | undefined;
-    variables?: unknown;
-    extensions?: unknown;
-  }): LiveSource<never> => source(client, { ...request, query: request.query ?? '' } as LiveRequest);
+  return (
+    request: { query?: string | undefined; variables?: unknown; extensions?: unknown },
+    operation?: { kind: string },
+  ): LiveSource<never> =>
+    source(client, {
+      ...request,
+      query: request.query ?? '',
+      operationKind: operation?.kind,
+    } as LiveRequest);
 }
 
 function source(client: LiveClient, request: LiveRequest): LiveSource<never> {
