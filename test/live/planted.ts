@@ -102,7 +102,7 @@ export const FAULTS: Record<string, Fault> = {
   },
   'the client presents a token that was refused': {
     file: 'widget/src/live/resume.ts',
-    from: 'tokens?.drop();',
+    from: 'tokens?.drop(token);',
     to: '',
     shows: 'errors',
     clients: EACH_TRANSPORT,

@@ -1,12 +1,18 @@
 import { parse, print } from 'graphql';
-import { expect, test } from 'vitest';
+import { createClient as createSseClient } from 'graphql-sse';
+import { expect, test, vi } from 'vitest';
+import { eventStreamClient } from '../../widget/src/live/event-stream.ts';
 import { live } from '../../widget/src/live/live.ts';
+import type { Subscribe } from '../../widget/src/live/protocol.ts';
 import {
+  type LiveClient,
   type LiveRequest,
   type LiveSink,
   type ResumeOptions,
   relaySubscribe,
   resumable,
+  streamOptions,
+  type Tokens,
   tokens,
   urqlForward,
 } from '../../widget/src/live/resume.ts';
@@ -154,6 +160,40 @@ test('a refused credential is dropped; the third in a row is final', async () =>
   expect(values).toEqual(['Bearer 1', 'Bearer 2', 'Bearer 3']);
   expect(operations).toHaveLength(3);
   expect(outcome).toEqual([{ code: 4403, reason: 'expired' }]);
+});
+
+test.each<[string, (endpoint: string, token: Tokens, fetch: typeof globalThis.fetch) => LiveClient]>([
+  ['no library', (endpoint, shared, fetch) => eventStreamClient({ endpoint, tokens: shared, fetch })],
+  ['graphql-sse', (url, shared, fetchFn) => createSseClient({ url, ...streamOptions(shared), fetchFn })],
+])('a refusal that comes late forgets no token that has come meanwhile: %s', async (_, create) => {
+  let asked = 0;
+  const shared = tokens(() => {
+    asked += 1;
+    return String(asked);
+  });
+  const requests: { token: string | null; refuse(): void }[] = [];
+  const hold: typeof fetch = (_url, init) =>
+    new Promise((resolve) => {
+      const token = new Headers(init?.headers).get('authorization');
+      requests.push({ token, refuse: () => resolve(new Response(null, { status: 401 })) });
+    });
+  const client = resumable(create('https://psa.example/graphql', shared, hold), {
+    tokens: shared,
+    wait: () => Promise.resolve(),
+  });
+  const leave = [1, 2].map(() => (client.subscribe as Subscribe)({ query: QUERY }, IGNORED));
+  const sent = async (count: number) => {
+    await vi.waitFor(() => expect(requests).toHaveLength(count));
+    return requests.map(({ token }) => token);
+  };
+  await sent(2);
+  requests[0]!.refuse();
+  await sent(3);
+  requests[1]!.refuse();
+  expect(await sent(4)).toEqual(['Bearer 1', 'Bearer 1', 'Bearer 2', 'Bearer 2']);
+  requests[2]!.refuse();
+  expect((await sent(5)).at(-1)).toBe('Bearer 3');
+  for (const end of leave) end();
 });
 
 test('an expired cursor is reported, and the subscription goes on from the cursor that onGap gives', async () => {

@@ -16,7 +16,7 @@ import {
   updateIn,
   waitBefore,
 } from './protocol.ts';
-import type { Tokens } from './tokens.ts';
+import type { PresentToken, Tokens } from './tokens.ts';
 
 export type {
   GetToken,
@@ -111,6 +111,7 @@ function follow(
   function begin(operation: LiveRequest, onResult: (result: LiveResult) => unknown, onComplete: () => void) {
     let isOver = false;
     let stop: (() => void) | null = null;
+    let token: PresentToken = null;
     const begunAt = Date.now();
     const isLive = () => !isOver && !left.signal.aborted;
     const end = (next: () => void) => {
@@ -122,7 +123,7 @@ function follow(
     const over = (cause: unknown, judged: End) =>
       end(() => {
         if (Date.now() - begunAt > ACCEPTED_MS) attempts = refusals = 0;
-        void recover(cause, judged);
+        void recover(cause, judged, token);
       });
     stop = open(operation, {
       next(result) {
@@ -141,6 +142,8 @@ function follow(
       error: (cause) => over(cause, judge(cause)),
       complete: () => end(onComplete),
     });
+    // A client of event streams has asked for it now, and a socket that is open when it connected.
+    token = tokens?.present() ?? null;
     if (isOver) stop();
     else dispose = stop;
   }
@@ -177,10 +180,10 @@ function follow(
     return sink.next(result);
   }
 
-  async function recover(cause: unknown, { verdict, retryAfterMs }: End): Promise<void> {
+  async function recover(cause: unknown, { verdict, retryAfterMs }: End, token: PresentToken): Promise<void> {
     if (verdict === 'refused') {
       refusals += 1;
-      tokens?.drop();
+      tokens?.drop(token);
     }
     if (verdict === 'final' || refusals >= MAX_REFUSALS || (verdict === 'gap' && !onGap)) return fail(cause);
     try {

@@ -3,17 +3,25 @@ import type { GetToken, LiveToken } from './protocol.ts';
 /** A token is renewed when this share of its life is over. */
 const RENEW_AT = 0.8;
 
+/** A token, perhaps on its way. */
+export type PresentToken = Promise<string> | null;
+
 /** The one token that all connections of a page or a process share. */
 export interface Tokens {
   /** The value of `Authorization`. Asks for a token where there is none, or the last one is about to expire. */
   authorization(): Promise<string>;
-  /** Forgets the token, which the server has refused: the next connection gets another. */
-  drop(): void;
+  /** The token that a connection which began now has got; null where there is none yet, or another is due. */
+  present(): PresentToken;
+  /**
+   * Forgets the token of a connection, which the server has refused: the next connection gets another. One that has come in
+   * its place meanwhile stays. Null forgets any.
+   */
+  drop(refused: PresentToken): void;
 }
 
 /** Keeps the token of `getToken`, and renews it. However many connections wait for a token, one request asks for it. */
 export function tokens(getToken: GetToken): Tokens {
-  let asked: Promise<string> | null = null;
+  let asked: PresentToken = null;
   let renewAt = Number.POSITIVE_INFINITY;
 
   async function ask(): Promise<string> {
@@ -37,8 +45,9 @@ export function tokens(getToken: GetToken): Tokens {
       asked = asking;
       return asking;
     },
-    drop() {
-      asked = null;
+    present: () => (Date.now() >= renewAt ? null : asked),
+    drop(refused) {
+      if (!refused || refused === asked) asked = null;
     },
   };
 }
