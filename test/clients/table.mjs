@@ -59,7 +59,7 @@ export const TABLES = [
   {
     title: 'Live status',
     about:
-      'Subscriptions that miss nothing and get nothing twice, over cuts, outages and the end of a token. EventSource sends no\ncredential: a server of the page adds it.',
+      'Subscriptions that miss nothing and get nothing twice, over cuts, outages and the end of a token. EventSource sends no\ncredential: a server of the page adds it. `follow` of `@psa/checkout/server` has the key of the account.',
     features: {
       'none missed, none doubled': (client) =>
         client === 'EventSource'
@@ -78,6 +78,7 @@ export const TABLES = [
       { name: 'Relay', npm: 'relay-runtime' },
       { name: 'EventSource', lacks: ['recipe'] },
       { name: 'no library' },
+      { name: 'follow', lacks: ['recipe'] },
     ],
   },
   {

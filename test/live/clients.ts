@@ -23,11 +23,14 @@ import {
   tokens,
   urqlForward,
 } from '../../widget/src/live/resume.ts';
+import { follow, type Topic } from '../../widget/src/server/follow.ts';
 
 export interface Following extends Omit<ResumeOptions, 'tokens'> {
   /** The address of /graphql. */
   endpoint: string;
   getToken: GetToken;
+  /** The key of the account, for the clients of a server. */
+  key: string;
   query: string;
   variables: Record<string, unknown>;
   onData(data: Record<string, unknown>): void;
@@ -38,7 +41,10 @@ export interface Following extends Omit<ResumeOptions, 'tokens'> {
 /** Follows by a client as an application uses it; the result leaves. */
 type Follower = (following: Following) => () => unknown;
 
-/** Each client, unmodified, with the wrapper of @psa/checkout/resume; the last two are ours. */
+/** The clients that present the key of the account, and no token: nobody renews or revokes it. */
+export const CLIENTS_BY_KEY: ReadonlySet<string> = new Set(['follow']);
+
+/** Each client, unmodified, with the wrapper of @psa/checkout/resume; the last three are ours. */
 export const CLIENTS: Record<string, Follower> = {
   'graphql-ws': (following) => {
     const { query, variables } = following;
@@ -163,7 +169,36 @@ export const CLIENTS: Record<string, Follower> = {
       return ended;
     };
   },
+  follow: (following) => {
+    const { endpoint, key, query, variables, onData, onGap, onError, onComplete, onRetry, wait } = following;
+    const { resource, topic, fields } = topicOf(query);
+    const left = new AbortController();
+    let stored = variables.after as string;
+    const ended = follow(topic, {
+      ...{ endpoint, key, fields, onRetry, wait, signal: left.signal },
+      load: () => stored,
+      save(cursor) {
+        stored = cursor;
+      },
+      onUpdate: ({ cursor, resource: value }) => onData({ update: { cursor, [resource]: value } }),
+      // It asks for the cursor to go on from itself.
+      async reconcile(reason) {
+        if (!onGap) throw new Error(`A cursor was ${reason}`);
+        await onGap({ query });
+      },
+    }).then(onComplete, onError);
+    return () => {
+      left.abort();
+      return ended;
+    };
+  },
 };
+
+/** The topic of `follow` whose updates a subscription sends, with the fields that it selects of the resource. */
+function topicOf(query: string): { resource: string; topic: Topic; fields: string | undefined } {
+  const [, resource = '', fields] = /\b(cardPayment|payment) \{([^}]*)\}/.exec(query) ?? [];
+  return { resource, topic: resource === 'cardPayment' ? 'cardPayments' : 'payments', fields };
+}
 
 /** A client of the socket; `create` is that of another version. */
 function socket({ endpoint, getToken, ...options }: Following, create = createWsClient) {

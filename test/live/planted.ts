@@ -100,6 +100,13 @@ export const FAULTS: Record<string, Fault> = {
     shows: 'missed',
     clients: ['no library'],
   },
+  'a backend goes on over a gap without comparing its records': {
+    file: 'widget/src/server/follow.ts',
+    from: "onGap: () => begin('expired'),",
+    to: "onGap: () => request<string>(server, '{updatesCursor}'),",
+    shows: 'silentGaps',
+    clients: ['follow'],
+  },
   'the client presents a token that was refused': {
     file: 'widget/src/live/resume.ts',
     from: 'tokens?.drop(token);',

@@ -8,6 +8,7 @@ import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { createRandom, type Random, shuffled } from '../../faults/random.ts';
 import { fund } from '../../support/funds.ts';
 import { createClient } from '../../support/graphql.ts';
+import { CLIENTS_BY_KEY } from '../clients.ts';
 import { startInstances } from './cluster.ts';
 import type { FollowerSpec } from './followers.ts';
 import { type Findings, judge } from './judge.ts';
@@ -270,6 +271,11 @@ function createCutter({
       return null;
     }
     const drawn = (role === 'active' && due.pop()) || drawCut(random, role);
+    if (drawn === 'refusal' && CLIENTS_BY_KEY.has(spec.client)) {
+      // Its key is the one of all: the next follower with a token is refused.
+      due.push(drawn);
+      return null;
+    }
     const how = drawn === 'silence' && silent >= atOnce ? 'end' : drawn;
     busy.add(number);
     const { key } = accounts[spec.tenant]!;

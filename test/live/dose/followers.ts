@@ -68,6 +68,7 @@ function follow(spec: FollowerSpec): void {
   follower.leave = CLIENTS[spec.client]!({
     endpoint: `http://127.0.0.1:${relay.port}/graphql?f=${spec.number}`,
     getToken: () => tokens.tokenOf(spec),
+    key: spec.key,
     query,
     variables: { after: spec.after },
     onData(data) {

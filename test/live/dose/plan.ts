@@ -1,5 +1,5 @@
 import type { Random } from '../../faults/random.ts';
-import { CLIENTS } from '../clients.ts';
+import { CLIENTS, CLIENTS_BY_KEY } from '../clients.ts';
 import type { FollowerSpec } from './followers.ts';
 import type { Cut } from './relay.ts';
 import type { TopicName } from './topics.ts';
@@ -31,6 +31,8 @@ const SHORT_TOKENS = 10;
 const SHORTEST_TOKEN_SECONDS = 60;
 const TOKEN_SECONDS = 86_400;
 const TOPICS: readonly TopicName[] = ['account', 'cardPayments', 'payments'];
+/** `follow` has a topic for each kind, and none for all. */
+const TOPICS_BY_KEY: readonly TopicName[] = ['cardPayments', 'payments'];
 
 /** The roles of the accounts of a dose: at least two of the active ones, so that one's updates may be foreign to another. */
 export function planAccounts({ active, idle }: Size): Role[] {
@@ -54,10 +56,11 @@ export function planFollowers(
       const number = specs.length;
       const isShared = role === 'idle';
       const group = Math.floor(index / tenants.length / SHARERS_OF_TOKEN);
+      const client = clients[index % clients.length]!;
+      const topics = CLIENTS_BY_KEY.has(client) ? TOPICS_BY_KEY : TOPICS;
       specs.push({
-        ...{ number, tenant, key, after, isShared },
-        client: clients[index % clients.length]!,
-        topic: role === 'slow' ? 'large' : TOPICS[Math.floor(index / clients.length) % TOPICS.length]!,
+        ...{ number, client, tenant, key, after, isShared },
+        topic: role === 'slow' ? 'large' : topics[Math.floor(index / clients.length) % topics.length]!,
         tokenGroup: isShared ? `idle ${tenant} ${group}` : `own ${number}`,
         tokenSeconds:
           role === 'active' && index % SHORT_TOKENS === 0 ? SHORTEST_TOKEN_SECONDS : TOKEN_SECONDS,
