@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import { connect as connectSecurely } from 'node:tls';
 
-/** A relay of bytes in front of a server, which cuts what passes through it. */
+/** A relay in front of a server, which cuts what passes through it. It changes the header `Host`, by which a proxy finds the site. */
 export interface Cutter {
   /** The address of /graphql behind it. */
   readonly endpoint: string;
@@ -24,8 +25,17 @@ export interface Cutter {
 /** The end of a response in chunks. */
 const LAST_CHUNK = '0\r\n\r\n';
 
+/** The head of a request begins a chunk: a client that keeps a connection has waited for the response before. */
+const HEAD = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
+
+function withHost(bytes: Buffer, host: string): Buffer {
+  const text = bytes.toString('latin1');
+  if (!HEAD.test(text)) return bytes;
+  return Buffer.from(text.replace(/\r\nhost: [^\r]*/i, `\r\nHost: ${host}`), 'latin1');
+}
+
 export async function startCutter(target: string): Promise<Cutter> {
-  const { protocol, hostname, port, pathname } = new URL(target);
+  const { protocol, host, hostname, port, pathname } = new URL(target);
   const isSecure = protocol === 'https:';
   const upstreamPort = Number(port) || (isSecure ? 443 : 80);
   /** Each connection, and whether a response of unknown length is on its way. */
@@ -52,7 +62,12 @@ export async function startCutter(target: string): Promise<Cutter> {
       upstream.destroy();
     });
     upstream.on('close', () => client.destroy());
-    client.pipe(upstream).pipe(client);
+    const toHost = new Transform({
+      transform(bytes: Buffer, _encoding, done) {
+        done(null, withHost(bytes, host));
+      },
+    });
+    client.pipe(toHost).pipe(upstream).pipe(client);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '../support/graphql.ts';
 import { CLIENTS, CLIENTS_BY_KEY, type Following } from './clients.ts';
 import { type Cutter, startCutter } from './cutter.ts';
@@ -123,13 +124,26 @@ export async function conform(dose: Dose): Promise<Findings[]> {
   return findings;
 }
 
-/** Whether the findings show what the protocol promises: each update once, in order, and by a renewed token. */
+/** Whether the findings show what the protocol promises: each update once, in order, over cuts, and by a renewed token. */
 export function conforms(findings: readonly Findings[], { payments, followers, clients }: Dose): boolean {
-  const isFlawless = ({ client, updates, renewals, ...found }: Findings) =>
+  const isFlawless = ({ client, updates, renewals, cuts, ...found }: Findings) =>
     found.missed + found.doubled + found.misplaced + found.foreign + found.errors + found.silentGaps === 0 &&
     updates === payments * followers &&
+    cuts > 0 &&
     (CLIENTS_BY_KEY.has(client) ? renewals === 0 : renewals >= followers);
   return findings.length === clients.length && findings.every(isFlawless);
+}
+
+/** A shorter wait is left out: the cutter tells when a connection may succeed. */
+const LONG_MS = 1_000;
+
+/** Waits until a connection may succeed, and as long as a server asks for or a client that is refused again and again waits. */
+export function waitFor(isUp: () => Promise<void>, sleep: typeof delay = delay) {
+  return async (ms: number, signal: AbortSignal): Promise<void> => {
+    await isUp();
+    // Rejects where the follower leaves.
+    if (ms > LONG_MS) await sleep(ms, undefined, { signal }).catch(() => undefined);
+  };
 }
 
 /** An account and its followers by each client, behind the relay that cuts. */
@@ -156,7 +170,7 @@ async function openAccount(
         key,
         query: FOLLOW,
         variables: { after: updatesCursor },
-        wait: () => cutter.isUp(),
+        wait: waitFor(cutter.isUp),
         onData: ({ update }) => received.add((update as Update).payment.paymentId),
         onError(error) {
           errors.push(error);
@@ -256,7 +270,7 @@ async function learnsOfGap(
     new Promise<unknown>((resolve) => {
       const leave = CLIENTS[client]!({
         ...{ endpoint, key, getToken: () => key, query: FOLLOW, variables: { after: expiredCursor } },
-        wait: () => Promise.resolve(),
+        wait: waitFor(() => Promise.resolve()),
         onData: ({ update }) => settle((update as Update).payment.paymentId),
         onError: (error) => settle(error),
         onComplete: () => settle('complete'),
