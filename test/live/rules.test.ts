@@ -1,6 +1,6 @@
 import { parse, print } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { eventStreamClient } from '../../widget/src/live/event-stream.ts';
 import { live } from '../../widget/src/live/live.ts';
 import type { Subscribe } from '../../widget/src/live/protocol.ts';
@@ -311,6 +311,24 @@ test('several connections share one request for a token, and a failed one is rep
   await expect(Promise.all([token.authorization(), token.authorization()])).rejects.toThrow('offline');
   expect(await Promise.all([token.authorization(), token.authorization()])).toEqual(['Bearer 2', 'Bearer 2']);
   expect(asked).toBe(2);
+});
+
+test.each([
+  ['expiresInSeconds, on a device whose clock is ahead', { expiresAt: new Date(0), expiresInSeconds: 100 }],
+  ['expiresAt', { expiresAt: new Date(1_000_100_000) }],
+])('a connection that begins in the last fifth of a token renews it, by %s', async (_, life) => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const token = tokens(() => {
+    asked += 1;
+    return { token: String(asked), ...life };
+  });
+  const at = (seconds: number) => {
+    vi.setSystemTime(1_000_000_000 + seconds * 1_000);
+    return token.authorization();
+  };
+  expect([await at(0), await at(79), await at(80)]).toEqual(['Bearer 1', 'Bearer 1', 'Bearer 2']);
 });
 
 test('an event whose text has a line separator of JavaScript is one event, and ends nothing', async () => {

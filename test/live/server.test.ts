@@ -144,8 +144,10 @@ describe('follow', () => {
 
 describe('tokens', () => {
   test('mintCheckout gives a token, or an error that names the field', async () => {
-    const { token } = await mintCheckout(server, { amount: { fixedCents: 4990 }, methods: ['PIX'] });
+    const input = { amount: { fixedCents: 4990 }, methods: ['PIX'], expiresInSeconds: 600 } as const;
+    const { token, expiresInSeconds } = await mintCheckout(server, input);
     expect(token).toMatch(/^ps_checkout_/);
+    expect(expiresInSeconds).toBe(600);
     const refused = mintCheckout(server, { amount: { fixedCents: 4990 }, successUrl: 'ftp://shop.example' });
     await expect(refused).rejects.toThrow(PsaError);
     await expect(refused).rejects.toMatchObject({ isRetryable: false });
@@ -186,7 +188,9 @@ describe('tokens', () => {
     const answer = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}`, {
       method: 'POST',
     });
-    expect(await answer.json()).toEqual({ token: expect.any(String), expiresAt: expect.any(String) });
+    expect(await answer.json()).toEqual({
+      ...{ token: expect.any(String), expiresAt: expect.any(String), expiresInSeconds: 3_600 },
+    });
     http.close();
   });
 });

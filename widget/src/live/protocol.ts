@@ -1,8 +1,10 @@
-/** The token that a connection presents. `expiresAt` lets it be renewed before the server refuses it. */
+/** The token that a connection presents. Its life lets the next connection renew it before the server refuses it. */
 export interface LiveToken {
   token: string;
   /** An instant, as `createDashboardToken` gives it. */
   expiresAt?: string | Date | null;
+  /** The seconds until then, as it gives them too: they count before `expiresAt`, for a device whose clock is wrong. */
+  expiresInSeconds?: number | null;
 }
 
 /** Gives a token: from your server, which mints it. Called again when the last one has expired or was refused. */

@@ -26,10 +26,9 @@ export function tokens(getToken: GetToken): Tokens {
 
   async function ask(): Promise<string> {
     const given = await getToken();
-    const { token, expiresAt }: LiveToken = typeof given === 'string' ? { token: given } : given;
-    const now = Date.now();
-    renewAt = expiresAt ? now + (new Date(expiresAt).getTime() - now) * RENEW_AT : Number.POSITIVE_INFINITY;
-    return `Bearer ${token}`;
+    const token: LiveToken = typeof given === 'string' ? { token: given } : given;
+    renewAt = Date.now() + lifeMsOf(token) * RENEW_AT;
+    return `Bearer ${token.token}`;
   }
 
   return {
@@ -50,6 +49,11 @@ export function tokens(getToken: GetToken): Tokens {
       if (!refused || refused === asked) asked = null;
     },
   };
+}
+
+function lifeMsOf({ expiresAt, expiresInSeconds }: LiveToken): number {
+  if (expiresInSeconds != null) return expiresInSeconds * 1_000;
+  return expiresAt ? new Date(expiresAt).getTime() - Date.now() : Number.POSITIVE_INFINITY;
 }
 
 /** Options for graphql-ws: `createClient({ url, ...socketOptions(token) })`. `resumable` connects again in the library's place. */

@@ -26,10 +26,12 @@ export interface MintedToken {
   token: string;
   /** Null for a token that does not expire by itself. */
   expiresAt: string | null;
+  /** The seconds until then by the server's clock, for a page on a device whose clock is wrong. */
+  expiresInSeconds: number | null;
 }
 
-const MINT_CHECKOUT = `mutation($input:CreateCheckoutTokenInput!){createCheckoutToken(input:$input){... on CheckoutTokenSuccess{token expiresAt}${REFUSAL}}}`;
-const MINT_DASHBOARD = `mutation($input:CreateDashboardTokenInput!){createDashboardToken(input:$input){... on DashboardTokenSuccess{token expiresAt}${REFUSAL}}}`;
+export const MINT_CHECKOUT = `mutation($input:CreateCheckoutTokenInput!){createCheckoutToken(input:$input){... on CheckoutTokenSuccess{token expiresAt expiresInSeconds}${REFUSAL}}}`;
+export const MINT_DASHBOARD = `mutation($input:CreateDashboardTokenInput!){createDashboardToken(input:$input){... on DashboardTokenSuccess{token expiresAt expiresInSeconds}${REFUSAL}}}`;
 
 /**
  * Mints the token of `<psa-checkout>`.
@@ -76,8 +78,8 @@ export interface TokenHandler<Incoming> {
 const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
 /**
- * Creates the route from which a page renews its dashboard token: a POST that answers with `{ token, expiresAt }`. A visitor
- * whom `authorize` does not let in gets 403.
+ * Creates the route from which a page renews its dashboard token: a POST that answers with `{ token, expiresAt, expiresInSeconds }`.
+ * A visitor whom `authorize` does not let in gets 403.
  */
 export function tokenHandler<Incoming extends { method?: string | undefined }>({
   scopes,
