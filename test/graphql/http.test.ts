@@ -282,6 +282,8 @@ describe('a page of any origin', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     expect(answer.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, OPTIONS');
     expect(answer.headers.get('access-control-allow-headers')).toMatch(/authorization.*content-type/);
+    // For a day the browser sends no other.
+    expect(answer.headers.get('access-control-max-age')).toBe('86400');
   });
 
   test.each([
