@@ -1,32 +1,49 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readHashes } from '../../widget/scripts/released.mjs';
 import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
 import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
 import * as checkout from '../../widget/src/operations.ts';
 import * as payouts from '../../widget/src/payouts/operations.ts';
+import { documentOf, TOPIC_NAMES } from '../../widget/src/server/follow.ts';
+import { MINT_CHECKOUT, MINT_DASHBOARD } from '../../widget/src/server/mint.ts';
+import { SALES_DOCUMENTS } from '../../widget/src/server/sales.ts';
 
-// Prints the documents of the widget's operations for the server, which trusts them: those of this version, and of the
-// released ones. With `--manifest` those of this version alone, by their SHA-256, as a manifest for any server.
-const own = [...Object.values(checkout), ...Object.values(payouts), CURSOR_DOCUMENT, METHODS_DOCUMENT];
+// Prints the documents of the package's operations for the server, which trusts them: those of this version, and of the
+// released ones. With `--manifest` those of the elements of this version alone, by their SHA-256, as a manifest for any
+// server; with `--backend-manifest` those of `@psa/checkout/server`.
+const elements = [...Object.values(checkout), ...Object.values(payouts), CURSOR_DOCUMENT, METHODS_DOCUMENT];
+const topics = TOPIC_NAMES.map((topic) => documentOf(topic));
+const backend = [MINT_CHECKOUT, MINT_DASHBOARD, ...SALES_DOCUMENTS, ...topics];
 
-function printManifest() {
-  const byHash = own.map((document) => [createHash('sha256').update(document).digest('hex'), document]);
+function printManifest(documents: readonly string[]) {
+  const byHash = documents.map((text) => [createHash('sha256').update(text).digest('hex'), text]);
   process.stdout.write(`${JSON.stringify(Object.fromEntries(byHash.sort()), null, 2)}\n`);
 }
 
+/** The lines of an array of documents: those of this version, and of the manifests of the released ones. */
+function linesOf(own: readonly string[], manifest: string): string {
+  const paths = Object.keys(readHashes()).map((version) => `widget/released/${version}/${manifest}`);
+  const released = paths
+    .filter((path) => existsSync(path))
+    .flatMap((path) => Object.values<string>(JSON.parse(readFileSync(path, 'utf8'))));
+  const documents = [...new Set([...own, ...released])].map((document) => `  '${document}',\n`);
+  return documents.sort().join('');
+}
+
 function printModule() {
-  const released = Object.keys(readHashes()).flatMap((version) =>
-    Object.values<string>(JSON.parse(readFileSync(`widget/released/${version}/documents.json`, 'utf8'))),
-  );
-  const documents = [...new Set([...own, ...released])].map((document) => `  '${document}',\n`).sort();
   process.stdout.write(`// Made from the operations in widget/src and widget/released; \`npm run regenerate\` writes it.
 
 /** The documents of the widget of this version and of the released ones, which are trusted without a manifest. */
 export const WIDGET_DOCUMENTS: readonly string[] = [
-${documents.join('')}];
+${linesOf(elements, 'documents.json')}];
+
+/** Those of @psa/checkout/server, which are trusted of an API key without a manifest. */
+export const BACKEND_DOCUMENTS: readonly string[] = [
+${linesOf(backend, 'backend-documents.json')}];
 `);
 }
 
-if (process.argv.includes('--manifest')) printManifest();
+if (process.argv.includes('--manifest')) printManifest(elements);
+else if (process.argv.includes('--backend-manifest')) printManifest(backend);
 else printModule();

@@ -7,6 +7,11 @@ import { isMain, root, runNode, step } from './progress.mjs';
 
 const RELEASED = 'widget/released';
 const BUILT = 'widget/dist/standalone';
+/** The documents that the server trusts: of the elements, and of a backend. */
+const MANIFESTS = /** @type {const} */ ([
+  ['documents.json', '--manifest'],
+  ['backend-documents.json', '--backend-manifest'],
+]);
 
 /** Compares the files of the released versions with the hashes that were written with each. */
 export async function releasedWidgets() {
@@ -37,16 +42,20 @@ export async function releaseWidget() {
   const folder = join(root, RELEASED, version);
   if (existsSync(folder)) return { ok: true, output: '' };
   await ensureParts(['widget'], { quiet: true });
-  const documents = await runNode(
-    'node_modules/tsx/dist/cli.mjs',
-    ['server/scripts/print-widget-documents.ts', '--manifest'],
-    { quiet: true },
-  );
-  if (!documents.ok) return documents;
+  const manifests = new Map();
+  for (const [name, option] of MANIFESTS) {
+    const printed = await runNode(
+      'node_modules/tsx/dist/cli.mjs',
+      ['server/scripts/print-widget-documents.ts', option],
+      { quiet: true },
+    );
+    if (!printed.ok) return printed;
+    manifests.set(name, printed.output);
+  }
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(join(root, BUILT)))
     if (!name.endsWith('.map')) writeFileSync(join(folder, name), readFileSync(join(root, BUILT, name)));
-  writeFileSync(join(folder, 'documents.json'), documents.output);
+  for (const [name, content] of manifests) writeFileSync(join(folder, name), content);
   const hashes = { ...readHashes(), [version]: hashVersion(version) };
   writeFileSync(join(root, RELEASED, 'hashes.json'), `${JSON.stringify(hashes, null, 2)}\n`);
   return { ok: true, output: '' };

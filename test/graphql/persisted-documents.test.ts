@@ -9,6 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { readTrustedDocuments } from '../../server/src/graphql/trusted-manifest.ts';
 import { WIDGET_DOCUMENTS } from '../../server/src/graphql/widget-documents.ts';
+import { documentOf, follow, TOPIC_NAMES } from '../../widget/src/server/follow.ts';
+import { MINT_DASHBOARD, mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
+import { SALES_DOCUMENTS, sales } from '../../widget/src/server/sales.ts';
 import { addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
@@ -30,6 +33,8 @@ function manifest(content: unknown): string {
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;
 }
+
+const noop = () => undefined;
 
 const apps: TestApp[] = [];
 async function start(environment: Record<string, string> = {}): Promise<TestApp> {
@@ -316,6 +321,27 @@ describe('trusted documents', () => {
       body: JSON.stringify({ query: 'subscription { allCardPaymentUpdates { cursor } }' }),
     });
     expect(await subscription.text()).toContain(REFUSED.message);
+  });
+
+  test('a backend by @psa/checkout/server needs no manifest, and no token runs its documents', async () => {
+    const to = await start({ PSA_TRUSTED_DOCUMENTS_ONLY: 'all' });
+    const server = { endpoint: `${to.url}/graphql`, key: LIVE_KEY };
+    expect((await mintCheckout(server, { amount: { fixedCents: 4_990 } })).token).toMatch(/^ps_checkout_/);
+    const renew = tokenHandler<Request>({ ...server, scopes: ['PAYMENTS'], authorize: () => true });
+    const renewed = await renew(new Request('https://shop.example/token', { method: 'POST' }));
+    expect(renewed.status).toBe(200);
+    const from = new Date(0);
+    for await (const sale of sales(server, { from })) expect.unreachable(JSON.stringify(sale));
+    // The subscription runs, and says what is wrong with the cursor.
+    const options = { ...server, load: () => 'x', save: noop, onUpdate: noop, reconcile: noop };
+    for (const topic of TOPIC_NAMES)
+      await expect(follow(topic, options)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    const ofOwn = follow('payments', { ...options, fields: 'paymentId' });
+    await expect(ofOwn).rejects.toMatchObject({ code: 'FORBIDDEN' });
+
+    const { token } = await renewed.json();
+    for (const query of [MINT_DASHBOARD, ...SALES_DOCUMENTS, documentOf('payments')])
+      expect(await post({ query }, { to, key: token })).toEqual({ status: 403, errors: [REFUSED] });
   });
 
   test('tokens are bound to trusted documents where API keys are not, also to documents that are compiled', async () => {

@@ -28,12 +28,15 @@ const read = (file: string) => readFileSync(join(house.folder, 'widget/released'
 it('A release adds the built files of this version, without maps, their hashes and documents', async () => {
   expect(await release()).toMatchObject({ code: 0 });
   expect(readdirSync(join(house.folder, 'widget/released/0.2.0')).sort()).toEqual([
+    'backend-documents.json',
     'documents.json',
     'psa-checkout.js',
   ]);
   expect(read('0.2.0/psa-checkout.js')).toBe('built');
   expect(read('0.2.0/documents.json')).toBe('{ "of": "--manifest" }');
+  expect(read('0.2.0/backend-documents.json')).toBe('{ "of": "--backend-manifest" }');
   expect(Object.keys(JSON.parse(read('hashes.json'))['0.2.0'])).toEqual([
+    'backend-documents.json',
     'documents.json',
     'psa-checkout.js',
   ]);

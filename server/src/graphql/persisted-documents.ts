@@ -3,12 +3,16 @@ import { type Caller, presentsToken } from '../access/model.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import { refusalOf } from './errors.ts';
+import { BACKEND_DOCUMENTS } from './widget-documents.ts';
 
 /** The limit on the documents that clients have registered. One that is dropped is registered again by its next client. */
 const REGISTERED_BYTES = 4_000_000;
 
 /** The callers whose operations must be trusted documents: none, all but API keys, or all. */
 export type TrustedOnly = 'off' | 'tokens' | 'all';
+
+/** The callers of whom a document is trusted: all for one of a manifest or of the widget, API keys for one of their own package. */
+export type Trust = 'everybody' | 'keys' | 'nobody';
 
 /** The members of a request that say which document it is for. A client may send anything in them. */
 interface DocumentParams {
@@ -30,10 +34,9 @@ export interface PersistedDocuments {
   find(params: DocumentParams): string | null;
   /** Whether `read` does more than to return the query of a request with this `Authorization`. */
   concerns(params: DocumentParams, authorization: string | undefined): boolean;
-  /** Whether the document is one of a manifest or of the widget. */
-  isTrusted(document: string): boolean;
+  trustOf(document: string): Trust;
   /** Whether the caller may run a document. */
-  allows(isTrusted: boolean, caller: Caller | null): boolean;
+  allows(trust: Trust, caller: Caller | null): boolean;
 }
 
 /** @param trusted the trusted documents by their identifiers */
@@ -45,6 +48,7 @@ export function createPersistedDocuments({
   only: TrustedOnly;
 }): PersistedDocuments {
   const trustedTexts = new Set(trusted.values());
+  const backendTexts = new Set(BACKEND_DOCUMENTS);
   const registered = createLRUCache<string>(REGISTERED_BYTES, (text) => 2 * text.length);
 
   const documents: PersistedDocuments = {
@@ -56,7 +60,7 @@ export function createPersistedDocuments({
       if (id !== null && text === undefined) throw NOT_FOUND();
       const isToRegister = id !== null && isGiven && trusted.get(id) !== query;
       if (isToRegister && hashOf(query) !== id) throw WRONG_HASH();
-      if (typeof text === 'string' && !documents.allows(documents.isTrusted(text), caller))
+      if (typeof text === 'string' && !documents.allows(documents.trustOf(text), caller))
         throw new PermissionError(
           `This ${caller?.trustedDocumentsOnly ? 'token' : 'server'} runs only trusted documents, and this is not one of them`,
         );
@@ -77,11 +81,15 @@ export function createPersistedDocuments({
       documentId != null ||
       persistedQueryIn(extensions) != null ||
       presentsToken(authorization),
-    isTrusted: (document) => trustedTexts.has(document),
-    allows: (isTrusted, caller) =>
-      isTrusted ||
-      (!caller?.trustedDocumentsOnly &&
-        (only === 'off' || (only === 'tokens' && caller?.credential.kind === 'api_key'))),
+    trustOf(document) {
+      if (trustedTexts.has(document)) return 'everybody';
+      return backendTexts.has(document) ? 'keys' : 'nobody';
+    },
+    allows(trust, caller) {
+      const hasKey = caller?.credential.kind === 'api_key';
+      if (trust === 'everybody' || (trust === 'keys' && hasKey)) return true;
+      return !caller?.trustedDocumentsOnly && (only === 'off' || (only === 'tokens' && hasKey));
+    },
   };
   return documents;
 }

@@ -17,3 +17,21 @@ export const WIDGET_DOCUMENTS: readonly string[] = [
   '{updatesCursor}',
   '{viewer{checkoutMethods}}',
 ];
+
+/** Those of @psa/checkout/server, which are trusted of an API key without a manifest. */
+export const BACKEND_DOCUMENTS: readonly string[] = [
+  'mutation($input:CreateCheckoutTokenInput!){createCheckoutToken(input:$input){... on CheckoutTokenSuccess{token expiresAt expiresInSeconds}... on UserError { code message } ... on ValidationError { fields { path message } }}}',
+  'mutation($input:CreateDashboardTokenInput!){createDashboardToken(input:$input){... on DashboardTokenSuccess{token expiresAt expiresInSeconds}... on UserError { code message } ... on ValidationError { fields { path message } }}}',
+  'query($after:String,$from:DateTime!,$to:DateTime){page:cardPayments(first:100,after:$after,status:[PAID],filter:{paidAfter:$from,paidBefore:$to}){nodes{id:orderCode externalId amountCents paidAt metadata}pageInfo{hasNextPage endCursor}}}',
+  'query($after:String,$from:DateTime!,$to:DateTime){page:payments(first:100,after:$after,filter:{status:[PAID],paidAfter:$from,paidBefore:$to}){nodes{id:paymentId externalId amountCents paidAt metadata}pageInfo{hasNextPage endCursor}}}',
+  'subscription($after:String){allCardPaymentUpdates(after:$after){cursor occurredAt previousStatus resource:cardPayment{orderCode externalId metadata status amountCents version}}}',
+  'subscription($after:String){allChargeUpdates(after:$after){cursor occurredAt previousStatus resource:charge{chargeId status amountCents version}}}',
+  'subscription($after:String){allDisputeUpdates(after:$after){cursor occurredAt previousStatus resource:dispute{disputeId status amountCents}}}',
+  'subscription($after:String){allPaymentUpdates(after:$after){cursor occurredAt previousStatus resource:payment{paymentId externalId metadata status amountCents version}}}',
+  'subscription($after:String){allPayoutUpdates(after:$after){cursor occurredAt previousStatus resource:payout{id withdrawalId code status amountCents version}}}',
+  'subscription($after:String){allRefundUpdates(after:$after){cursor occurredAt previousStatus resource:refund{refundId status amountCents}}}',
+  'subscription($after:String){allSubaccountPayoutUpdates(after:$after){cursor occurredAt previousStatus resource:subaccountPayout{code status amountCents}}}',
+  'subscription($after:String){allSubaccountUpdates(after:$after){cursor occurredAt entry{id kind amountCents balanceAfterCents refId createdAt} resource:subaccount{subaccountId externalId balanceCents}}}',
+  'subscription($after:String){allSubscriptionUpdates(after:$after){cursor occurredAt previousStatus resource:subscription{subscriptionId status amountCents version}}}',
+  'subscription($after:String){allWebhookDeliveryUpdates(after:$after){cursor occurredAt previousStatus resource:delivery{webhookId event url status nextAttemptAt}}}',
+];

@@ -72,6 +72,8 @@ export interface FollowOptions<Resource> extends PsaServerOptions {
   wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
+export const TOPIC_NAMES = Object.keys(TOPICS) as Topic[];
+
 /** The subscription of a topic. */
 export function documentOf(topic: Topic, fields?: string): string {
   const [field, resource, selection, change = 'previousStatus']: TopicFields = TOPICS[topic];

@@ -42,6 +42,7 @@ const LISTS = [
   `query($after:String,$from:DateTime!,$to:DateTime){page:payments(first:100,after:$after,filter:{status:[PAID],paidAfter:$from,paidBefore:$to}){nodes{id:paymentId `,
 ];
 const SELECTION = 'externalId amountCents paidAt metadata}pageInfo{hasNextPage endCursor}}}';
+export const SALES_DOCUMENTS: readonly string[] = LISTS.map((list) => list + SELECTION);
 
 interface Page {
   nodes: readonly Sale[];
@@ -54,10 +55,10 @@ interface Page {
  * @throws PsaError
  */
 export async function* sales(server: PsaServerOptions, { from, to }: SalesOptions): AsyncGenerator<Sale> {
-  for (const list of LISTS) {
+  for (const document of SALES_DOCUMENTS) {
     let after: string | null = null;
     do {
-      const { nodes, pageInfo }: Page = await request<Page>(server, list + SELECTION, { after, from, to });
+      const { nodes, pageInfo }: Page = await request<Page>(server, document, { after, from, to });
       yield* nodes;
       after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
     } while (after !== null);

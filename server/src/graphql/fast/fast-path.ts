@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import { bytesOf } from '../documents.ts';
 import { asksForSchema } from '../introspection.ts';
 import { tooManyListItems } from '../list-items.ts';
-import type { PersistedDocuments } from '../persisted-documents.ts';
+import type { PersistedDocuments, Trust } from '../persisted-documents.ts';
 import type { ExecuteUpdates } from '../shared-execution.ts';
 import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiledCache } from './compile.ts';
 import { createCompiledUpdates } from './updates.ts';
@@ -115,8 +115,8 @@ export function createFastPath({
     });
     if (!coerced || tooManyListItems({ schema, document, operationName, variableValues: variables }))
       return null;
-    const isTrusted = persisted.isTrusted(params.query);
-    const operation: PreparedOperation = { run, variables: deepFreeze(coerced), isTrusted };
+    const trust = persisted.trustOf(params.query);
+    const operation: PreparedOperation = { run, variables: deepFreeze(coerced), trust };
     if (body.length <= MAX_BODY_LENGTH) bodies.set(body, operation);
     return operation;
   }
@@ -138,7 +138,7 @@ export function createFastPath({
       }
       // Nothing is compiled for a caller without a credential.
       const operation = caller && ('run' in matched ? matched : prepare(matched));
-      if (!caller || !operation || !persisted.allows(operation.isTrusted, caller)) return false;
+      if (!caller || !operation || !persisted.allows(operation.trust, caller)) return false;
       const context = contexts.create(presented, caller, { gone: () => goneOf(response) });
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
@@ -226,7 +226,7 @@ interface KnownRequest {
 interface PreparedOperation {
   run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
-  isTrusted: boolean;
+  trust: Trust;
 }
 
 const JSON_TYPE = /^application\/(graphql-response\+)?json; charset=utf-8$/;
