@@ -26,6 +26,7 @@ export const gates = {
   dependencies,
   async sizes() {
     await ensureParts(['widget'], { quiet: true });
+    await ensureParts(['widget', 'package'], { quiet: true });
     return runNode('widget/scripts/size.mjs', [], { quiet: true });
   },
 };

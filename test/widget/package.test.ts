@@ -54,6 +54,11 @@ beforeAll(async () => {
 
 afterAll(() => rm(shop, { recursive: true, force: true }));
 
+it('the entries for live status are within their size gates', async () => {
+  const { stdout } = await run(process.execPath, [join(widget, 'scripts/size.mjs'), 'package']);
+  expect(stdout).toMatch(/^resume\.js: \d+ of 3600, in 2 files\nlive\.js: \d+ of 5000, in 3 files$/m);
+});
+
 it('the package contains the files that its exports name, and neither demo nor sources', async () => {
   const files = await readdir(packed, { recursive: true });
   expect(files.filter((file) => /demo|\bsrc\b|tsconfig|vite/.test(file))).toEqual([]);

@@ -1,5 +1,6 @@
-// Fails when a script-tag bundle exceeds the size that docs/sizes.md promises. Sizes are gzip, as a page downloads them.
-import { readdirSync, readFileSync } from 'node:fs';
+// Fails when a script-tag bundle (`pages`) or an entry of the package (`package`) exceeds the size that docs/sizes.md
+// promises; without an argument it looks at both. Sizes are gzip, as a page downloads them.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
 /** The most bytes of the first download, of all downloads without languages and explanations, and of single chunks. */
@@ -18,7 +19,34 @@ const GATES = {
 const folder = new URL('../dist/standalone/', import.meta.url);
 const read = (name) => readFileSync(new URL(name, folder));
 
-for (const [element, gate] of Object.entries(GATES)) checkSize(element, gate);
+/** The most bytes of an entry of the package, with the chunks that it imports. */
+const ENTRIES = { 'resume.js': 3_600, 'live.js': 5_000 };
+
+const PARTS = {
+  pages() {
+    for (const [element, gate] of Object.entries(GATES)) checkSize(element, gate);
+  },
+  package() {
+    for (const [entry, most] of Object.entries(ENTRIES)) checkEntry(entry, most);
+  },
+};
+for (const [part, check] of Object.entries(PARTS)) if ((process.argv[2] ?? part) === part) check();
+
+function checkEntry(entry, most) {
+  const dist = new URL('../dist/', import.meta.url);
+  if (!existsSync(new URL(entry, dist))) throw new Error(`no dist/${entry}: run the build first`);
+  // A set goes on over what is added meanwhile.
+  const files = new Set([new URL(entry, dist).href]);
+  let bytes = 0;
+  for (const file of files) {
+    const content = readFileSync(new URL(file));
+    bytes += gzipSync(content, { level: 9 }).length;
+    for (const [, path] of content.toString().matchAll(/\bfrom\s*["'](\.[^"']+)["']/g))
+      files.add(new URL(path, file).href);
+  }
+  console.log(`${entry}: ${bytes} of ${most}, in ${files.size} files`);
+  if (bytes > most) process.exitCode = 1;
+}
 
 function checkSize(element, gate) {
   const entry = `${element}.js`;
