@@ -149,11 +149,11 @@ export const ARCHITECTURE = [
     own: RULES,
     others: ['kernel/**', 'receiving/{model,wire}.ts', 'pix/{model,wire}.ts', 'ltc/{model,wire}.ts'],
   },
-  // Addresses and amounts of LTC are those of payouts and wallets.
+  // Addresses of LTC are those of payouts.
   {
     files: ['ltc/wire.ts'],
     own: RULES,
-    others: ['kernel/**', METHODS, 'wallet/model.ts'],
+    others: ['kernel/**', METHODS],
   },
   // A paid cycle of a subscription makes a payment.
   {

@@ -5,6 +5,7 @@ import {
   cents,
   centsAsReais,
   centsFromReais,
+  ltcText,
   reais,
   reaisFromCents,
   reaisText,
@@ -92,4 +93,14 @@ test.each([
   [9_007_199_254_740_991, 'R$ 90.071.992.547.409,91'],
 ])('%d cents read %s, with a plain space', (amountCents, text) => {
   expect(reaisText(amountCents)).toBe(text);
+});
+
+test.each([
+  [0, '0.00000000'],
+  [1, '0.00000001'],
+  [99_999_999, '0.99999999'],
+  [100_000_000, '1.00000000'],
+  [1_234_567_890, '12.34567890'],
+])('An amount of %d litoshi is shown as %s LTC', (litoshi, text) => {
+  expect(ltcText(litoshi)).toBe(text);
 });

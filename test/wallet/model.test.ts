@@ -9,7 +9,6 @@ import {
   decideCreditLtc,
   isSameWallet,
   isWallet,
-  ltcText,
   walletOf,
   withdrawableOf,
 } from '../../server/src/wallet/model.ts';
@@ -99,16 +98,6 @@ describe('a debit', () => {
       withdrawableCents: 7_500,
       cryptoBalanceLitoshi: 42,
     });
-  });
-
-  test.each([
-    [0, '0.00000000'],
-    [1, '0.00000001'],
-    [99_999_999, '0.99999999'],
-    [100_000_000, '1.00000000'],
-    [1_234_567_890, '12.34567890'],
-  ])('An amount of %d litoshi is shown as %s LTC', (litoshi, text) => {
-    expect(ltcText(litoshi)).toBe(text);
   });
 });
 

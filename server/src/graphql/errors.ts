@@ -16,7 +16,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { ltcText } from '../wallet/model.ts';
+import { ltcText } from '../kernel/money.ts';
 import { builder } from './builder.ts';
 import { replaceError } from './failures.ts';
 import { placeOf } from './literals.ts';

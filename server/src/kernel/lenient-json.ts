@@ -3,7 +3,7 @@
  * can break this server.
  */
 
-import { type Cents, isCents } from './money.ts';
+import { type Cents, isCents, LITOSHI_PER_LTC } from './money.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -47,6 +47,11 @@ export function isObjectId(text: string): boolean {
   return /^[0-9a-f]{24}$/i.test(text);
 }
 
+/** Whether a text is the bank's identifier of a PIX: E, the bank, the minute, and letters and digits. */
+export function isEndToEndId(text: string): boolean {
+  return /^E\d{20}[0-9A-Za-z]{11}$/.test(text);
+}
+
 const LONGEST_TEXT = 500;
 
 /** Reads a text that is not empty, cut to 500 characters, without what Postgres cannot store or UTF-8 cannot encode. */
@@ -85,6 +90,15 @@ export function readReais(value: unknown): Cents | null {
 export function readCents(value: unknown): Cents | null {
   const cents = readNumber(value);
   return isCents(cents) ? cents : null;
+}
+
+/** Reads an amount of LTC, in litoshi: decimal text, which is exact, or a number. */
+export function readLitoshi(value: unknown): number | null {
+  const [, whole, decimals = ''] = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(String(readText(value) ?? '')) ?? [];
+  if (whole !== undefined) return Number(whole) * LITOSHI_PER_LTC + Number(decimals.padEnd(8, '0'));
+  const ltc = readNumber(value);
+  const litoshi = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
+  return litoshi !== null && Number.isSafeInteger(litoshi) && litoshi >= 0 ? litoshi : null;
 }
 
 /** Reads `…Cents` where it is an amount, else the member without that ending, in reais (2.1.1, 2.1.2); below 0 too. */

@@ -19,6 +19,15 @@ export function reaisText(cents: Cents): string {
   return reaisFormat.format(text as Intl.StringNumericLiteral).replace('\u00a0', ' ');
 }
 
+/** LTC in the program: integer litoshi. */
+export const LITOSHI_PER_LTC = 100_000_000;
+
+/** Formats an amount of LTC exactly, with all eight decimals. */
+export function ltcText(litoshi: number): string {
+  const decimals = String(litoshi % LITOSHI_PER_LTC).padStart(8, '0');
+  return `${Math.floor(litoshi / LITOSHI_PER_LTC)}.${decimals}`;
+}
+
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────
 
 /** Converts cents to reais: two decimals at most, exact below 2⁴⁶ reais, where numbers are closer than cents. */

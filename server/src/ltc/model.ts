@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { UpstreamError } from '../kernel/errors.ts';
-import type { Cents } from '../kernel/money.ts';
+import { type Cents, ltcText } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PaymentStatus } from '../receiving/model.ts';
-import { ltcText } from '../wallet/model.ts';
 
 // What a payment by LTC waits for, and what has come for it.
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type JsonRecord, readNumber, readText } from '../kernel/lenient-json.ts';
+import { type JsonRecord, readLitoshi, readNumber, readText } from '../kernel/lenient-json.ts';
+import { ltcText } from '../kernel/money.ts';
 import { isTestLtcAddress, parseLtcAddress } from '../payouts/methods/ltc.ts';
-import { LITOSHI_PER_LTC, ltcText } from '../wallet/model.ts';
 import type { StoredLtcRequest } from './model.ts';
 import type { UpstreamLtcRequest } from './upstream-request.ts';
 
@@ -61,15 +61,6 @@ function readAddress(value: unknown): string | null {
   const text = readText(value);
   if (text === null) return null;
   return parseLtcAddress(text) ?? (isTestLtcAddress(text) ? text : null);
-}
-
-/** Decimal text, as the document has it, or a number. */
-function readLitoshi(value: unknown): number | null {
-  const [, whole, decimals = ''] = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(String(readText(value) ?? '')) ?? [];
-  if (whole !== undefined) return Number(whole) * LITOSHI_PER_LTC + Number(decimals.padEnd(8, '0'));
-  const ltc = readNumber(value);
-  const litoshi = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
-  return litoshi !== null && Number.isSafeInteger(litoshi) && litoshi >= 0 ? litoshi : null;
 }
 
 function readCount(value: unknown): number | null {

@@ -23,6 +23,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { ltcText } from '../kernel/money.ts';
 import { qrCode } from '../kernel/qr-code.ts';
 import { type LtcRequest, ltcUri } from '../ltc/model.ts';
 import {
@@ -33,7 +34,6 @@ import {
   pixFields,
   QrCode,
 } from '../pix/fields-schema.ts';
-import { ltcText } from '../wallet/model.ts';
 import {
   type CreatePaymentInput,
   createPaymentInput,

@@ -24,8 +24,8 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
+import { ltcText } from '../kernel/money.ts';
 import { EXTERNAL_ID_FORM, idempotencyKeyText } from '../kernel/text.ts';
-import { ltcText } from '../wallet/model.ts';
 import { PayoutMethodEnum, PayoutStatusEnum } from './enums-schema.ts';
 import {
   DESTINATIONS_IN_WORDS,

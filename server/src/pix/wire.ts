@@ -3,6 +3,7 @@ import { parseBrCode } from '../kernel/br-code.ts';
 import { instant } from '../kernel/instant.ts';
 import {
   findMember,
+  isEndToEndId,
   type JsonRecord,
   readCents,
   readInstant,
@@ -181,11 +182,6 @@ function codeIn(record: JsonRecord): string | null {
       parseBrCode(value) !== null,
   )?.[1];
   return typeof code === 'string' ? code.trim() : null;
-}
-
-/** The bank's identifier of a PIX: E, the bank, the minute, and letters and digits. */
-function isEndToEndId(text: string): boolean {
-  return /^E\d{20}[0-9A-Za-z]{11}$/.test(text);
 }
 
 function returnedCreditFromWire(value: unknown): ReturnedCredit[] {

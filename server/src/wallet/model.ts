@@ -1,5 +1,5 @@
 import { InsufficientFundsError, UnavailableError, ValidationError } from '../kernel/errors.ts';
-import { type Cents, reaisText } from '../kernel/money.ts';
+import { type Cents, LITOSHI_PER_LTC, ltcText, reaisText } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import {
   type Balances,
@@ -8,8 +8,6 @@ import {
   type LedgerTransaction,
   ledgerTransaction,
 } from '../ledger/postings.ts';
-
-export const LITOSHI_PER_LTC = 100_000_000;
 
 /** A wallet (the document's section 2.4), in cents throughout. */
 export interface OwnWallet {
@@ -127,12 +125,6 @@ function fundsOf(balances: Balances, requestedCents: Cents) {
     disputeBlockedCents: balances.dispute_hold,
     subaccountsBalanceCents: balances.merchant_subaccounts,
   };
-}
-
-/** Formats an amount of LTC exactly, with all eight decimals. */
-export function ltcText(litoshi: number): string {
-  const decimals = String(litoshi % LITOSHI_PER_LTC).padStart(8, '0');
-  return `${Math.floor(litoshi / LITOSHI_PER_LTC)}.${decimals}`;
 }
 
 /** Whether two wallets show the same figures. */

@@ -5,8 +5,9 @@ import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts'
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { ltcText } from '../kernel/money.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
-import { isSameWallet, isWallet, ltcText, type Wallet, walletOf } from './model.ts';
+import { isSameWallet, isWallet, type Wallet, walletOf } from './model.ts';
 
 export const WalletRef = builder.objectRef<Wallet>('Wallet');
 

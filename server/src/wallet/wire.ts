@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readCents, readNumber, readReais, readRecord } from '../kernel/lenient-json.ts';
-import { cents, centsAsReais } from '../kernel/money.ts';
+import { readCents, readLitoshi, readReais, readRecord } from '../kernel/lenient-json.ts';
+import { cents, centsAsReais, LITOSHI_PER_LTC } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { LITOSHI_PER_LTC, type OwnWallet, type Wallet } from './model.ts';
+import type { OwnWallet, Wallet } from './model.ts';
 
 /** The wallet in the REST interface (the document's 2.4): each amount in reais, and some in cents as well. */
 export const walletWire = z
@@ -105,10 +105,4 @@ function deriveSubaccountsBalance({
   if (balanceCents === null || disputeBlockedCents === null || withdrawableCents === null) return null;
   const rest = balanceCents - disputeBlockedCents - withdrawableCents;
   return rest > 0 ? rest : null;
-}
-
-function readLitoshi(value: unknown): number | null {
-  const ltc = readNumber(value);
-  const litoshi = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
-  return litoshi !== null && Number.isSafeInteger(litoshi) && litoshi >= 0 ? litoshi : null;
 }
