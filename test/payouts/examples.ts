@@ -27,8 +27,10 @@ export const UPSTREAM_PAYOUT: UpstreamPayout = {
   status: 'pending',
   amountCents: 10_000,
   feeCents: null,
+  litoshi: null,
   destination: 'a***@padaria.example',
   requestedAt: new Date('2026-03-02T12:00:00.000Z'),
   processedAt: null,
   deniedReason: null,
+  endToEndId: null,
 };

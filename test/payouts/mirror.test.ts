@@ -130,6 +130,26 @@ describe('what is known of a payout', () => {
     expect(knownAfter({})[0]).toMatchObject({ litoshi: null, endToEndId: null });
   });
 
+  test('the bank’s identifier is taken with a completed payout alone, and the LTC amount whenever it is named', () => {
+    const claim = { litoshi: 42, endToEndId: 'E1' };
+    for (const status of ['pending', 'processing', 'denied', 'unknown'] as const)
+      expect(knownAfter({ status, ...claim })).toMatchObject([{ litoshi: 42, endToEndId: null }]);
+    const completed = { status: 'completed' as const };
+    expect(knownAfter({ ...completed, ...claim }, completed)).toMatchObject([claim]);
+    // Named later, it is no change of the payout that a subscription would send.
+    expect(knownAfter(completed, { ...completed, ...claim })).toMatchObject([
+      { version: 1, litoshi: null, endToEndId: null },
+      { version: 1, ...claim },
+    ]);
+    // A completed payout that the service takes back has no identifier any more.
+    const [known] = knownAfter({ ...completed, ...claim });
+    const later: Source = { ...SAME, at: new Date(2) };
+    expect(mergeUpstreamPayout(known!, { ...UPSTREAM_PAYOUT, status: 'denied' }, later)).toMatchObject({
+      status: 'denied',
+      endToEndId: null,
+    });
+  });
+
   test('the instant of the request comes from the first description that has one', () => {
     const [none, first, ...more] = knownAfter(
       { requestedAt: null },
@@ -444,6 +464,23 @@ describe('a withdrawal that a service reports', () => {
     expect(readPayout(OURS)).toEqual(UPSTREAM_PAYOUT);
     expect(readPayout(OTHERS)).toEqual(UPSTREAM_PAYOUT);
     expect(readPayout({ ok: true, saque: OTHERS })).toEqual(UPSTREAM_PAYOUT);
+  });
+
+  test('the bank’s identifier and the LTC amount of a withdrawal are read where they are named', () => {
+    const endToEndId = `E12345678202603021200${'Ab1'.repeat(4).slice(1)}`;
+    expect(readPayout({ ...OURS, endToEndId, amountLtc: '0.24480680' })).toEqual({
+      ...UPSTREAM_PAYOUT,
+      ...{ endToEndId, litoshi: 24_480_680 },
+    });
+    expect(readPayout({ ...OTHERS, e2e: endToEndId })).toEqual({ ...UPSTREAM_PAYOUT, endToEndId });
+    // The merchant's own number may have the same form.
+    expect(readPayout({ ...OURS, externalId: endToEndId })).toEqual(UPSTREAM_PAYOUT);
+    for (const [id, amount] of [
+      ['x', '-1'],
+      [7, 'x'],
+      [null, null],
+    ])
+      expect(readPayout({ ...OURS, endToEndId: id, amountLtc: amount })).toEqual(UPSTREAM_PAYOUT);
   });
 
   test('a withdrawal may have unknown words, and may lack any member', () => {

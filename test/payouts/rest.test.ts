@@ -9,6 +9,7 @@ import type { RestClient } from '../support/rest.ts';
 import { PAYOUT } from './examples.ts';
 
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
+const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const PIX = { amount: 149.9, method: 'pix', walletAddress: '12345678909' };
 
 let app: TestApp;
@@ -117,9 +118,14 @@ describe('POST /v1/payouts', () => {
       fee: 1,
     });
     await pass(2_000);
-    const done = { ...body, status: 'concluido', processedAt: app.clock.now().toISOString() };
-    expect(await rest.get(`/payouts/${body.id}`)).toMatchObject({ status: 200, body: done });
-    expect(await rest.get(`/payouts/${body.code}`)).toMatchObject({ status: 200, body: done });
+    const done = {
+      ...{ ...body, status: 'concluido', processedAt: app.clock.now().toISOString() },
+      endToEndId: expect.stringMatching(/^E\d{20}[0-9A-Z]{11}$/),
+    };
+    for (const reference of [body.id, body.code]) {
+      const found = await rest.get(`/payouts/${reference}`);
+      expect([found.status, found.body]).toEqual([200, done]);
+    }
   });
 
   test('POST /v1/payouts with the same key answers with the same withdrawal, and with 409 for another input', async () => {
@@ -177,6 +183,24 @@ describe('POST /v1/payouts', () => {
     expect((await restricted.post('/payouts', PIX)).status).toBe(403);
     expect((await restricted.get('/payouts')).status).toBe(403);
   });
+});
+
+test('a withdrawal in LTC has the amount that it takes from the LTC balance, and one in USDT has none', async () => {
+  const accountId = await addAccount(app);
+  const tenant = { accountId, environment: 'live' as const };
+  await fund({ database: app.database, tenant }, { cents: 100_000, litoshi: 100_000_000 });
+  const rest = app.rest(await addKey(app, tenant));
+  const ltc = (await rest.post('/payouts', { ...PIX, method: 'ltc', walletAddress: LTC })).body;
+  expect(ltc).toMatchObject({ method: 'ltc', amountLtc: expect.stringMatching(/^0\.\d{8}$/) });
+  const usd = (await rest.post('/payouts', { ...PIX, method: 'usd', walletAddress: USDT })).body;
+  await pass(3_600_000);
+  const { payouts } = (await rest.get('/payouts')).body;
+  const done = { status: 'concluido', processedAt: expect.any(String) };
+  expect(payouts).toEqual([
+    { ...usd, ...done },
+    { ...ltc, ...done },
+  ]);
+  expect(usd).not.toHaveProperty('amountLtc');
 });
 
 describe('GET /v1/payouts', () => {
@@ -257,7 +281,8 @@ describe('the webhook (6.1)', () => {
     ['withdrawal.test.completed', { status: 'completed' }, 'sandbox', 'concluido'],
     ['withdrawal.denied', { status: 'denied', deniedReason: 'Conta encerrada' }, 'live', 'negado'],
   ] as const)('the webhook %s has the document’s members', (event, change, environment, status) => {
-    expect(payoutWebhook({ ...PAYOUT, ...change, processedAt: PROCESSED }, environment)).toEqual({
+    const details = { processedAt: PROCESSED, endToEndId: 'E1', litoshi: 42 };
+    expect(payoutWebhook({ ...PAYOUT, ...change, ...details }, environment)).toEqual({
       event,
       ...common,
       status,
@@ -300,7 +325,8 @@ describe('the wire', () => {
 
   test('a withdrawal that was written to the wire is read back unchanged', () => {
     for (const status of ['pending', 'processing', 'completed', 'denied'] as const) {
-      const record = payoutToWire({ ...PAYOUT, status, processedAt: PROCESSED });
+      const details = { processedAt: PROCESSED, endToEndId: 'E1', litoshi: 42 };
+      const record = payoutToWire({ ...PAYOUT, ...details, status });
       expect(payoutWire.decode(JSON.parse(JSON.stringify(payoutWire.encode(record))))).toEqual({ ...record });
     }
   });

@@ -13,10 +13,12 @@ export interface UpstreamPayout {
   status: Payout['status'] | null;
   amountCents: Cents | null;
   feeCents: Cents | null;
+  litoshi: number | null;
   destination: string | null;
   requestedAt: Date | null;
   processedAt: Date | null;
   deniedReason: string | null;
+  endToEndId: string | null;
   /** The merchant's own number, as our own request had it: the service has no place for it. */
   externalId?: string | null | undefined;
 }
@@ -51,12 +53,12 @@ export function mergeUpstreamPayout(
     status,
     amountCents,
     feeCents: upstream.feeCents ?? known?.feeCents ?? null,
-    litoshi: known?.litoshi ?? null,
+    litoshi: upstream.litoshi ?? known?.litoshi ?? null,
     destination: mergeDestination(known, method, upstream.destination),
     requestedAt: known?.requestedAt ?? upstream.requestedAt,
     processedAt: kept?.processedAt ?? (isFinal(status) ? upstream.processedAt : null),
     deniedReason: kept?.deniedReason ?? (status === 'denied' ? upstream.deniedReason : null),
-    endToEndId: kept?.endToEndId ?? null,
+    endToEndId: kept?.endToEndId ?? (status === 'completed' ? upstream.endToEndId : null),
     externalId: known?.externalId ?? upstream.externalId ?? null,
     ...(known?.requestId !== undefined && { requestId: known.requestId }),
     ...(claimedAt && { claimedAt }),

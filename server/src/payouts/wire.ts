@@ -2,18 +2,20 @@ import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
 import {
   findMember,
+  isEndToEndId,
   isObjectId,
   type JsonRecord,
   readCents,
   readInstant,
   readInstants,
+  readLitoshi,
   readPage,
   readReais,
   readRecord,
   readText,
   readWord,
 } from '../kernel/lenient-json.ts';
-import { centsAsReais, reais, reaisFromCents } from '../kernel/money.ts';
+import { centsAsReais, ltcText, reais, reaisFromCents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord, externalIdText, idempotencyKeyText } from '../kernel/text.ts';
 import { sandboxName, type WebhookBody } from '../kernel/webhook-body.ts';
@@ -95,7 +97,18 @@ export const payoutWire = z
     requestedAt: instant,
     processedAt: instant.nullable().meta({ description: 'When it was completed or denied' }),
     fee: centsAsReais.optional().meta({ description: 'Of the amount, what the service keeps' }),
+    amountLtc: z
+      .string()
+      .optional()
+      .meta({
+        description: 'What an LTC withdrawal takes from the LTC balance, the fee included, as quoted',
+        examples: ['0.24480680'],
+      }),
     deniedReason: z.string().optional().meta({ description: 'Of a denied one alone' }),
+    endToEndId: z
+      .string()
+      .optional()
+      .meta({ description: 'The bank’s identifier of a PIX that has arrived' }),
     externalId: z.string().optional().meta({ description: 'Your own number for it, where one was given' }),
   })
   .meta({ id: 'Payout' });
@@ -112,7 +125,9 @@ export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
     requestedAt: payout.requestedAt,
     processedAt: payout.processedAt,
     fee: payout.feeCents,
+    amountLtc: payout.litoshi === null ? undefined : ltcText(payout.litoshi),
     deniedReason: payout.deniedReason ?? undefined,
+    endToEndId: payout.endToEndId ?? undefined,
     externalId: payout.externalId ?? undefined,
   };
 }
@@ -154,7 +169,8 @@ function payoutBody(status: keyof typeof EVENT, summary: string): WebhookBody {
 
 /**
  * The webhook of a payout in its present state. `withdrawal.processing` is an optional event, with the members of
- * `withdrawal.requested`. The merchant's own number is there where one was given. The destination is whole here, and here alone, as the document has it.
+ * `withdrawal.requested`. The document shows the whole body, so no member is added to it but the merchant's own number,
+ * where one was given. The destination is whole here, and here alone, as the document has it.
  */
 export function payoutWebhook(payout: Payout, environment: Environment) {
   if (payout.status === 'unknown') return null;
@@ -222,6 +238,7 @@ function payoutIn({ externalId: _, ...record }: JsonRecord): UpstreamPayout | nu
     status: status === undefined ? null : (readStatus(status) ?? 'unknown'),
     amountCents: readReais(record.amount),
     feeCents: readCents(record.feeCents) ?? readReais(record.fee),
+    litoshi: readLitoshi(record.amountLtc),
     destination: readText(record.walletAddress) ?? destinationIn(values),
     requestedAt:
       readInstant(record.requestedAt) ??
@@ -230,6 +247,7 @@ function payoutIn({ externalId: _, ...record }: JsonRecord): UpstreamPayout | nu
       null,
     processedAt: readInstant(record.processedAt),
     deniedReason: readText(record.deniedReason),
+    endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
   };
 }
 
