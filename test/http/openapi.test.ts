@@ -1,5 +1,6 @@
 import { validate } from '@readme/openapi-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/wire.ts';
 import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
@@ -34,6 +35,10 @@ describe('the OpenAPI description', () => {
     expect(await validate(structuredClone(description))).toEqual(
       expect.objectContaining({ valid: true, warnings: [] }),
     );
+  });
+
+  test('the description has every event that the server sends', () => {
+    expect(Object.keys(description.webhooks)).toEqual(DESCRIBED_WEBHOOKS.map(({ event }) => event));
   });
 
   test('without extensions the description has the 29 operations of the document', () => {
