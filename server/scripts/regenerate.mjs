@@ -32,6 +32,11 @@ export const GENERATED = [
     make: () => runTypeScript('server/scripts/print-methods.ts'),
   },
   {
+    file: 'widget/src/server/webhook-events.generated.ts',
+    from: 'the descriptions of webhooks in server/src',
+    make: () => runTypeScript('server/scripts/print-webhook-events.ts'),
+  },
+  {
     file: 'server/src/graphql/widget-documents.ts',
     from: 'the operations in widget/src and widget/released',
     make: () => runTypeScript('server/scripts/print-widget-documents.ts'),

@@ -12,6 +12,7 @@ import { mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
 import { PsaError } from '../../widget/src/server/request.ts';
 import { saleOf, sales } from '../../widget/src/server/sales.ts';
 import { verifyWebhook } from '../../widget/src/server/webhook.ts';
+import type { WebhookEvent } from '../../widget/src/server/webhook-events.generated.ts';
 import { payAt } from '../e2e/fixture.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -246,11 +247,41 @@ describe('sales', () => {
       expect(saleOf({ event, paymentId: 'psa_1', amountCents: 10, ...paid })).toEqual({
         ...{ id: 'psa_1', externalId: null, amountCents: 10, ...sale },
       });
-    const refunded = { ...paid, status: 'refunded' } as const;
+    const refunded = { ...paid, status: 'refunded', refundedAt: paid.paidAt } as const;
     expect(
       saleOf({ event: 'payment.refunded', paymentId: 'psa_1', amountCents: 10, ...refunded }),
     ).toBeNull();
     expect(saleOf({ event: 'charge.paid', chargeId: 'psc_1', amountCents: 10, ...paid })).toBeNull();
+  });
+
+  // A member that the compiler does not know, or takes for one that may be missing, fails the gate `types`.
+  test('the name of an event tells which members it has', () => {
+    const shown = (event: WebhookEvent): [isTest: boolean | null, text: string | null] => {
+      switch (event.event) {
+        case 'payment.paid':
+        case 'payment.test.paid':
+          return [event.sandbox ?? false, event.paidAt];
+        case 'card_payment.expired':
+          return [null, event.canceledAt ?? event.expiredAt];
+        case 'charge.paid':
+          return [null, event.splits?.[0]?.subaccountId ?? null];
+        case 'subscription.payment_failed':
+          return [event.sandbox ?? false, event.cycle?.nextAttemptAt ?? null];
+        case 'subaccount.payout':
+          return [event.reversed, event.failureReason];
+        case 'withdrawal.requested':
+          return [event.sandbox, event.status satisfies 'pendente'];
+        default:
+          return [null, null];
+      }
+    };
+    const paidAt = '2026-03-02T12:00:00.000Z';
+    const paid = { paymentId: 'psa_1', amountCents: 10, status: 'paid', paidAt, metadata: null } as const;
+    expect(shown({ event: 'payment.test.paid', ...paid, sandbox: true })).toEqual([true, paidAt]);
+    expect(shown({ event: 'payment.paid', ...paid })).toEqual([false, paidAt]);
+    expect(
+      shown({ event: 'charge.paid', chargeId: 'psc_1', amountCents: 1, status: 'paid', paidAt }),
+    ).toEqual([null, null]);
   });
 });
 

@@ -36,6 +36,7 @@ const TSX = `
   const printed = {
     schema: 'type Query',
     methods: 'methods',
+    'webhook-events': 'events',
     'widget-documents': 'documents',
     variables: JSON.stringify(variables),
   };
@@ -65,6 +66,7 @@ function prepareHouse(): void {
     house.write(`widget/${document}`, 'document');
   house.write('widget/src/graphql-env.d.ts', 'types');
   house.write('widget/src/payouts/methods.ts', 'methods');
+  house.write('widget/src/server/webhook-events.generated.ts', 'events');
   house.write('server/src/graphql/widget-documents.ts', 'documents');
   house.write('schema.graphql', 'type Query');
   house.write('server/scripts/bundle.mjs', BUNDLE);

@@ -1,5 +1,5 @@
 import { type PsaServerOptions, request } from './request.ts';
-import type { CardPaymentEvent, PaymentEvent, WebhookEvent } from './webhook-events.ts';
+import type { CardPaymentPaidEvent, PaymentPaidEvent, WebhookEvent } from './webhook-events.generated.ts';
 
 /** A payment that was paid, by any method. */
 export interface Sale {
@@ -16,7 +16,7 @@ export interface Sale {
 /** The sale that a webhook reports; null where it reports something else. */
 export function saleOf(event: WebhookEvent): Sale | null {
   if (!isPaid(event)) return null;
-  const { externalId = null, metadata, paidAt = '' } = event;
+  const { externalId = null, metadata, paidAt } = event;
   const sale = { externalId, metadata, paidAt };
   return 'orderCode' in event
     ? { id: event.orderCode, ...sale, amountCents: Math.round(event.amount * 100) }
@@ -25,7 +25,7 @@ export function saleOf(event: WebhookEvent): Sale | null {
 
 const PAID: readonly string[] = ['card_payment.paid', 'payment.paid', 'payment.test.paid'];
 
-function isPaid(event: WebhookEvent): event is CardPaymentEvent | PaymentEvent {
+function isPaid(event: WebhookEvent): event is CardPaymentPaidEvent | PaymentPaidEvent {
   return PAID.includes(event.event);
 }
 

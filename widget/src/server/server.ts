@@ -16,4 +16,4 @@ export type { Sale, SalesOptions } from './sales.ts';
 export { saleOf, sales } from './sales.ts';
 export type { VerifyOptions, Webhook, WebhookRequest } from './webhook.ts';
 export { verifyWebhook, WebhookError } from './webhook.ts';
-export type * from './webhook-events.ts';
+export type * from './webhook-events.generated.ts';

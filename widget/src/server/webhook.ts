@@ -1,4 +1,4 @@
-import type { WebhookEvent } from './webhook-events.ts';
+import type { WebhookEvent } from './webhook-events.generated.ts';
 
 type HeadersOf = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 

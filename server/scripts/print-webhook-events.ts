@@ -1,0 +1,90 @@
+import { describeOperations } from '../src/http/openapi.ts';
+import { DESCRIBED_WEBHOOKS } from '../src/webhooks/wire.ts';
+
+// Prints the types of the webhooks' bodies for @psa/checkout/server, from the JSON Schemas that the server describes them by.
+
+interface Schema {
+  type?: string | readonly string[];
+  const?: unknown;
+  enum?: readonly unknown[];
+  anyOf?: readonly Schema[];
+  items?: Schema;
+  properties?: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
+  description?: string;
+}
+
+/** Keywords that narrow a value further than TypeScript can, or say nothing of its type. */
+const OF_NO_TYPE = ['examples', 'format', 'maximum', 'minimum'];
+const OF_A_TYPE = ['type', 'const', 'enum', 'anyOf', 'items', 'properties', 'required', 'description'];
+
+const { components, webhooks } = describeOperations([], '', DESCRIBED_WEBHOOKS) as {
+  components: { schemas: Record<string, Schema> };
+  webhooks: Record<
+    string,
+    { post: { requestBody: { content: Record<string, { schema: { $ref: string } }> } } }
+  >;
+};
+
+/** Events of one resource, under the name of their union. */
+const families = new Map<string, string[]>();
+let printed = '';
+for (const { event, summary } of DESCRIBED_WEBHOOKS) {
+  const { $ref } = webhooks[event]!.post.requestBody.content['application/json']!.schema;
+  const name = $ref.slice('#/components/schemas/'.length);
+  const family = familyOf(event);
+  families.set(family, [...(families.get(family) ?? []), name]);
+  printed += `\n/** ${summary}. */\nexport interface ${name} ${bodyOf(components.schemas[name]!, '')}\n`;
+}
+for (const [family, names] of families)
+  if (names.length > 1 || names[0] !== family) printed += `\n${unionOf(family, names)}`;
+
+process.stdout.write(`// Made from the descriptions of the webhooks in server/src; \`npm run regenerate\` writes it.
+${printed}
+/** The resource that a refund, dispute or delivery is of. */
+export type PaidResource = RefundEvent['resource'];
+
+/** The events that are known by \`event\`. A newer server may send others: leave them out. */
+${unionOf('WebhookEvent', [...families.keys()])}`);
+
+/** The events of payouts of the main account are named after the document's word for one, and the types after ours. */
+function familyOf(event: string): string {
+  const [family] = event.split('.');
+  const word = event === 'subaccount.payout' ? 'subaccount_payout' : family!.replace('withdrawal', 'payout');
+  return `${word.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
+}
+
+function unionOf(name: string, members: readonly string[]): string {
+  if (members.length === 1) return `export type ${name} = ${members[0]};\n`;
+  return `export type ${name} =\n${members.map((member) => `  | ${member}`).join('\n')};\n`;
+}
+
+function bodyOf({ properties = {}, required = [] }: Schema, indent: string): string {
+  const inside = `${indent}  `;
+  const members = Object.entries(properties).map(([name, member]) => {
+    const comment = member.description ? `${inside}/** ${member.description}. */\n` : '';
+    return `${comment}${inside}${name}${required.includes(name) ? '' : '?'}: ${typeOf(member, inside)};\n`;
+  });
+  return `{\n${members.join('')}${indent}}`;
+}
+
+/** The type of a value. @throws TypeError for a keyword that this does not know: its type would be too wide */
+function typeOf(schema: Schema, indent: string): string {
+  const unknown = Object.keys(schema).filter((keyword) => ![...OF_A_TYPE, ...OF_NO_TYPE].includes(keyword));
+  if (unknown.length > 0) throw new TypeError(`no type for ${unknown.join(', ')}`);
+  const { type, enum: values, anyOf, items } = schema;
+  if ('const' in schema) return literalOf(schema.const);
+  if (values) return values.map(literalOf).join(' | ');
+  if (anyOf) return anyOf.map((each) => typeOf(each, indent)).join(' | ');
+  if (typeof type === 'object')
+    return type.map((each) => typeOf({ ...schema, type: each }, indent)).join(' | ');
+  if (type === 'array') return `ReadonlyArray<${typeOf(items!, indent)}>`;
+  if (type === 'object') return bodyOf(schema, indent);
+  if (type === 'integer' || type === 'number') return 'number';
+  if (type === 'string' || type === 'boolean' || type === 'null') return type;
+  throw new TypeError(`no type for ${JSON.stringify(schema)}`);
+}
+
+function literalOf(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}
