@@ -330,6 +330,16 @@ describe('the filters of all… updates', () => {
   test.each<[Name, Selecting, RegExp]>([
     ['allCardPaymentUpdates', { status: ['UNKNOWN'] }, /^status: UNKNOWN cannot be asked for$/],
     ['allCardPaymentUpdates', { filter: { reference: '' } }, /^filter.reference: /],
+    [
+      'allCardPaymentUpdates',
+      { filter: { releasedAfter: '2026-03-02T00:00:00Z' } },
+      /^filter.releasedAfter: selects in the list cardPayments alone/,
+    ],
+    [
+      'allCardPaymentUpdates',
+      { filter: { releasedBefore: '2026-03-02T00:00:00Z' } },
+      /^filter.releasedBefore: selects in the list cardPayments alone/,
+    ],
     ['allPaymentUpdates', { filter: { status: ['UNKNOWN'] } }, /^filter.status: UNKNOWN/],
     ['allPayoutUpdates', { filter: { externalId: '\u0000' } }, /^filter.externalId: /],
     ['allDisputeUpdates', { status: ['UNKNOWN'] }, /^status: UNKNOWN/],

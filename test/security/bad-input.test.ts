@@ -70,7 +70,10 @@ describe('good input', () => {
     const filters = Object.values(schema.getTypeMap())
       .filter(isInputObjectType)
       .filter(({ name }) => name.endsWith('Filter') && name !== 'CustomerFilter');
-    const rows = Object.entries(FILTERS).map(([name, { fields }]) => [name, Object.keys(fields).sort()]);
+    const rows = Object.entries(FILTERS).map(([name, { fields, ofList }]) => [
+      name,
+      Object.keys({ ...fields, ...ofList }).sort(),
+    ]);
     expect(rows.sort()).toEqual(
       filters.map((type) => [type.name, Object.keys(type.getFields()).sort()]).sort(),
     );
@@ -568,12 +571,12 @@ function graphql(ids: Ids): Operation[] {
       'subscriptionId',
     ),
     lookup('query ($productId: String!) { product(productId: $productId) { id } }', 'product', 'productId'),
-    ...Object.entries(FILTERS).map(([type, { list, fields }]): Operation => {
+    ...Object.entries(FILTERS).map(([type, { list, fields, ofList }]): Operation => {
       const selected = `${list}(first: 1, filter: $filter) { nodes { id } }`;
       const one = `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`;
       const document = `query ($filter: ${type}) { ${list === 'statement' ? one : selected} }`;
       return {
-        ...{ name: `${list} by filter`, fields },
+        ...{ name: `${list} by filter`, fields: { ...fields, ...ofList } },
         send: (filter) => asked(live, document, { filter }, null),
       };
     }),

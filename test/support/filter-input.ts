@@ -27,9 +27,11 @@ const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '
 
 /**
  * The filters of the lists and of the streams of all changes, by the name of their type: each member, from which bad input for
- * it is derived.
+ * it is derived. Those of `ofList` select in the list alone, and the stream refuses them.
  */
-export const FILTERS: Readonly<Record<string, { list: string; stream: string; fields: Filter }>> = {
+export const FILTERS: Readonly<
+  Record<string, { list: string; stream: string; fields: Filter; ofList?: Filter }>
+> = {
   PayoutFilter: {
     ...{ list: 'payouts', stream: 'allPayoutUpdates' },
     fields: {
@@ -40,7 +42,8 @@ export const FILTERS: Readonly<Record<string, { list: string; stream: string; fi
   },
   CardPaymentFilter: {
     ...{ list: 'cardPayments', stream: 'allCardPaymentUpdates' },
-    fields: { ...PAID, ...CUSTOMER, ...instants('releasedAfter', 'releasedBefore') },
+    fields: { ...PAID, ...CUSTOMER },
+    ofList: instants('releasedAfter', 'releasedBefore'),
   },
   PaymentFilter: {
     ...{ list: 'payments', stream: 'allPaymentUpdates' },

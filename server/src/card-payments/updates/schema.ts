@@ -4,10 +4,10 @@ import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { knownValue } from '../../graphql/paging.ts';
-import { NotFoundError } from '../../kernel/errors.ts';
+import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
 import { matchesFilter } from '../filter.ts';
 import { CardPaymentFilterInput, filterOf } from '../filter-schema.ts';
-import { type CardPayment, type CardPaymentStatus, statusSince } from '../model.ts';
+import { type CardPayment, type CardPaymentFilter, type CardPaymentStatus, statusSince } from '../model.ts';
 import { CardPaymentRef, CardPaymentStatusEnum } from '../schema.ts';
 
 interface Update {
@@ -75,7 +75,8 @@ builder.subscriptionFields((t) => ({
   }),
   allCardPaymentUpdates: t.field({
     type: CardPaymentUpdate,
-    description: 'Every card payment of the account; no first state, only changes.',
+    description:
+      'Every card payment of the account; no first state, only changes. A release is none, so releasedAfter and releasedBefore are refused.',
     args: {
       after: t.arg.string(),
       status: t.arg({ type: [CardPaymentStatusEnum] }),
@@ -86,6 +87,7 @@ builder.subscriptionFields((t) => ({
       assertMay(caller, 'card_payments.read');
       const status = args.status?.map((each) => knownValue<CardPaymentStatus>(each, 'status'));
       const filter = { ...filterOf(args.filter), status };
+      assertFollowable(filter);
       context.services.cardPayments.assertFilter(filter);
       return context.subscribe({
         topic: { resource: 'card_payment' },
@@ -98,6 +100,21 @@ builder.subscriptionFields((t) => ({
     resolve: (update) => update,
   }),
 }));
+
+/**
+ * Refuses a filter by the release: it makes no event, so that no update would be sent at it.
+ * @throws ValidationError
+ */
+function assertFollowable(filter: CardPaymentFilter): void {
+  const given = (['releasedAfter', 'releasedBefore'] as const).filter((name) => filter[name] !== undefined);
+  if (given.length === 0) return;
+  throw new ValidationError(
+    given.map((name) => ({
+      path: `filter.${name}`,
+      message: 'selects in the list cardPayments alone: a release is no update',
+    })),
+  );
+}
 
 function stateUpdate(payment: CardPayment, cursor: string): Update {
   return { cursor, occurredAt: statusSince(payment), previousStatus: null, payment };
