@@ -260,6 +260,34 @@ describe('automatic persisted queries', () => {
     expect(await post({ extensions: hashed(query) })).toMatchObject({ errors: [NOT_FOUND] });
   });
 
+  test.each([
+    ['cannot be parsed', 'query Broken {'],
+    ['asks for a field that is not there', 'query Invalid { wallet { colour } }'],
+  ])('a document that %s is not registered, over any transport', async (_, query) => {
+    const sent = { query, extensions: hashed(query) };
+    expect(await post(sent)).toMatchObject({ errors: [expect.anything()] });
+    expect(await overSocket(sent)).toMatchObject({ errors: [expect.anything()] });
+    expect(await post({ extensions: hashed(query) })).toMatchObject({ errors: [NOT_FOUND] });
+  });
+
+  test('what the token of a shop’s page registers pushes out no document of others', async () => {
+    const query = 'query Nightly { wallet { currency } }';
+    await post({ query, extensions: hashed(query) });
+    const key = await addToken(app, {
+      ...{ kind: 'checkout', grant: { amount: { fixedCents: 4990 }, reusable: true } },
+    });
+    const text = (index: number) => `query Visitor { __typename } # ${index} ${'y'.repeat(95_000)}`;
+    for (let index = 0; index < 30; index += 1)
+      expect(await post({ query: text(index), extensions: hashed(text(index)) }, { key })).toMatchObject({
+        data: { __typename: 'Query' },
+      });
+    expect(await post({ extensions: hashed(text(29)) }, { key })).toMatchObject({
+      data: { __typename: 'Query' },
+    });
+    expect(await post({ extensions: hashed(text(0)) }, { key })).toMatchObject({ errors: [NOT_FOUND] });
+    expect(await post({ extensions: hashed(query) })).toMatchObject({ data: {} });
+  });
+
   test('registered documents are dropped before they take much memory', async () => {
     const text = (index: number) => `query Large { __typename } # ${index} ${'x'.repeat(95_000)}`;
     for (let index = 0; index < 30; index += 1)

@@ -7,6 +7,8 @@ import { BACKEND_DOCUMENTS } from './widget-documents.ts';
 
 /** The limit on the documents that clients have registered. One that is dropped is registered again by its next client. */
 const REGISTERED_BYTES = 4_000_000;
+/** The limit on those of tokens that may be public: a visitor of a shop's page could empty a store that all share. */
+const PUBLIC_BYTES = 1_000_000;
 
 /** The callers whose operations must be trusted documents: none, all but API keys, or all. */
 export type TrustedOnly = 'off' | 'tokens' | 'all';
@@ -25,11 +27,16 @@ interface DocumentParams {
 
 export interface PersistedDocuments {
   /**
-   * Returns the document of a request. One that comes with its hash is registered, if its caller is known.
+   * Returns the document of a request.
    * @throws GraphQLError: an unknown or a wrong hash
    * @throws PermissionError: a document that the caller may not run
    */
   read(params: DocumentParams, caller: Caller | null): unknown;
+  /**
+   * Registers the document of a request that has come with its hash, if its caller is known. `read` has compared the two, and
+   * the document is valid: what can never run takes no room.
+   */
+  register(params: DocumentParams, caller: Caller | null): void;
   /** Finds the document of a request that has an identifier in its place; null where that is unknown. Never throws. */
   find(params: DocumentParams): string | null;
   /** Whether `read` does more than to return the query of a request with this `Authorization`. */
@@ -50,28 +57,36 @@ export function createPersistedDocuments({
   const trustedTexts = new Set(trusted.values());
   const backendTexts = new Set(BACKEND_DOCUMENTS);
   const registered = createLRUCache<string>(REGISTERED_BYTES, (text) => 2 * text.length);
+  const registeredByPublic = createLRUCache<string>(PUBLIC_BYTES, (text) => 2 * text.length);
+  const findText = (id: string) => trusted.get(id) ?? registered.get(id) ?? registeredByPublic.get(id);
 
   const documents: PersistedDocuments = {
     read(params, caller) {
       const id = identifierIn(params);
       const { query } = params;
       const isGiven = typeof query === 'string' && query !== '';
-      const text = id === null || isGiven ? query : (trusted.get(id) ?? registered.get(id));
+      const text = id === null || isGiven ? query : findText(id);
       if (id !== null && text === undefined) throw NOT_FOUND();
-      const isToRegister = id !== null && isGiven && trusted.get(id) !== query;
-      if (isToRegister && hashOf(query) !== id) throw WRONG_HASH();
+      if (id !== null && isGiven && trusted.get(id) !== query && hashOf(query) !== id) throw WRONG_HASH();
       if (typeof text === 'string' && !documents.allows(documents.trustOf(text), caller))
         throw new PermissionError(
           `This ${caller?.trustedDocumentsOnly ? 'token' : 'server'} runs only trusted documents, and this is not one of them`,
         );
-      if (isToRegister && caller) registered.set(id, query);
       return text;
+    },
+    register(params, caller) {
+      const { query } = params;
+      if (!caller || typeof query !== 'string' || query === '') return;
+      const id = identifierIn(params);
+      if (id === null || trusted.get(id) === query) return;
+      if (!MAY_BE_PUBLIC.has(caller.credential.kind)) registered.set(id, query);
+      else if (registered.get(id) === undefined) registeredByPublic.set(id, query);
     },
     find(params) {
       if (typeof params.query === 'string' && params.query !== '') return null;
       try {
         const id = identifierIn(params);
-        return id === null ? null : (trusted.get(id) ?? registered.get(id) ?? null);
+        return id === null ? null : (findText(id) ?? null);
       } catch {
         return null;
       }
@@ -93,6 +108,8 @@ export function createPersistedDocuments({
   };
   return documents;
 }
+
+const MAY_BE_PUBLIC: ReadonlySet<Caller['credential']['kind']> = new Set(['checkout_token', 'payment_token']);
 
 /** The hash that identifies a document. */
 export function hashOf(document: string): string {

@@ -208,6 +208,7 @@ export function createGraphQLSockets({
     }
     const errors = engine.validate(schema, document) as readonly GraphQLError[];
     if (errors.length > 0) return errors;
+    documents.register(named, extra.caller);
     const contextValue = contexts.create(extra.presented, extra.caller, {
       connection: () => endSignalOf(extra),
     });

@@ -160,11 +160,15 @@ export function presentedCredential(
   };
 }
 
-/** Puts the document in the place of its identifier, and refuses one that the caller may not run, before it is parsed. */
+/**
+ * Puts the document in the place of its identifier, and refuses one that the caller may not run, before it is parsed. A valid
+ * one that has come with its hash is registered.
+ */
 function persistedDocuments(
   documents: PersistedDocuments,
   identify: (request: IncomingMessage) => Promise<Caller | null>,
 ): Plugin<object, HttpContext> {
+  const valid = new WeakMap<IncomingMessage, () => void>();
   return {
     async onParams({ request, params, setParams, context }) {
       // Whatever else a client may send, Yoga refuses.
@@ -174,8 +178,15 @@ function persistedDocuments(
       const named = inAddress === null ? params : { ...params, documentId: inAddress };
       const { req } = context as unknown as HttpContext;
       if (!documents.concerns(named, req.headers.authorization)) return;
-      const query = documents.read(named, await identify(req));
+      const caller = await identify(req);
+      const query = documents.read(named, caller);
       setParams({ ...params, query: query as string });
+      valid.set(req, () => documents.register(named, caller));
+    },
+    onValidate({ context }) {
+      // An operation of a WebSocket has no request.
+      const register = valid.get((context as Partial<HttpContext>).req!);
+      return register && (({ valid: isValid }) => void (isValid && register()));
     },
   };
 }
