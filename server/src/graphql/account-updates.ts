@@ -76,7 +76,7 @@ builder.subscriptionField('accountUpdates', (t) =>
       kinds: t.arg({
         type: [AccountUpdateKind],
         description:
-          'Left out: all that the credential may follow. A kind that it may not follow is refused with FORBIDDEN.',
+          'Left out: all that the credential may follow. Nothing is then sent, and no error, of kinds that it may not follow, and of those that the service behind a facade does not announce: SUBACCOUNT, and REFUND where it has no refunds. A kind that is named is refused instead: with FORBIDDEN, or with NOT_OFFERED.',
       }),
     },
     subscribe: (_, { after, kinds: wanted }, context) => {
