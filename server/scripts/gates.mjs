@@ -25,7 +25,6 @@ export const gates = {
   'dead code': () => runNode('node_modules/knip/bin/knip.js', ['--no-progress'], { quiet: true }),
   dependencies,
   async sizes() {
-    await ensureParts(['widget'], { quiet: true });
     await ensureParts(['widget', 'package'], { quiet: true });
     return runNode('widget/scripts/size.mjs', [], { quiet: true });
   },
