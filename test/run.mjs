@@ -242,8 +242,7 @@ function select(args) {
   const chosen = filters.length > 0 ? filterFiles(files, filters) : files;
   if (has('--unit')) return { files: chosen.filter(({ project }) => project === 'unit'), options };
   if (has('--watch')) return { files: chosen, watch: true, options };
-  if (has('--changed'))
-    return { files: findChanges(chosen.filter(isInSample), optionOf('--since')), options };
+  if (has('--changed')) return { files: findChanges(chosen, optionOf('--since')), options };
   // A filter or an option asks for some of the tests: the gates are about all of the code.
   const isWhole = filters.length === 0 && options.length === 0 && !projects;
   const gatesFor = (/** @type {string[]} */ names) => (isWhole ? names : []);

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fail, root } from '../../server/scripts/progress.mjs';
+import { isInSample } from './test-files.mjs';
 
 /** Projects whose tests run the built server or widget: any change of the sources may affect all of them. */
 const BUILT_PROJECTS = ['programs', 'journey', 'page'];
@@ -32,12 +33,15 @@ export function findChanges(files, since = 'HEAD') {
   const readers = new Set(
     READ_BY.flatMap(([file, tests]) => ([...changed].some((path) => file.test(path)) ? tests : [])),
   );
-  const chosen = files.filter(
+  const all = files.filter(
     ({ path, reaches }) => readers.has(path) || reaches.some((file) => changed.has(file)),
   );
+  const chosen = all.filter(isInSample);
   console.log(
-    `${changed.size} files changed since ${since}: ${chosen.length} of ${files.length} test files of npm test import or read them`,
+    `${changed.size} files changed since ${since}: ${all.length} of ${files.length} test files import or read them`,
   );
+  if (all.length > chosen.length)
+    console.log(`Left out: ${all.length - chosen.length} of these, which npm run test:all runs`);
 
   const isSource = [...changed].some((file) => /^(?:server|widget)\//.test(file));
   const built = files.filter((file) => BUILT_PROJECTS.includes(file.project) && !chosen.includes(file));
@@ -47,7 +51,7 @@ export function findChanges(files, since = 'HEAD') {
     (path) =>
       !(READ_BY.some(([file]) => file.test(path)) || files.some(({ reaches }) => reaches.includes(path))),
   );
-  if (unreached.length > 0) console.log(`Imported by no test of npm test: ${unreached.join(', ')}`);
+  if (unreached.length > 0) console.log(`Imported by no test: ${unreached.join(', ')}`);
   return chosen;
 }
 
