@@ -31,7 +31,7 @@ import { PAYOUT, UPSTREAM_PAYOUT } from './examples.ts';
 vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) => {
   const { METHODS } = await importOriginal<typeof import('../../server/src/payouts/methods/registry.ts')>();
   const madeUp: MethodRecord = {
-    graphql: { name: 'MADE_UP' },
+    graphql: { name: 'MADE_UP', description: 'A payout to a made-up number.' },
     label: 'Made up',
     cli: { inWords: 'by a made-up way', column: 'made up' },
     destination: {

@@ -10,10 +10,12 @@ interface AccountChange {
 }
 
 export const AccountUpdate = builder.interfaceRef<AccountChange>('AccountUpdate').implement({
-  description: 'A change of anything of the account’s; which of them, `kinds` says.',
+  description: 'A change of any resource of the account; the argument `kinds` selects which.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'The time of the change.' }),
   }),
   resolveType: (update) => typenames.get(update),
 });
@@ -70,13 +72,13 @@ builder.subscriptionField('accountUpdates', (t) =>
   t.field({
     type: AccountUpdate,
     description:
-      'Everything that the credential may follow, in one stream with one cursor, in the order in which it happened: what a dashboard opens. No first state, only changes; never coalesced.',
+      'All changes that the credential may follow, in one stream with one cursor, in the order in which they happened: what a dashboard opens. No first state, only changes; never coalesced.',
     args: {
       after: t.arg.string({ description: 'The cursor of an update, or an `updatesCursor`.' }),
       kinds: t.arg({
         type: [AccountUpdateKind],
         description:
-          'Left out: all that the credential may follow. Nothing is then sent, and no error, of kinds that it may not follow, and of those that the service behind a facade does not announce: SUBACCOUNT, and REFUND where it has no refunds. A kind that is named is refused instead: with FORBIDDEN, or with NOT_OFFERED.',
+          'The kinds to send. If omitted, all that the credential may follow are sent, without an error for the others, nor for those that the service behind a facade does not announce: SUBACCOUNT, and REFUND where it has no refunds. A kind that is named is refused instead: with FORBIDDEN, or with NOT_OFFERED.',
       }),
     },
     subscribe: (_, { after, kinds: wanted }, context) => {

@@ -56,14 +56,14 @@ export const builder = new SchemaBuilder<{
     nodesOnConnection: true,
     decodeGlobalID,
     nodeQueryOptions: {
-      description: 'Any object by its id; null where there is none, or it is not the caller’s.',
+      description: 'Any object by its id; null if there is none, or if it is not the caller’s.',
       resolve(_parent, { id }, _context, info, resolveNode) {
         assertNode(id, 'id', info);
         return resolveNode(id) as Promise<never>;
       },
     },
     nodesQueryOptions: {
-      description: 'Up to 100 at once, in the order asked.',
+      description: 'Up to 100 objects by their ids, in the order requested.',
       resolve(_parent, { ids }, _context, info, resolveNodes) {
         if (ids.length > MAX_NODES)
           throw new ValidationError([{ path: 'ids', message: `must be at most ${MAX_NODES}` }]);
@@ -73,7 +73,7 @@ export const builder = new SchemaBuilder<{
         return resolveNodes(ids) as never;
       },
     },
-    idFieldOptions: { description: 'Globally unique and opaque.' },
+    idFieldOptions: { description: 'A globally unique and opaque identifier.' },
     nodeTypeOptions: {},
     pageInfoTypeOptions: {},
   },
@@ -81,15 +81,15 @@ export const builder = new SchemaBuilder<{
 
 builder.queryType({
   description:
-    'A lookup of what does not exist, or is another account’s or environment’s, is null, without an error. A field with @semanticNonNull is null only where it has failed, and leaves the others in the answer. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, NOT_OFFERED (the service behind this server does not offer it), UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
+    'Lookups and lists. A lookup of a resource that does not exist, or belongs to another account or environment, is null, without an error. A field with @semanticNonNull is null only where it has failed, and leaves the others in the answer. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, NOT_OFFERED (the upstream service, which is the payments service behind this server in remote mode, does not offer it), UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
 });
 builder.mutationType({
   description:
-    'Each returns a union: its success object, or one of the error objects that it names. An error that no caller can correct is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error; of UNAVAILABLE repeat the mutation with the same idempotency key: it may have been done, and is not done twice. Such an error makes its field null and keeps the results of the other fields. It does not stop the next field, except an outage of the database (UNAVAILABLE): then no further field begins.',
+    'Operations that change something. Each returns a union: its success object, or one of the error objects that it names. An error that no caller can correct is a top-level error with extensions.code INTERNAL_SERVER_ERROR and the message Internal error. After UNAVAILABLE, repeat the mutation with the same idempotency key: it may have been done, and is not done twice. Such an error makes its field null and keeps the results of the other fields. It does not stop the next field, except an outage of the database (UNAVAILABLE): then no further field begins.',
 });
 builder.subscriptionType({
   description:
-    'To one resource, without `after`: its current state first, at once, then every change. With `after` (the cursor of the last update seen): the changes since, nothing else. An `all…` subscription: changes only. In order, none missed, none twice, on any instance, also after a restart. A cursor older than what is kept ends with extensions.code CURSOR_EXPIRED.',
+    'Streams of changes. A subscription to one resource, without `after`, sends its current state first, at once, then every change. With `after` (the cursor of the last update seen), it sends the changes since, nothing else. An `all…` subscription sends changes only. Updates come in order, none missed, none twice, on any instance, also after a restart. A subscription with a cursor older than the stored changes ends with extensions.code CURSOR_EXPIRED.',
 });
 
 // ── Ids ─────────────────────────────────────────────────────────────────────────────────────────

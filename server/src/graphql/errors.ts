@@ -25,17 +25,17 @@ import { placeOf } from './literals.ts';
 
 const ErrorCodeEnum = builder.enumType('ErrorCode', {
   values: {
-    VALIDATION: { description: 'ValidationError: fields says which.' },
+    VALIDATION: { description: 'ValidationError: `fields` names the wrong members.' },
     NOT_FOUND: { description: 'NotFoundError.' },
     PERMISSION_DENIED: { description: 'PermissionError.' },
-    RATE_LIMITED: { description: 'RateLimitError: again after retryAfterSeconds.' },
+    RATE_LIMITED: { description: 'RateLimitError: retry after retryAfterSeconds.' },
     INSUFFICIENT_FUNDS: { description: 'InsufficientFundsError.' },
     CARD_PAYMENTS_NOT_CONFIGURED: { description: 'UnavailableError: this account takes no cards.' },
     NOT_IN_SANDBOX: {
       description: 'UnavailableError: card payments and subaccount payouts need a live key.',
     },
     ONLY_IN_SANDBOX: { description: 'UnavailableError: test payments need a test key.' },
-    LIMIT_REACHED: { description: 'UnavailableError: the account has as many, or as much, as it may.' },
+    LIMIT_REACHED: { description: 'UnavailableError: the account has reached a limit of number or amount.' },
     IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
     CHECKOUT_TOKEN_USED: {
       description:
@@ -43,20 +43,22 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     },
     CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
     NOT_CANCELABLE: {
-      description: 'UnavailableError: not PENDING: it has been paid, has expired or has failed.',
+      description:
+        'UnavailableError: the payment is not PENDING; it has been paid, has expired or has failed.',
     },
     DISPUTE_STATE: {
-      description: 'UnavailableError: a bank claims it back at this moment, or evidence comes too late.',
+      description:
+        'UnavailableError: a bank claims the money back at this moment, or evidence comes too late.',
     },
     NOT_REFUNDABLE: {
-      description: 'UnavailableError: not paid, refunded already, or too old.',
+      description: 'UnavailableError: the payment is not paid, is refunded already, or is too old.',
     },
     NOT_PAYABLE: {
-      description: 'UnavailableError: a simulated payment that has no code, or has ended.',
+      description: 'UnavailableError: the simulated payment has no code, or has ended.',
     },
     NOT_OFFERED: {
       description:
-        'UnavailableError: the service behind this server does not offer it, or not in a form that is known. Nothing was asked of it, or nothing was done.',
+        'UnavailableError: the upstream service does not offer it, or not in a form that is known. Nothing was requested from it, or nothing was done.',
     },
     PAYMENTS_NOT_CONFIGURED: {
       description: 'UnavailableError: this account takes no PIX, or no LTC.',
@@ -76,7 +78,9 @@ const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
 
 const FieldErrorRef = builder.objectRef<ValidationError['fields'][number]>('FieldError').implement({
   fields: (t) => ({
-    path: t.exposeString('path', { description: 'Where in the input, e.g. input.valueCents.' }),
+    path: t.exposeString('path', {
+      description: 'The place of the member in the input, such as input.valueCents.',
+    }),
     message: t.exposeString('message'),
   }),
 });
@@ -94,7 +98,8 @@ builder.objectType(PermissionError, {
   interfaces: [UserError],
   fields: (t) => ({
     requiresAnyOf: t.stringList({
-      description: 'Permissions, any one of them sufficient; empty where only an unrestricted key does.',
+      description:
+        'The permissions, any one of them sufficient; empty if only an unrestricted key is sufficient.',
       resolve: (error) => [...error.requiresAnyOf],
     }),
   }),
@@ -105,14 +110,14 @@ builder.objectType(RateLimitError, {
   interfaces: [UserError],
   fields: (t) => ({
     retryAfterSeconds: t.exposeInt('retryAfterSeconds'),
-    limit: t.exposeString('limit', { description: 'Which limit, in words.' }),
+    limit: t.exposeString('limit', { description: 'The name of the limit, in words.' }),
   }),
 });
 
 builder.objectType(InsufficientFundsError, {
   name: 'InsufficientFundsError',
   description:
-    'More than can be withdrawn: the figures of the decision. Of a subaccount’s payout they are the subaccount’s.',
+    'The amount is more than can be withdrawn. The figures are those of the decision; for a subaccount’s payout they are the subaccount’s.',
   interfaces: [UserError],
   fields: (t) => ({
     requestedCents: t.expose('requestedCents', { type: 'Cents' }),
@@ -123,7 +128,7 @@ builder.objectType(InsufficientFundsError, {
     cryptoBalanceLtc: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'For method LTC, which the LTC balance bounds.',
+      description: 'The balance in LTC, which limits payouts with the method LTC.',
       resolve: ({ cryptoBalanceLitoshi }) =>
         cryptoBalanceLitoshi === null ? null : ltcText(cryptoBalanceLitoshi),
     }),
@@ -132,7 +137,7 @@ builder.objectType(InsufficientFundsError, {
 
 builder.objectType(UnavailableError, {
   name: 'UnavailableError',
-  description: 'The environment, the account’s set-up or a limit stands in the way.',
+  description: 'The environment, the account’s set-up or a limit prevents it.',
   interfaces: [UserError],
 });
 
@@ -145,7 +150,7 @@ builder.objectType(IdempotencyError, {
 builder.objectType(UpstreamError, {
   name: 'UpstreamError',
   description:
-    'The service behind the facade did not answer. Where moneyMayHaveMoved, do not repeat with a new key: look the payout up by lookupReference.',
+    'The upstream service, which is the payments service behind this server, or a bank or network, did not answer. If moneyMayHaveMoved, do not repeat the request with a new key: look the payout up by lookupReference.',
   interfaces: [UserError],
   fields: (t) => ({
     retryable: t.exposeBoolean('retryable'),

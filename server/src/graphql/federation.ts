@@ -56,7 +56,7 @@ function toRepresentation(value: unknown): Representation {
 const notAnObject = () => new GraphQLError('_Any must be an object');
 
 const Entity = builder.unionType('_Entity', {
-  description: 'Everything that a gateway can ask for by a key.',
+  description: 'Any type of object that a gateway can request by a key.',
   types: () => entities as never[],
 });
 
@@ -83,12 +83,13 @@ builder.queryFields((t) => ({
     type: [Entity],
     nullable: { list: false, items: true },
     description:
-      'For a gateway: up to 100 objects by their keys, in the order asked. Null where there is none, or it is not the caller’s.',
+      'Up to 100 objects by their keys, in the order requested, for a gateway. Null where there is none, or it is not the caller’s.',
     args: {
       representations: t.arg({
         type: ['_Any'],
         required: true,
-        description: 'Each with its __typename, and with `id` or the natural key of its type.',
+        description:
+          'The keys of the objects, each with its __typename, and with `id` or the natural key of its type.',
       }),
     },
     resolve(_, { representations }, context, info) {

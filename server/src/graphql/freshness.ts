@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Loaders } from './context.ts';
 
-/** How old the data of a response, or of one of its root fields, is. */
+/** The age of the data of a response, or of one of its root fields. */
 export interface Age {
   /** The age of the oldest part; null where nothing was read from the service. */
   ageSeconds: number | null;

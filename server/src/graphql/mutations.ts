@@ -25,7 +25,7 @@ export function replayableSuccessType<Shape extends object>(
   return successType<Shape & Replayable>(name, (t) => ({
     ...fields(t),
     replayed: t.boolean({
-      description: 'True when an earlier request with the same key already did it.',
+      description: 'Whether an earlier request with the same key had already done it.',
       resolve: ({ replayed }) => replayed,
     }),
   }));

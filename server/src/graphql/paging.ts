@@ -34,10 +34,15 @@ export const BOTH_WAYS = '`first` and `after` read towards the older, `last` and
 /** The arguments of a connection in the schema. */
 export function connectionArguments(arg: ArgBuilder<Types>) {
   return {
-    first: arg.int({ description: '1 to 100; 50 where neither it nor `last` is given.' }),
-    after: arg.string({ description: 'A cursor of this list: what comes behind it.' }),
-    last: arg.int({ description: '1 to 100; not together with `first`.' }),
-    before: arg.string({ description: 'A cursor of this list: what comes before it.' }),
+    first: arg.int({
+      description:
+        'The length of a page that begins at the start, 1 to 100; 50 if neither it nor `last` is given.',
+    }),
+    after: arg.string({ description: 'A cursor of this list; the page has the items behind it.' }),
+    last: arg.int({
+      description: 'The length of a page that begins at the end, 1 to 100. Not allowed with `first`.',
+    }),
+    before: arg.string({ description: 'A cursor of this list; the page has the items before it.' }),
   };
 }
 

@@ -11,7 +11,7 @@ export interface ScalarExtensions {
 builder.scalarType('Cents', {
   specifiedByURL: 'https://datatracker.ietf.org/doc/html/rfc7493#section-2.2',
   description:
-    'An amount of BRL in integer cents (R$ 1,00 is 100). A JSON number; a safe integer, so larger than Int. Never a fraction.',
+    'An amount of BRL in integer cents: R$ 1,00 is 100. A value is a JSON number and a safe integer, which may be larger than Int; never a fraction.',
   serialize: (value) => value,
   extensions: {
     toJson: (value) => (Number.isSafeInteger(value) ? `${value}` : null),

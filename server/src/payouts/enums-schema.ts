@@ -8,7 +8,7 @@ const UNKNOWN = {
 
 interface MethodValue {
   value: PayoutMethod | 'unknown';
-  description?: string;
+  description: string;
 }
 
 export const PayoutMethodEnum = builder.enumType('PayoutMethod', {
@@ -23,14 +23,20 @@ export const PayoutMethodEnum = builder.enumType('PayoutMethod', {
 
 export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   values: {
-    PENDING: { value: 'pending', description: 'pendente: requested, debited and queued.' },
+    PENDING: {
+      value: 'pending',
+      description: 'The payout is requested, debited and queued; pendente in REST.',
+    },
     PROCESSING: {
       value: 'processing',
       description:
-        'A turbo payout that left and the bank has not confirmed: the money MAY have left. A webhook reports it to an account that has opted into WITHDRAWAL_PROCESSING.',
+        'A turbo payout has left, and the bank has not confirmed it: the money MAY have left. A webhook reports it to an account that has opted into WITHDRAWAL_PROCESSING.',
     },
-    COMPLETED: { value: 'completed', description: 'concluido' },
-    DENIED: { value: 'denied', description: 'negado; the amount is back in the balance.' },
+    COMPLETED: { value: 'completed', description: 'The payout has arrived; concluido in REST.' },
+    DENIED: {
+      value: 'denied',
+      description: 'The payout was denied, and the amount is back in the balance; negado in REST.',
+    },
     UNKNOWN,
   } as const,
 });

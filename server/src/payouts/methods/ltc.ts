@@ -3,7 +3,7 @@ import { isBase58Check, shortenAddress, tryDecode } from './addresses.ts';
 import type { MethodRecord } from './method.ts';
 
 export const ltc: MethodRecord = {
-  graphql: { name: 'LTC' },
+  graphql: { name: 'LTC', description: 'A payout to a Litecoin address, from the LTC balance.' },
   label: 'LTC',
   cli: { inWords: 'in LTC', column: 'ltc' },
   destination: {

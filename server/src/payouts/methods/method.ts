@@ -6,8 +6,8 @@ import type { TextPattern } from '../../kernel/text.ts';
  * and in the database.
  */
 export interface MethodRecord {
-  /** The value of the enum `PayoutMethod` in GraphQL. */
-  graphql: { name: string; description?: string };
+  /** The value of the enum `PayoutMethod` in GraphQL, with its description. */
+  graphql: { name: string; description: string };
   /** The name that the widget's table shows, the same in every language. */
   label: string;
   /** The texts of the command line: in the help of `--payout-fee-…`, and above the column of the fee. */
@@ -38,7 +38,7 @@ export interface DestinationKind {
   mask(text: string): string | null;
   /** Whether a public ledger shows it. Then the merchant sees it whole, and a mask only shortens it. */
   isPublic: boolean;
-  /** Its patterns in the text of an error, each with its replacement in the log. Empty for a public one. */
+  /** The patterns of the destination in the text of an error, each with its replacement in the log. Empty for a public one. */
   inText: readonly TextPattern[];
 }
 

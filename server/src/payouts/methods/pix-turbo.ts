@@ -2,7 +2,7 @@ import type { MethodRecord } from './method.ts';
 import { pixKey } from './pix.ts';
 
 export const pixTurbo: MethodRecord = {
-  graphql: { name: 'PIX_TURBO' },
+  graphql: { name: 'PIX_TURBO', description: 'A payout in reais to a PIX key, sent at once.' },
   label: 'PIX turbo',
   cli: { inWords: 'by PIX turbo', column: 'turbo' },
   destination: pixKey,

@@ -12,7 +12,7 @@ export const pixKey: DestinationKind = {
 };
 
 export const pix: MethodRecord = {
-  graphql: { name: 'PIX' },
+  graphql: { name: 'PIX', description: 'A payout in reais to a PIX key.' },
   label: 'PIX',
   cli: { inWords: 'by PIX', column: 'pix' },
   destination: pixKey,

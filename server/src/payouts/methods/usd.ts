@@ -4,7 +4,7 @@ import { isBase58Check, shortenAddress } from './addresses.ts';
 import type { MethodRecord } from './method.ts';
 
 export const usd: MethodRecord = {
-  graphql: { name: 'USDT', description: 'On the wire: usd.' },
+  graphql: { name: 'USDT', description: 'A payout to a USDT address; usd in REST.' },
   label: 'USDT',
   cli: { inWords: 'in USDT', column: 'usd' },
   destination: {
