@@ -50,7 +50,8 @@ addEntity(PayoutRef);
 builder.node(PayoutRef, {
   id: {
     resolve: payoutIdOf,
-    description: 'The same from the request on, also of a payout that the service names later.',
+    description:
+      'The identifier, which stays the same from the request on, also if the service names the payout later.',
   },
   loadOne: (withdrawalId, context) => {
     assertMay(callerOf(context), 'payouts.read');
@@ -58,71 +59,73 @@ builder.node(PayoutRef, {
   },
   isTypeOf: (value) =>
     typeof value === 'object' && value !== null && 'withdrawalId' in value && 'requestedAt' in value,
-  description: 'A payout of the main account, which the document calls a withdrawal.',
+  description: 'A payout of the main account, which REST and webhooks call a withdrawal.',
   fields: (t) => ({
     withdrawalId: t.exposeString('withdrawalId', {
       nullable: true,
-      description: '24 hex digits. Null while inDoubt, and of a request that the service never did.',
+      description:
+        'The identifier of the payout, 24 hex digits. Null while inDoubt, and for a request that the service never executed.',
     }),
     code: t.exposeString('code', {
       nullable: true,
       description:
-        'SAQ-… ; what support asks for. Null where the service behind the facade has not named it.',
+        'The code SAQ-…, for which support asks. Null if the upstream service has not reported it.',
     }),
     method: t.field({ type: PayoutMethodEnum, resolve: ({ method }) => method }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
-      description: 'What it takes from the merchant, the fee included; of an LTC payout, its value.',
+      description: 'The amount in cents that is debited, the fee included; for an LTC payout, its value.',
     }),
     feeCents: t.expose('feeCents', {
       type: 'Cents',
       nullable: true,
       description:
-        'Of the amount, what the service keeps; the destination receives the rest. Null where the service behind the facade does not name it.',
+        'The part of the amount in cents that the service keeps; the destination receives the rest. Null if the upstream service does not report it.',
     }),
     amountLtc: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        'What it takes from the LTC balance, the fee included, as quoted at the request. Null where reais are debited, and where the service behind the facade does not name it.',
+        'The amount debited from the LTC balance, the fee included, as quoted at the request. Null if reais are debited, and if the upstream service does not report it.',
       resolve: ({ litoshi }) => (litoshi === null ? null : ltcText(litoshi)),
     }),
     destination: t.string({
-      description: `${SHOWN_DESTINATIONS_IN_WORDS}.`,
+      description: `The destination: ${SHOWN_DESTINATIONS_IN_WORDS}.`,
       resolve: (payout) => maskDestination(payout, { masksPublic: false }),
     }),
     status: t.field({ type: PayoutStatusEnum, resolve: ({ status }) => status }),
     inDoubt: t.boolean({
       description:
-        'The service behind the facade has not said whether it has made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
+        'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
       resolve: ({ inDoubt }) => inDoubt === true,
     }),
     final: t.boolean({
       description:
-        'COMPLETED or DENIED, and no later status can come. False while only a webhook says so, which the service behind the facade has not confirmed.',
+        'Whether the status is final, as COMPLETED and DENIED are: no later status can follow. False while only a webhook reports the end, which the upstream service has not confirmed.',
       resolve: isSettled,
     }),
     version: t.exposeInt('version', {
-      description: 'Grows with each change of this payout: of two answers the larger is the newer.',
+      description:
+        'A number that grows with each change of this payout: of two answers the larger is the newer.',
     }),
     requestedAt: t.expose('requestedAt', { type: 'DateTime', nullable: true }),
     processedAt: t.expose('processedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was completed or denied.',
+      description: 'The time at which the payout was completed or denied.',
     }),
     deniedReason: t.exposeString('deniedReason', {
       nullable: true,
-      description: 'The reason of a denial, in the bank’s words; null unless DENIED.',
+      description: 'The bank’s reason for the denial; null unless DENIED.',
     }),
     endToEndId: t.exposeString('endToEndId', {
       nullable: true,
       description:
-        'The bank’s identifier of the PIX, by which the receiver finds the credit. Null until it has arrived, of crypto, and where the service behind the facade does not name it.',
+        'The bank’s identifier of the PIX, by which the receiver finds the credit. Null until the PIX has arrived, for crypto, and if the upstream service does not report it.',
     }),
     externalId: t.exposeString('externalId', {
       nullable: true,
-      description: 'Your own number for it; null where none was given.',
+      description: 'Your own number for the resource; null if none was given.',
     }),
   }),
 });
@@ -148,7 +151,9 @@ interface Update {
 const PayoutUpdate = builder.objectRef<Update>('PayoutUpdate').implement({
   interfaces: [AccountUpdate],
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: PayoutStatusEnum,
@@ -165,13 +170,28 @@ const PayoutFilterInput = builder.inputType('PayoutFilter', {
   fields: (t) => ({
     status: t.field({ type: [PayoutStatusEnum] }),
     method: t.field({ type: [PayoutMethodEnum] }),
-    requestedAfter: t.field({ type: 'DateTime', description: 'Requested then or later.' }),
-    requestedBefore: t.field({ type: 'DateTime', description: 'Requested before then.' }),
-    processedAfter: t.field({ type: 'DateTime', description: 'Completed or denied then or later.' }),
-    processedBefore: t.field({ type: 'DateTime', description: 'Completed or denied before then.' }),
-    externalId: t.string({ description: 'With this number of yours.' }),
-    reference: t.string({ description: 'With this withdrawalId, code or endToEndId.' }),
-    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount.' }),
+    requestedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were requested at this instant or later.',
+    }),
+    requestedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were requested before this instant.',
+    }),
+    processedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were completed or denied at this instant or later.',
+    }),
+    processedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were completed or denied before this instant.',
+    }),
+    externalId: t.string({ description: 'Selects resources with this externalId.' }),
+    reference: t.string({ description: 'Selects the payout with this withdrawalId, code or endToEndId.' }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'Selects resources of exactly this amount in cents.',
+    }),
   }),
 });
 
@@ -180,11 +200,11 @@ builder.queryFields((t) => ({
     type: PayoutRef,
     nullable: true,
     description:
-      'By exactly one of the three. By the idempotencyKey of its request, after a timeout: null where none was made with it, so far.',
+      'The payout with this withdrawalId, code or idempotencyKey; give exactly one. The idempotencyKey of its request serves after a timeout: null means that no payout was made with it so far.',
     args: {
-      withdrawalId: t.arg.string({ description: '24 hex digits.' }),
-      code: t.arg.string({ description: 'SAQ-…' }),
-      idempotencyKey: t.arg.string({ description: 'The key with which it was requested.' }),
+      withdrawalId: t.arg.string({ description: 'The identifier: 24 hex digits.' }),
+      code: t.arg.string({ description: 'The payout’s code, SAQ-…' }),
+      idempotencyKey: t.arg.string({ description: 'The key of the request for the payout.' }),
     },
     resolve: async (_, { withdrawalId, code, idempotencyKey }, context) => {
       const caller = callerOf(context);
@@ -207,7 +227,7 @@ builder.queryFields((t) => ({
   }),
   payouts: t.field({
     type: PayoutConnection,
-    description: `Newest first; those that are inDoubt come before the rest. ${BOTH_WAYS}`,
+    description: `A list of payouts, newest first; those that are inDoubt precede the rest. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
       filter: t.arg({ type: PayoutFilterInput }),
@@ -249,17 +269,19 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
     amountCents: t.field({
       type: 'Cents',
       required: true,
-      description: 'More than the method’s fee, and at most what the wallet shows as withdrawableCents.',
+      description:
+        'The amount in cents: more than the method’s fee, and at most the wallet’s withdrawableCents.',
     }),
     destination: t.string({
       required: true,
-      description: `${DESTINATIONS_IN_WORDS}, by method; checked for what it is.`,
+      description: `The destination: ${DESTINATIONS_IN_WORDS}, according to the method, which validates it.`,
     }),
     externalId: t.string({
-      description: `Your own number for it: ${EXTERNAL_ID_FORM}. Several payouts may have one number.`,
+      description: `Your own number for the payout, ${EXTERNAL_ID_FORM}. Several payouts may have the same number.`,
     }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payout.',
+      description:
+        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payout.',
     }),
   }),
 });
@@ -272,7 +294,7 @@ builder.mutationFields((t) => ({
   requestPayout: t.field({
     type: PayoutSuccess,
     description:
-      'Debits the amount and sends it on its way. At most 10 an hour, 5 of them turbo. After a timeout, repeat it with the same idempotencyKey. Where the service behind the facade does not say whether it has done it, the payout is inDoubt: follow it with payoutUpdates(id:).',
+      'Requests a payout: debits the amount and sends it on its way. At most 10 an hour, 5 of them turbo. After a timeout, repeat it with the same idempotencyKey. If the upstream service does not report whether it has made the payout, the payout is inDoubt: follow it with payoutUpdates(id:).',
     args: {
       input: t.arg({
         type: RequestPayoutInputRef,
@@ -310,9 +332,10 @@ addAccountUpdates('PAYOUT', {
 builder.subscriptionFields((t) => ({
   payoutUpdates: t.field({
     type: PayoutUpdate,
-    description: 'By exactly one of the two. Completes once the payout is final.',
+    description:
+      'The payout with this withdrawalId or `id`; give exactly one. Then each of its changes. The stream completes once the payout is final.',
     args: {
-      id: t.arg.id({ description: 'Payout.id, which a payout has from its request on.' }),
+      id: t.arg.id({ description: 'The payout’s `id`, which a payout has from its request on.' }),
       withdrawalId: t.arg.string(),
       after: t.arg.string(),
     },

@@ -33,28 +33,32 @@ const REFERENCE_FORMS =
 
 const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
   values: {
-    PROCESSING: { value: 'processing', description: 'The money may have left: wait.' },
+    PROCESSING: {
+      value: 'processing',
+      description: 'The money may have left, and the outcome is not known: wait.',
+    },
     COMPLETED: { value: 'completed', description: 'The PIX has arrived.' },
     FAILED: {
       value: 'failed',
-      description: 'The amount is back once reversed is true, and only then may it be made again.',
+      description:
+        'The payout has failed. The amount is back once reversed is true; only then may the payout be requested again.',
     },
     UNKNOWN,
   } as const,
 });
 
 const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
-  description: 'What the caller should do now; the document’s prose on the states, as data.',
+  description: 'The next step for the caller, according to the state of the payout.',
   values: {
-    NONE: { description: 'Nothing: it is done.' },
+    NONE: { description: 'Nothing is left to do: the payout is done.' },
     WAIT: {
       description:
-        'The money may have left, or only a webhook says how it ended. Do not repeat the payout; ask again later.',
+        'The money may have left, or only a webhook reports how the payout ended. Do not repeat it; look it up again later.',
     },
     RETRY_WITH_NEW_KEY: {
-      description: 'The amount is back. A new payout may be made, with a new idempotency key.',
+      description: 'The amount is back. A new payout may be requested, with a new idempotency key.',
     },
-    CONTACT_SUPPORT: { description: 'Failed and not reversed.' },
+    CONTACT_SUPPORT: { description: 'The payout has failed and was not reversed: contact support.' },
   } as const,
 });
 
@@ -72,7 +76,7 @@ const SubaccountPayoutConnection = builder.connectionObject(
 builder.objectFields(SubaccountRef, (t) => ({
   payouts: t.field({
     type: SubaccountPayoutConnection,
-    description: `Newest first. ${BOTH_WAYS}`,
+    description: `A list of subaccounts, newest first. ${BOTH_WAYS}`,
     args: { ...connectionArguments(t.arg), status: t.arg({ type: [SubaccountPayoutStatusEnum] }) },
     resolve: async ({ id }, args, context) => {
       const caller = callerOf(context);
@@ -89,7 +93,7 @@ builder.objectFields(SubaccountRef, (t) => ({
   payout: t.field({
     type: SubaccountPayoutRef,
     nullable: true,
-    description: `By any of its references: ${REFERENCE_FORMS}.`,
+    description: `The payout with a reference: ${REFERENCE_FORMS}.`,
     args: { reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }) },
     resolve: ({ id }, { reference }, context) => {
       const caller = callerOf(context);
@@ -102,7 +106,10 @@ builder.objectFields(SubaccountRef, (t) => ({
 
 addEntity(SubaccountPayoutRef);
 builder.node(SubaccountPayoutRef, {
-  id: { resolve: ({ id }) => id, description: 'The same whichever reference form led here.' },
+  id: {
+    resolve: ({ id }) => id,
+    description: 'The identifier, which is the same whichever reference form led here.',
+  },
   loadOne: (id, context) => {
     assertMay(callerOf(context), 'subaccount_payouts.read');
     return context.loaders.subaccountPayout.load(id);
@@ -112,15 +119,17 @@ builder.node(SubaccountPayoutRef, {
   fields: (t) => ({
     payoutId: t.exposeString('payoutId', {
       nullable: true,
-      description: 'The refId of its entry in the statement: saq_idem_<idempotencyKey> for one with a key.',
+      description:
+        'The refId of the payout’s entry in the statement; saq_idem_<idempotencyKey> for a payout with a key.',
     }),
     withdrawalId: t.exposeString('withdrawalId', {
       nullable: true,
-      description: '24 hex; null while the payout is still being created.',
+      description:
+        'The identifier of the payout, 24 hex digits; null while the payout is still being created.',
     }),
     code: t.exposeString('code', {
       nullable: true,
-      description: 'TURBO-…; or SUB-… for a payout refused before reaching the bank.',
+      description: 'The code TURBO-…; or SUB-… for a payout refused before it reached the bank.',
     }),
     subaccountId: t.exposeString('subaccountId'),
     subaccount: t.field({
@@ -130,31 +139,32 @@ builder.node(SubaccountPayoutRef, {
     }),
     status: t.field({ type: SubaccountPayoutStatusEnum, resolve: ({ status }) => status }),
     guidance: t.field({ type: PayoutGuidanceEnum, resolve: guidanceOf }),
-    reversed: t.exposeBoolean('reversed', { description: 'The amount went back to the subaccount.' }),
+    reversed: t.exposeBoolean('reversed', { description: 'Whether the amount went back to the subaccount.' }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
-      description: 'Gross: what the subaccount was debited.',
+      description: 'The gross amount in cents that the subaccount was debited.',
     }),
     feeCents: t.expose('feeCents', {
       type: 'Cents',
       nullable: true,
       description:
-        'The markup, included in the gross amount. Null where the service behind the facade does not name it.',
+        'The markup in cents, included in the gross amount. Null if the upstream service does not report it.',
     }),
     platformFeeCents: t.expose('platformFeeCents', {
       type: 'Cents',
       nullable: true,
-      description: 'Null where the payout was never assembled for sending.',
+      description: 'The platform’s fee in cents. Null if the payout was never prepared for sending.',
     }),
     netAmountCents: t.expose('netAmountCents', {
       type: 'Cents',
       nullable: true,
-      description: 'What the PIX key receives. Null where the payout was never assembled for sending.',
+      description:
+        'The amount in cents that the PIX key receives. Null if the payout was never prepared for sending.',
     }),
-    pixKey: t.exposeString('pixKey', { nullable: true, description: 'Masked.' }),
+    pixKey: t.exposeString('pixKey', { nullable: true, description: 'The PIX key of the receiver, masked.' }),
     endToEndId: t.exposeString('endToEndId', {
       nullable: true,
-      description: 'The bank’s identifier of the PIX; the receiver finds the credit with it.',
+      description: 'The bank’s identifier of the PIX, by which the receiver finds the credit.',
     }),
     recipientName: t.exposeString('recipientName', { nullable: true }),
     recipientBankName: t.exposeString('recipientBankName', { nullable: true }),
@@ -164,16 +174,17 @@ builder.node(SubaccountPayoutRef, {
     reversedAt: t.expose('reversedAt', { type: 'DateTime', nullable: true }),
     inDoubt: t.boolean({
       description:
-        'The service behind the facade has not said whether it has made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
+        'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
       resolve: ({ inDoubt }) => inDoubt === true,
     }),
     final: t.boolean({
       description:
-        'COMPLETED, or FAILED and reversed. False while only a webhook says so, which the service behind the facade has not confirmed.',
+        'Whether the status is final: COMPLETED, or FAILED and reversed. False while only a webhook reports the end, which the upstream service has not confirmed.',
       resolve: isSettled,
     }),
     version: t.exposeInt('version', {
-      description: 'Grows with each change of this payout: of two answers the larger is the newer.',
+      description:
+        'A number that grows with each change of this payout: of two answers the larger is the newer.',
     }),
   }),
 });
@@ -184,7 +195,7 @@ builder.queryFields((t) => ({
   subaccountPayout: t.field({
     type: SubaccountPayoutRef,
     nullable: true,
-    description: `By any of its references: ${REFERENCE_FORMS}. A malformed one is an error, so that nobody takes a slip for a payout that was never made. Of one whose request is in doubt the status is PROCESSING; null says that there is none.`,
+    description: `The payout with a reference: ${REFERENCE_FORMS}. A malformed reference is an error, so that nobody takes a typing error for a payout that was never made. A payout whose request is in doubt has the status PROCESSING; null says that there is none.`,
     args: {
       subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
       reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }),
@@ -205,11 +216,13 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
     amountCents: t.field({
       type: 'Cents',
       required: true,
-      description: 'Gross: more than the markup and the fee, at most the subaccount’s balance.',
+      description:
+        'The gross amount in cents: more than the markup and the fee, and at most the subaccount’s balance.',
     }),
     pixKey: t.string({
       required: true,
-      description: 'CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key.',
+      description:
+        'The PIX key: a CPF or CNPJ with its check digits, a phone number as +55…, an e-mail address, or a random key.',
     }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
@@ -224,7 +237,7 @@ builder.mutationFields((t) => ({
   requestSubaccountPayout: t.field({
     type: SubaccountPayoutSuccess,
     description:
-      'By PIX, from the subaccount’s balance. With live keys alone. After a timeout, repeat it with the same idempotencyKey, or look it up as saq_idem_<idempotencyKey>.',
+      'Requests a payout by PIX from the subaccount’s balance. Live keys only. After a timeout, repeat it with the same idempotencyKey, or look the payout up as saq_idem_<idempotencyKey>.',
     args: { input: t.arg({ type: RequestSubaccountPayoutInput, required: true }) },
     errors: {
       types: [
@@ -259,7 +272,9 @@ interface Update {
 const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
   interfaces: [AccountUpdate],
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: SubaccountPayoutStatusEnum,
@@ -281,7 +296,7 @@ addAccountUpdates('SUBACCOUNT_PAYOUT', {
 builder.subscriptionFields((t) => ({
   subaccountPayoutUpdates: t.field({
     type: SubaccountPayoutUpdate,
-    description: `By any of its references: ${REFERENCE_FORMS}. Completes at COMPLETED, or at FAILED once it is reversed.`,
+    description: `The payout with a reference: ${REFERENCE_FORMS}; then each of its changes. The stream completes at COMPLETED, or at FAILED once it is reversed.`,
     args: {
       subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
       reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }),

@@ -31,15 +31,18 @@ export const UNKNOWN = {
 
 const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
   values: {
-    TRANSFER_IN: { value: 'transfer_in', description: 'From the main account.' },
+    TRANSFER_IN: { value: 'transfer_in', description: 'A transfer from the main account.' },
     PAYOUT: { value: 'payout' },
     PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
     SPLIT_IN: {
       value: 'split_in',
       description:
-        'A beneficiary’s part of a split charge; with the id of a refund, what that refund took and has failed to give back.',
+        'A beneficiary’s part of a split charge; with the id of a refund, the amount that this refund took and, as it failed, gives back.',
     },
-    SPLIT_REVERSAL: { value: 'split_reversal', description: 'Taken back by a refund of a split charge.' },
+    SPLIT_REVERSAL: {
+      value: 'split_reversal',
+      description: 'The amount that a refund of a split charge takes back.',
+    },
     UNKNOWN,
   } as const,
 });
@@ -50,17 +53,17 @@ export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEnt
   fields: (t) => ({
     id: t.globalID({
       description:
-        'The same in every answer, and no other entry’s. Not a Node: entries are read in their statement.',
+        'The unique identifier of the entry, the same in every answer. An entry is not a Node: it is read in its statement.',
       resolve: (entry) => ({ type: 'StatementEntry', id: entryIdOf(entry) }),
     }),
     kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
     refId: t.exposeString('refId', {
       description:
-        'saq_… for a payout; SUB-… on the reversal of a payout refused before the bank; psplit_… for a part of a split charge, and ref_… for a refund of it.',
+        'The reference of the entry: saq_… for a payout; SUB-… on the reversal of a payout refused before the bank; psplit_… for a part of a split charge, and ref_… for a refund of it.',
     }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
-      description: 'Signed: what the entry did to the balance.',
+      description: 'The signed amount in cents by which the entry changed the balance.',
     }),
     balanceAfterCents: t.expose('balanceAfterCents', { type: 'Cents', nullable: true }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -68,13 +71,20 @@ export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEnt
 });
 
 export const StatementFilterInput = builder.inputType('StatementFilter', {
-  description: 'Entries that fulfil all that is given. The list is then in the order of createdAt.',
+  description:
+    'Conditions that an entry has to fulfil all at once. The list is then in the order of createdAt.',
   fields: (t) => ({
-    kind: t.field({ type: [StatementEntryKindEnum], description: 'Of any of these kinds.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Made then or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Made before then.' }),
-    reference: t.string({ description: 'With this refId.' }),
-    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount, in or out.' }),
+    kind: t.field({ type: [StatementEntryKindEnum], description: 'Selects entries of any of these kinds.' }),
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects entries made at this instant or later.',
+    }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Selects entries made before this instant.' }),
+    reference: t.string({ description: 'Selects entries with this refId.' }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'Selects entries of exactly this amount in cents, in or out.',
+    }),
   }),
 });
 
@@ -121,9 +131,11 @@ builder.node(SubaccountRef, {
   isTypeOf: (value) =>
     typeof value === 'object' && value !== null && 'balanceCents' in value && 'name' in value,
   description:
-    'What an integrator keeps for one of its customers. A key that may only request payouts sees its id and its payouts, and null for all else.',
+    'An account that an integrator keeps for one of its customers. A key that may only request payouts sees its id and its payouts, and null for all else.',
   fields: (t) => ({
-    subaccountId: t.exposeString('id', { description: 'sacc_ and 32 hex.' }),
+    subaccountId: t.exposeString('id', {
+      description: 'The identifier of the subaccount: sacc_ and 32 hex digits.',
+    }),
     name: t.string({
       nullable: true,
       resolve: ({ name }, _, context) => (seesSubaccount(callerOf(context)) ? name : null),
@@ -144,7 +156,7 @@ builder.node(SubaccountRef, {
     }),
     statement: t.field({
       type: StatementEntryConnection,
-      description: `Newest first. ${BOTH_WAYS}`,
+      description: `A list, newest first. ${BOTH_WAYS}`,
       args: { ...connectionArguments(t.arg), filter: t.arg({ type: StatementFilterInput }) },
       resolve: async ({ id }, args, context) => {
         const caller = callerOf(context);
@@ -176,7 +188,7 @@ builder.queryFields((t) => ({
   }),
   subaccounts: t.field({
     type: SubaccountConnection,
-    description: `Newest first. ${BOTH_WAYS}`,
+    description: `A list, newest first. ${BOTH_WAYS}`,
     args: connectionArguments(t.arg),
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
@@ -196,16 +208,16 @@ builder.queryFields((t) => ({
 const CreateSubaccountInput = builder.inputType('CreateSubaccountInput', {
   validate: { schema: createSubaccountInput },
   fields: (t) => ({
-    name: t.string({ required: true, description: 'At most 200 characters.' }),
+    name: t.string({ required: true, description: 'The name of the subaccount, at most 200 characters.' }),
     externalId: t.string({
       description:
-        'Your own name for it, at most 200 characters: the same and the same name give the same one.',
+        'Your own identifier of the subaccount, at most 200 characters. The same externalId and name give the same subaccount.',
     }),
   }),
 });
 
 export const IDEMPOTENCY_KEY =
-  '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input have one effect, and the same answer.';
+  'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input have one effect, and the same answer.';
 
 const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput', {
   validate: { schema: transferInput },
@@ -214,7 +226,7 @@ const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput',
     amountCents: t.field({
       type: 'Cents',
       required: true,
-      description: 'At most what the wallet says is assignable.',
+      description: 'The amount in cents, at most the wallet’s assignableCents.',
     }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
@@ -227,7 +239,7 @@ const SubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount; entry?
     entry: t.field({
       type: StatementEntryRef,
       nullable: true,
-      description: 'The transfer in the subaccount’s statement; null of createSubaccount.',
+      description: 'The transfer in the subaccount’s statement; null for createSubaccount.',
       resolve: ({ entry }) => entry ?? null,
     }),
   }),
@@ -236,7 +248,7 @@ const SubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount; entry?
 builder.mutationFields((t) => ({
   createSubaccount: t.field({
     type: SubaccountSuccess,
-    description: 'The same externalId and name again give the same subaccount.',
+    description: 'Opens a subaccount. The same externalId and name give the same subaccount.',
     args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UpstreamError] },
     resolve: authorized(
@@ -246,7 +258,8 @@ builder.mutationFields((t) => ({
   }),
   transferToSubaccount: t.field({
     type: SubaccountSuccess,
-    description: 'From the main account, at once; there is no way back but a payout.',
+    description:
+      'Transfers money from the main account to a subaccount, at once. The only way back is a payout.',
     args: { input: t.arg({ type: TransferToSubaccountInput, required: true }) },
     errors: {
       types: [

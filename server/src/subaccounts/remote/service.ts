@@ -36,7 +36,7 @@ import { createTransferRequests, GET_STATEMENT } from './transfer-commands.ts';
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
-/** No webhook of the service tells of a balance, and its statements are read by offset: a poll could miss entries. */
+/** No webhook of the service reports a balance, and its statements are read by offset: a poll could miss entries. */
 const FOLLOWING = 'Following the balances of subaccounts';
 
 /** Creates the subaccounts over HTTP, with their statements and payouts. */

@@ -25,21 +25,23 @@ const SubaccountUpdate = builder.objectRef<Update>('SubaccountUpdate').implement
   interfaces: [AccountUpdate],
   description: 'A subaccount was opened, or one entry of its statement has moved its balance.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', {
       type: 'DateTime',
-      description: 'When it changed; of the first state, when it was read.',
+      description: 'The time of the change; in the first state, the time at which it was read.',
     }),
     subaccount: t.field({
       type: SubaccountRef,
-      description: 'With its balance right after this change.',
+      description: 'The subaccount with its balance right after this change.',
       resolve: (update) => update.subaccount,
     }),
     entry: t.field({
       type: StatementEntryRef,
       nullable: true,
       description:
-        'The new entry of its statement: each comes in one update, in the order of the statement. Null of a first state, and where the subaccount was opened.',
+        'The new entry of the statement: each comes in one update, in the order of the statement. Null in a first state, and if the subaccount was opened.',
       resolve: (update) => update.entry,
     }),
   }),
@@ -54,12 +56,12 @@ addAccountUpdates('SUBACCOUNT', {
   assertOffered: ({ services }) => services.subaccounts.assertAnnounced(),
 });
 
-const IN_FRONT = 'In front of another service: NOT_OFFERED.';
+const IN_FRONT = 'In remote mode: NOT_OFFERED.';
 
 builder.subscriptionFields((t) => ({
   subaccountUpdates: t.field({
     type: SubaccountUpdate,
-    description: `The subaccount, then each change of its balance with the entry of its statement. Every entry comes once: none is left out for a slow client. ${IN_FRONT}`,
+    description: `The subaccount, then each change of its balance with the entry of its statement. Every entry comes once: none is omitted for a slow client. ${IN_FRONT}`,
     args: {
       subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
       after: t.arg.string(),
@@ -97,7 +99,7 @@ builder.subscriptionFields((t) => ({
       after: t.arg.string(),
       filter: t.arg({
         type: StatementFilterInput,
-        description: `Only changes by an entry that fulfils it. Left out, or without members: every change, openings too. ${OTHER_CHANGES}`,
+        description: `Selects changes by an entry that fulfils the conditions. If omitted or empty, every change is sent, openings too. ${OTHER_CHANGES}`,
       }),
     },
     subscribe: (_, { after, ...args }, context) => {
