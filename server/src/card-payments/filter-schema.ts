@@ -5,11 +5,11 @@ import type { CardPaymentFilter } from './model.ts';
 
 /** The filter of lists by the payer, as the payment names it. */
 export const CustomerFilter = builder.inputType('CustomerFilter', {
-  description: 'A customer as the payment names it, by exactly one of the two.',
+  description: 'A customer as named in the payment, by exactly one of the two members.',
   isOneOf: true,
   fields: (t) => ({
-    email: t.string({ description: 'The whole e-mail address, as it was given.' }),
-    externalId: t.string({ description: 'Your own name for the customer, as it was given.' }),
+    email: t.string({ description: 'The whole e-mail address, as given.' }),
+    externalId: t.string({ description: 'Your own identifier of the customer, as given.' }),
   }),
 });
 
@@ -19,30 +19,48 @@ export function receivedFilterFields(
   reference: string,
 ) {
   return {
-    createdAfter: t.field({ type: 'DateTime', description: 'Created at this instant or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created before this instant.' }),
-    paidAfter: t.field({ type: 'DateTime', description: 'Paid at this instant or later.' }),
-    paidBefore: t.field({ type: 'DateTime', description: 'Paid before this instant.' }),
-    refundedAfter: t.field({ type: 'DateTime', description: 'Given back whole at this instant or later.' }),
-    refundedBefore: t.field({ type: 'DateTime', description: 'Given back whole before this instant.' }),
-    externalId: t.string({ description: 'With this number of yours.' }),
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects resources created at this instant or later.',
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects resources created before this instant.',
+    }),
+    paidAfter: t.field({ type: 'DateTime', description: 'Selects resources paid at this instant or later.' }),
+    paidBefore: t.field({ type: 'DateTime', description: 'Selects resources paid before this instant.' }),
+    refundedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects resources whose whole amount was refunded at this instant or later.',
+    }),
+    refundedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects resources whose whole amount was refunded before this instant.',
+    }),
+    externalId: t.string({ description: 'Selects resources with this externalId.' }),
     reference: t.string({ description: reference }),
-    amountCents: t.field({ type: 'Cents', description: 'Of exactly this amount.' }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'Selects resources of exactly this amount in cents.',
+    }),
   };
 }
 
 export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
-  description: 'Beside `status`. A list with dates is in their order.',
+  description:
+    'Conditions of a list of card payments besides `status`. A list with dates is in the order of these dates.',
   fields: (t) => ({
-    ...receivedFilterFields(t, 'With this orderCode.'),
+    ...receivedFilterFields(t, 'Selects the payment with this orderCode.'),
     customer: t.field({ type: CustomerFilter }),
     releasedAfter: t.field({
       type: 'DateTime',
-      description: 'In the balance since this instant or later. In front of another service: NOT_OFFERED.',
+      description:
+        'Selects payments whose money reached the balance at this instant or later. In remote mode: NOT_OFFERED.',
     }),
     releasedBefore: t.field({
       type: 'DateTime',
-      description: 'In the balance since before this instant. In front of another service: NOT_OFFERED.',
+      description:
+        'Selects payments whose money reached the balance before this instant. In remote mode: NOT_OFFERED.',
     }),
   }),
 });

@@ -76,7 +76,7 @@ export interface CardPayment {
   amountCents: Cents;
   /** Another amount with which the service has reported it paid; left out where there is none. */
   otherPaidCents?: Cents;
-  /** Left out where this server hosts the page. */
+  /** The address of the page; omitted where this server hosts it. */
   checkoutUrl?: string | null;
   description: string | null;
   callbackUrl: string | null;
@@ -94,15 +94,15 @@ export interface CardPayment {
   paidAt: Date | null;
   paidLate: boolean;
   refundedAt: Date | null;
-  /** When its money got into the balance. Left out in front of another service, which does not tell. */
+  /** The time at which its money got into the balance. Omitted in remote mode: the upstream service does not report it. */
   releasedAt?: Date | null;
-  /** When the merchant canceled it. Left out in a snapshot of an older version, and in front of another service. */
+  /** The time at which the merchant canceled it. Omitted in a snapshot of an older version, and in remote mode. */
   canceledAt?: Date | null;
-  /** Given back to the payer by completed refunds; those under way are `refundingCents`. Null where the service does not tell. */
+  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null where the service does not report it. */
   refundedCents: Cents | null;
-  /** Taken from the balances by refunds under way, which have neither completed nor failed. Null where the service does not tell. */
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null where the service does not report it. */
   refundingCents: Cents | null;
-  /** Claimed back by the payer's bank, without the disputes that were won. Left out where the service does not tell. */
+  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted where the service does not report it. */
   disputedCents?: Cents;
   failureReason: string | null;
   /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
@@ -233,7 +233,7 @@ export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
 
 /** The payment that a checkout token describes. The text of the token reveals nothing of it. */
 export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
-  /** Left out of a token that is paid by card alone, as all were that an earlier version made. */
+  /** The methods by which it may be paid; omitted for card alone, as in all tokens that an earlier version made. */
   methods?: readonly CheckoutMethod[];
   amount: CheckoutAmount;
   reusable: boolean;

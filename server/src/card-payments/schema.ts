@@ -49,7 +49,7 @@ export const Currency = builder.enumType('Currency', { values: ['BRL'] as const 
 
 export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
   values: {
-    PENDING: { value: 'pending', description: 'Waits for the payer.' },
+    PENDING: { value: 'pending', description: 'The payer has not paid yet.' },
     PAID: {
       value: 'paid',
       description:
@@ -58,14 +58,14 @@ export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
     EXPIRED: {
       value: 'expired',
       description:
-        'Not paid in time, or canceled. A charge that was under way may still make it PAID, or REFUNDED if it was canceled.',
+        'The payment was not paid in time, or was canceled. A charge that was under way may still make it PAID, or REFUNDED if it was canceled.',
     },
     REFUNDED: {
       value: 'refunded',
       description:
-        'The payer has the whole amount back. Or it is on its way back: another payment of the same order was paid before, or the merchant had canceled this one. Then it is returned by itself, and was never PAID.',
+        'The payer has the whole amount back. Or the amount is on its way back, because another payment of the same order was paid before, or because the merchant had canceled this one: such a payment is returned automatically, and was never PAID.',
     },
-    FAILED: { value: 'failed', description: 'Declined for good; nothing was charged.' },
+    FAILED: { value: 'failed', description: 'The payment was declined for good; nothing was charged.' },
     UNKNOWN: {
       value: 'unknown',
       description: 'A value that this server does not know yet. Never accepted as input.',
@@ -81,7 +81,7 @@ export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
     taxId: t.string({
       nullable: true,
       description:
-        'The CPF or CNPJ, masked: ***.456.789-** or **.***.678/0001-**. In front of another payments service it is that of this server’s own request: the service does not get it.',
+        'The CPF or CNPJ, masked: ***.456.789-** or **.***.678/0001-**. In remote mode it is that of this server’s own request: the upstream service does not receive it.',
       resolve: ({ taxId }) => (taxId === undefined ? null : maskTaxId(taxId)),
     }),
   }),
@@ -98,7 +98,7 @@ builder.node(CardPaymentRef, {
   description: 'A payment by card on a hosted page.',
   fields: (t) => ({
     orderCode: t.exposeString('orderCode', {
-      description: 'PSC-… ; the payment’s identifier, and the secret part of checkoutUrl.',
+      description: 'The identifier of the payment, PSC-…, which is also the secret part of checkoutUrl.',
     }),
     status: t.field({ type: CardPaymentStatusEnum, resolve: ({ status }) => status }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
@@ -106,21 +106,24 @@ builder.node(CardPaymentRef, {
     checkoutUrl: t.field({
       type: 'Url',
       nullable: true,
-      description: 'The hosted page where the payer types the card.',
+      description: 'The URL of the hosted page where the payer enters the card.',
       resolve: ({ orderCode, checkoutUrl }, _, context) =>
         checkoutUrl === undefined ? context.checkoutUrl(orderCode) : checkoutUrl,
     }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: '30 minutes after creation.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'The end of the time to pay, 30 minutes after creation.',
+    }),
     expiresInSeconds: t.int({
       description:
-        'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
+        'The seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
       resolve: ({ expiresAt }, _, { clock }) => secondsLeft(expiresAt, clock),
     }),
     description: t.exposeString('description', { nullable: true }),
     customer: t.field({
       type: CustomerRef,
       nullable: true,
-      description: 'Null to a browser’s checkout or payment token.',
+      description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
       resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
     }),
     metadata: t.string({
@@ -132,7 +135,7 @@ builder.node(CardPaymentRef, {
     externalId: t.string({
       nullable: true,
       description:
-        'The number of your order, of whose payments one is kept; null where none was given, and to a browser’s checkout or payment token.',
+        'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
       resolve: ({ externalId = null }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
     }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
@@ -143,15 +146,17 @@ builder.node(CardPaymentRef, {
       type: 'DateTime',
       nullable: true,
       description:
-        'When its money got from pendingReleaseCents into the balance, which changes no version. Null before, to a browser’s checkout or payment token, and where the service does not tell.',
+        'The time at which the money moved from pendingReleaseCents into the balance, which changes no version. Null before, to a browser’s checkout or payment token, and if the upstream service does not report it.',
       resolve: ({ releasedAt = null }, _, context) => (seesCustomer(callerOf(context)) ? releasedAt : null),
     }),
-    paidLate: t.exposeBoolean('paidLate', { description: 'Confirmed by the acquirer after expiresAt.' }),
+    paidLate: t.exposeBoolean('paidLate', {
+      description: 'Whether the acquirer confirmed the payment after expiresAt.',
+    }),
     otherPaidCents: t.field({
       type: 'Cents',
       nullable: true,
       description:
-        'An amount, other than amountCents, with which the payments service behind this server has said that it is paid. That alone does not make it PAID: compare both with your order. Null otherwise, and to a browser’s checkout or payment token.',
+        'The amount that the upstream service has reported as paid, if it is not amountCents. Such a report alone does not make the payment PAID: compare both with your order. Null otherwise, and to a browser’s checkout or payment token.',
       resolve: ({ otherPaidCents = null }, _, context) =>
         seesCustomer(callerOf(context)) ? otherPaidCents : null,
     }),
@@ -159,43 +164,44 @@ builder.node(CardPaymentRef, {
     canceledAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the merchant canceled it: it is EXPIRED since then. Null otherwise.',
+      description:
+        'The time at which the merchant canceled the payment, which has been EXPIRED since then. Null if it was not canceled.',
       resolve: ({ canceledAt = null }) => canceledAt,
     }),
     refundedCents: t.expose('refundedCents', {
       type: 'Cents',
       nullable: true,
       description:
-        'Given back to the payer by completed refunds; one under way does not count yet. The status is REFUNDED once it is the whole amount. Null where the service does not tell.',
+        'The amount that completed refunds have given back to the payer, in cents; a refund under way does not count yet. The status is REFUNDED once it is the whole amount. Null if the upstream service does not report it.',
     }),
     refundableCents: t.field({
       type: 'Cents',
       nullable: true,
       description:
-        'What a refund may still take: the amount without refunds under way or done; 0 of a payment that is not PAID. Null where the service does not tell.',
+        'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way. 0 for a payment that is not PAID. Null if the upstream service does not report it.',
       resolve: refundableCents,
     }),
     failureReason: t.string({
       nullable: true,
       description:
-        'In the acquirer’s words; null unless FAILED, and to a browser’s checkout or payment token: a payer reads a neutral sentence.',
+        'The acquirer’s reason for the failure; null unless FAILED, and to a browser’s checkout or payment token: a payer reads a neutral sentence.',
       resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
     }),
     declineReason: t.string({
       nullable: true,
       description:
-        'In the acquirer’s words, why the last declined card of this payment was declined, also where the payment stays open; null where none was, and to a browser’s checkout or payment token. In front of another payments service it is not known.',
+        'The acquirer’s reason for the last declined card of this payment, also if the payment stays open; null if no card was declined, and to a browser’s checkout or payment token. In remote mode it is not known.',
       resolve: ({ declineReason = null }, _, context) =>
         seesCustomer(callerOf(context)) ? declineReason : null,
     }),
     final: t.boolean({
       description:
-        'REFUNDED or FAILED: no later status can come. A PAID payment may be refunded, an EXPIRED one may be paid late.',
+        'Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID payment may be refunded, an EXPIRED one may be paid late.',
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {
       description:
-        'Grows with each change of the status: of two answers the larger is the newer. Refunds of a part change the amounts without it; allRefundUpdates tells of them.',
+        'A number that grows with each change of the status: of two answers the larger is the newer. Partial refunds change the amounts without it; allRefundUpdates reports them.',
     }),
   }),
 });
@@ -223,7 +229,7 @@ builder.queryFields((t) => ({
   }),
   cardPayments: t.field({
     type: CardPaymentConnection,
-    description: `Newest first. ${BOTH_WAYS}`,
+    description: `A list of card payments, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
       status: t.arg({ type: [CardPaymentStatusEnum] }),
@@ -254,7 +260,7 @@ export const CustomerInput = builder.inputType('CustomerInput', {
     externalId: t.string(),
     taxId: t.string({
       description:
-        'A CPF (11 digits) or a CNPJ (14 digits and letters), with its punctuation or without. Every answer shows it masked. In front of another payments service it stays on this server.',
+        'A CPF (11 digits) or a CNPJ (14 digits and letters), with or without punctuation. Every answer shows it masked. In remote mode it stays on this server.',
     }),
   }),
 });
@@ -262,38 +268,45 @@ export const CustomerInput = builder.inputType('CustomerInput', {
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 
 /** The description of the field in every input that has it. */
-export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request has started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In front of another payments service no second is refunded, and a page that is open there still takes a card.`;
+export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In remote mode no second is refunded, and a page that is open there still takes a card.`;
 
 const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },
   fields: (t) => ({
-    valueCents: t.field({ type: 'Cents', required: true, description: 'At least 80.' }),
-    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
+    valueCents: t.field({ type: 'Cents', required: true, description: 'The amount in cents; at least 80.' }),
+    description: t.string({
+      description: 'The description that the checkout shows; at most 200 characters.',
+    }),
     callbackUrl: t.field({
       type: 'Url',
-      description: 'Public https URL that receives the webhook; at most 500 characters.',
+      description: 'The public https URL that receives the webhook; at most 500 characters.',
     }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
     externalId: t.string({ description: EXTERNAL_ID }),
     successUrl: t.field({
       type: 'Url',
-      description: 'Where the payer goes after an approved payment. Reaching it proves nothing.',
+      description:
+        'The URL to which the payer is sent after an approved payment. Reaching it proves nothing.',
     }),
     cancelUrl: t.field({ type: 'Url' }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',
+      description:
+        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',
     }),
   }),
 });
 
 export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   description:
-    'Made in the browser with a checkout token. attemptId: at least 128 random bits, scoped to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
+    'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
   validate: { schema: startCheckoutInput },
   fields: (t) => ({
     attemptId: t.string({ required: true }),
-    valueCents: t.field({ type: 'Cents', description: 'For a token with a range.' }),
+    valueCents: t.field({
+      type: 'Cents',
+      description: 'The amount in cents that the payer chose; for a token with a range.',
+    }),
     customer: t.field({ type: CustomerInput }),
   }),
 });
@@ -310,15 +323,18 @@ const StartCheckoutSuccess = successType<{ payment: CardPayment; paymentToken: s
   'StartCheckoutSuccess',
   (t) => ({
     cardPayment: t.expose('payment', { type: CardPaymentRef }),
-    paymentToken: t.exposeString('paymentToken', { description: 'Reads and follows this payment alone.' }),
+    paymentToken: t.exposeString('paymentToken', {
+      description: 'A token that reads and follows this payment alone.',
+    }),
   }),
-  'The payment, and the token that follows it; not the one that started it.',
+  'The payment, and the token that follows it, which is not the one that started it.',
 );
 
 builder.mutationFields((t) => ({
   createCardPayment: t.field({
     type: CardPaymentSuccess,
-    description: 'From your server: send the payer to its checkoutUrl. For live keys alone.',
+    description:
+      'Creates a card payment, from your server: send the payer to its checkoutUrl. Live keys only.',
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
@@ -328,7 +344,7 @@ builder.mutationFields((t) => ({
   cancelCardPayment: t.field({
     type: CancelCardPaymentSuccess,
     description:
-      'A PENDING payment is EXPIRED at once: its page takes no card, and its single-use token starts no other payment. If the acquirer approves a card that was being confirmed, the payment is REFUNDED by itself. Repeated, it changes nothing.',
+      'Cancels a PENDING payment, which is EXPIRED at once: its page takes no card, and its single-use token starts no other payment. If the acquirer approves a card that was being confirmed, the payment becomes REFUNDED automatically. A repetition changes nothing.',
     args: { orderCode: t.arg.string({ required: true }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { orderCode }, { services }) => ({
@@ -337,7 +353,8 @@ builder.mutationFields((t) => ({
   }),
   startCheckout: t.field({
     type: StartCheckoutSuccess,
-    description: 'What <psa-checkout> calls, with a checkout token in place of an API key.',
+    description:
+      'Starts a card payment in the browser, as <psa-checkout> does, with a checkout token in place of an API key.',
     args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
     errors: {
       types: [

@@ -32,7 +32,7 @@ export function grantAtStart(
   if (amount.kind !== 'product') return { ...grant, amount };
   if (!product) throw new NotFoundError('Product not found');
   if (product.priceCents === null)
-    throw new UpstreamError('The payments service does not tell what this product costs', {
+    throw new UpstreamError('The payments service does not report the price of this product', {
       retryable: false,
       moneyMayHaveMoved: false,
     });

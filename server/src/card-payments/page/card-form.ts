@@ -75,7 +75,7 @@ function cardField(texts: Texts, name: CardField, value: string, problem: CardPr
 // `autofocus` brings a keyboard and a screen reader to the answer without a script.
 const errorSummaryStart = html`<div class="alert" role="alert" tabindex="-1" autofocus data-summary>`;
 
-/** The words of a wrong field; the page's script shows those of an empty and of an impossible one before the form is submitted. */
+/** The message at a wrong field. For an empty or impossible value the page's script shows the same before the form is submitted. */
 function messageOf(texts: Texts, field: CardField, problem: CardProblem): string {
   if (problem === 'expired') return texts.card.isExpired;
   if (problem === 'test_cards_only') return texts.card.testCardsOnly;
@@ -89,7 +89,7 @@ function triesWarning({ card }: Texts, { declinedCharges }: StoredCardPayment): 
   return triesLeft === 1 ? card.lastTry : card.twoTries;
 }
 
-/** The same warning on a form that answers no decline: after a reload, in another window, beside a field to correct. */
+/** The warning before the last attempts on a form that follows no decline: after a reload, in another window, beside a field to correct. */
 function triesNote(texts: Texts, payment: StoredCardPayment): Html | null {
   const warning = triesWarning(texts, payment);
   return warning === null ? null : html`<p class="tries-note">${ICONS.alert}<span>${warning}</span></p>`;

@@ -23,9 +23,9 @@ type Opened = Order & { brand: Brand | null };
 /**
  * The hosted checkout page. It works without a script; the script adds comfort alone.
  *
- * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
- * @param options.testCards listed on the page; null where the acquirer takes real cards
- * @param options.limits of a network, on order codes that are none and on forms
+ * @param options.publicUrl the address of this server in the payer's browser; a path in it precedes every link
+ * @param options.testCards the cards listed on the page; null where the acquirer takes real cards
+ * @param options.limits the limits of one network, on requests for payments that do not exist, and on forms
  */
 export function createCheckoutRoutes({
   checkout,

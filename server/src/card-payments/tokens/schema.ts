@@ -29,7 +29,7 @@ const CentsRangeInput = builder.inputType('CentsRangeInput', {
 const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
   isOneOf: true,
   description:
-    'What a checkout token lets a browser pay: a fixed amount, a range that the payer chooses in, or a product’s price.',
+    'The amount that a checkout token lets a browser pay: a fixed amount, a range in which the payer chooses, or a product’s price.',
   fields: (t) => ({
     fixedCents: t.field({ type: 'Cents' }),
     range: t.field({ type: CentsRangeInput }),
@@ -39,45 +39,47 @@ const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
 
 const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
   values: {
-    CARD: { value: 'card', description: 'startCheckout: on the hosted page.' },
-    PIX: { value: 'pix', description: 'startPixCheckout: in the page itself.' },
+    CARD: { value: 'card', description: 'A card, on the hosted page: startCheckout.' },
+    PIX: { value: 'pix', description: 'PIX, in the page itself: startPixCheckout.' },
   } as const,
 });
 
 const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
   fields: (t) => ({
     amount: t.field({ type: CheckoutAmountInput, required: true }),
-    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
+    description: t.string({
+      description: 'The description that the checkout shows; at most 200 characters.',
+    }),
     callbackUrl: t.field({
       type: 'Url',
-      description: 'Public https URL that receives the webhook; at most 500 characters.',
+      description: 'The public https URL that receives the webhook; at most 500 characters.',
     }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
     externalId: t.string({
-      description: `${EXTERNAL_ID} Tokens of one number are of one order: minted again with the same input, expiresInSeconds apart, a token gives the open payment of the order; with another input it is refused. Not with reusable.`,
+      description: `${EXTERNAL_ID} Tokens of one number belong to one order: minted again with the same input, expiresInSeconds apart, a token gives the open payment of the order; with another input it is refused. Not allowed with reusable.`,
     }),
     successUrl: t.field({ type: 'Url' }),
     cancelUrl: t.field({ type: 'Url' }),
     allowedOrigins: t.field({
       type: ['Url'],
       description:
-        'Origins of the pages that may use it, such as https://loja.example; at most 20, empty for any.',
+        'The origins of the pages that may use the token, such as https://loja.example; at most 20, empty for any.',
     }),
     methods: t.field({
       type: [CheckoutMethodEnum],
       defaultValue: ['card'],
       description:
-        'Each once. A token made before there were methods pays by card. Cards need a live key, and PIX takes a test key as well.',
+        'The methods by which the payer may pay, each once. A token that was made before there were methods pays by card. Cards need a live key, and PIX takes a test key as well.',
     }),
     reusable: t.boolean({
       defaultValue: false,
       description:
-        'A page that many people visit (a shop’s static page) needs a reusable one: each visitor gets a payment of their own.',
+        'Whether the token serves many payers. A page that many people visit (a shop’s static page) needs a reusable one: each visitor gets a payment of their own.',
     }),
     expiresInSeconds: t.int({
       description:
-        'From a minute (60) to a year (31536000). One day for a single-use token where left out; a reusable one does not expire by itself, it is revoked.',
+        'The lifetime in seconds, from a minute (60) to a year (31536000). If omitted, a single-use token lives for one day; a reusable one does not expire by itself, it is revoked.',
     }),
     trustedDocumentsOnly: t.boolean({ defaultValue: false, description: TRUSTED_DOCUMENTS_ONLY }),
   }),
@@ -86,12 +88,14 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
 const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null }>(
   'CheckoutTokenSuccess',
   (t) => ({
-    token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
+    token: t.exposeString('token', {
+      description: 'The token, which is shown this once; it is stored as a hash.',
+    }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
     expiresInSeconds: t.int({
       nullable: true,
       description:
-        'Seconds until expiresAt by the server’s clock, 0 when past: a device’s clock may be wrong.',
+        'The seconds until expiresAt by the server’s clock, 0 when past: a device’s clock may be wrong.',
       resolve: ({ expiresAt }, _, { clock }) => expiresAt && secondsLeft(expiresAt, clock),
     }),
   }),
@@ -101,12 +105,13 @@ const TokenPauseReason = builder.enumType('TokenPauseReason', {
   values: {
     MERCHANT: {
       value: 'merchant',
-      description: 'By pauseToken or the psa command: it starts no payment, and its payments take no card.',
+      description:
+        'The merchant paused the token, by pauseToken or the psa command: it starts no payment, and its payments take no card.',
     },
     DECLINES: {
       value: 'declines',
       description:
-        'Many cards were declined, as when stolen ones are tried. It ends by itself; meanwhile every payer can pay, with longer waits after a declined card.',
+        'Many cards were declined, as when stolen ones are tried. The pause ends by itself; meanwhile every payer can pay, with longer waits after a declined card.',
     },
   } as const,
 });
@@ -116,14 +121,14 @@ const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
   fields: (t) => ({
     tokenId: t.exposeString('tokenId', {
       description:
-        'tok_… ; names the token where its text is not to be shown. Of an order’s tokens, which are paused together, the first.',
+        'The identifier of the token, tok_…, for places where its text is not to be shown. Of an order’s tokens, which are paused together, it is that of the first.',
     }),
     reason: t.field({ type: TokenPauseReason, resolve: ({ reason }) => reason }),
     pausedAt: t.expose('pausedAt', { type: 'DateTime' }),
     pausedUntil: t.expose('pausedUntil', {
       type: 'DateTime',
       nullable: true,
-      description: 'Null: until it is resumed.',
+      description: 'The time at which the pause ends by itself; null if it lasts until the token is resumed.',
     }),
   }),
 });
@@ -145,15 +150,17 @@ interface TokenUpdate {
 
 const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate').implement({
   interfaces: [AccountUpdate],
-  description: 'A checkout token was paused or resumed.',
+  description: 'The pause or the resumption of a checkout token.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     tokenId: t.exposeString('tokenId'),
     pause: t.field({
       type: TokenPauseRef,
       nullable: true,
-      description: 'Null where it was resumed.',
+      description: 'The pause; null if the token was resumed.',
       resolve: ({ pause }) => pause,
     }),
   }),
@@ -163,7 +170,8 @@ builder.objectField(Viewer, 'checkoutMethods', (t) =>
   t.field({
     type: [CheckoutMethodEnum],
     nullable: true,
-    description: 'What the checkout token lets its payer pay with; null to every other credential.',
+    description:
+      'The methods by which the checkout token lets its payer pay; null to every other credential.',
     resolve: ({ credential }) =>
       credential.kind === 'checkout_token' ? [...methodsOf(credential.grant)] : null,
   }),
@@ -195,10 +203,10 @@ builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
   t.field({
     type: CheckoutTokenUpdate,
     description:
-      'Each pause of a checkout token and each resumption; no first state, only changes. The end of a pause by itself is in its pausedUntil.',
+      'Each pause and each resumption of a checkout token; no first state, only changes. A pause that ends by itself sends no update: its pausedUntil shows the end.',
     args: {
       after: t.arg.string(),
-      tokenId: t.arg.string({ description: 'Only changes of this token: tok_…' }),
+      tokenId: t.arg.string({ description: 'Selects changes of this token: tok_…' }),
     },
     subscribe: (_, { after, tokenId }, context) => {
       assertMay(callerOf(context), 'card_payments.read');
@@ -228,7 +236,7 @@ builder.mutationFields((t) => ({
   createCheckoutToken: t.field({
     type: CheckoutTokenSuccess,
     description:
-      'A token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
+      'Creates a token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
     args: {
       input: t.arg({
         type: CreateCheckoutTokenInput,
@@ -244,10 +252,13 @@ builder.mutationFields((t) => ({
   pauseToken: t.field({
     type: PauseTokenSuccess,
     description:
-      'With the API key of its account: a checkout token takes no payments from now on, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way goes on, and a PIX code that was given can still be paid.',
+      'Pauses a checkout token of the API key’s account: from now on it takes no payments, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way continues, and a PIX code that was issued can still be paid.',
     args: {
-      token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }),
-      seconds: t.arg.int({ description: 'From 1 to a year (31536000); until resumeToken where left out.' }),
+      token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
+      seconds: t.arg.int({
+        description:
+          'The length of the pause in seconds, from 1 to a year (31536000). If omitted, the pause lasts until resumeToken.',
+      }),
     },
     errors: { types: [ValidationError, NotFoundError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => ({
@@ -257,8 +268,10 @@ builder.mutationFields((t) => ({
   resumeToken: t.field({
     type: ResumeTokenSuccess,
     description:
-      'With the API key of its account: ends the pause of a checkout token, by hand or for its declined cards.',
-    args: { token: t.arg.string({ required: true, description: 'Its text, or its id (tok_…).' }) },
+      'Ends the pause of a checkout token of the API key’s account, whether it was paused by hand or for its declined cards.',
+    args: {
+      token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
+    },
     errors: { types: [NotFoundError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => ({
       tokenId: await services.checkoutTokens.resume(tenant, token),

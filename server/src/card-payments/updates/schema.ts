@@ -20,7 +20,9 @@ interface Update {
 const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').implement({
   interfaces: [AccountUpdate],
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: CardPaymentStatusEnum,
@@ -47,7 +49,8 @@ addAccountUpdates('CARD_PAYMENT', {
 builder.subscriptionFields((t) => ({
   cardPaymentUpdates: t.field({
     type: CardPaymentUpdate,
-    description: 'Completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
+    description:
+      'The resource, then each of its changes. The stream completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
     args: { orderCode: t.arg.string({ required: true }), after: t.arg.string() },
     subscribe: async (_, { orderCode, after }, context) => {
       const caller = callerOf(context);
