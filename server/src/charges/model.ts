@@ -61,8 +61,8 @@ export interface ChargeSplit {
   /** The part as it was asked for, in percent of the net amount: a decimal text. Null for a fixed amount. */
   percent: string | null;
   /**
-   * Taken back from the subaccount by refunds, also by those under way: the money has left its balance. `refundedCents` of the
-   * charge has completed refunds alone.
+   * The amount that refunds took back from the subaccount, also those under way: the money has left its balance.
+   * `refundedCents` of the charge has completed refunds alone.
    */
   refundedCents: Cents;
 }
@@ -108,7 +108,7 @@ export interface StoredCharge extends Charge, StoredPixResource {
   refundParts: readonly { refundId: string; parts: readonly RefundPart[] }[];
 }
 
-/** The account's own part: the net amount without the splits. Null where the service does not tell its fee. */
+/** The account's own part: the net amount without the splits. Null where the service does not report its fee. */
 export function ownerAmountOf({ amountCents, feeCents, splits }: Charge): Cents | null {
   if (feeCents === null) return null;
   return splits.reduce((rest, split) => rest - split.amountCents, amountCents - feeCents);
@@ -262,7 +262,7 @@ function whyNoPercent(text: string): string | null {
 
 export interface ChargeFilter extends Omit<DetailFilter, 'customer'> {
   status?: readonly PaymentStatus[] | undefined;
-  /** True: split charges alone; false: the others. */
+  /** Selects split charges where true, and the others where false. */
   split?: boolean | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;

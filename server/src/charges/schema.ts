@@ -34,29 +34,30 @@ import {
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 const ChargeSplitRef = builder.objectRef<ChargeSplit>('ChargeSplit').implement({
-  description: 'A subaccount’s part of a split charge. It gets it the moment that the charge is paid.',
+  description: 'The part of a subaccount in a split charge, credited the moment that the charge is paid.',
   fields: (t) => ({
     subaccountId: t.exposeString('subaccountId'),
     subaccount: t.field({
       type: SubaccountRef,
       nullable: true,
-      description: 'Null to a dashboard token without the scope SUBACCOUNTS.',
+      description:
+        'The subaccount that receives the part. Null to a dashboard token without the scope SUBACCOUNTS.',
       resolve: ({ subaccountId }, _, context) =>
         may(callerOf(context), 'subaccounts.read') ? context.loaders.subaccount.load(subaccountId) : null,
     }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
-      description: 'In cents, whichever way it was asked for.',
+      description: 'The part in cents, whether an amount or a percentage was requested.',
     }),
     percent: t.expose('percent', {
       type: 'Decimal',
       nullable: true,
-      description: 'As asked for, of the net amount; null for a fixed amount.',
+      description: 'The requested percentage of the net amount; null for a fixed amount.',
     }),
     refundedCents: t.expose('refundedCents', {
       type: 'Cents',
       description:
-        'Of it, taken back from the subaccount by refunds, under way or completed; what a failed one took is back. What its balance lacked, the account has given.',
+        'The part of it that refunds, under way or completed, have taken back from the subaccount, in cents. The amount that a failed refund took is given back. The account has paid what the subaccount’s balance lacked.',
     }),
   }),
 });
@@ -69,38 +70,39 @@ builder.node(ChargeRef, {
   loadOne: (chargeId, context) =>
     mayReadCharge(callerOf(context)) ? context.loaders.charge.load(chargeId) : null,
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'splits' in value,
-  description: 'A PIX charge that stands alone, or is split between subaccounts.',
+  description: 'A PIX charge without customer, product and order, which may be split between subaccounts.',
   fields: (t) => ({
     ...pixFields(t, {
       idOf: ({ chargeId }) => chargeId,
       ...{ name: 'charge', updates: 'chargeUpdates', isShownToPayers: false },
-      expiresAt: 'A day after creation, or as it was asked for.',
+      expiresAt: 'The end of the time to pay: a day after creation, or as requested.',
     }),
     chargeId: t.exposeString('chargeId', {
       description:
-        'psc_ or, with splits, psplit_; and 32 hex digits, in front of another service what that gives. Also the secret part of checkoutUrl.',
+        'The identifier of the charge: psc_ or, with splits, psplit_, and 32 hex digits; in remote mode, the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
     }),
     netAmountCents: t.field({
       type: 'Cents',
       nullable: true,
-      description: 'What gets into the balances, the splits with it; null where the service does not tell.',
+      description:
+        'The amount in cents that reaches the balances, the splits included; null if the upstream service does not report it.',
       resolve: ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents),
     }),
     ownerAmountCents: t.field({
       type: 'Cents',
       nullable: true,
       description:
-        'The account’s own part: the net amount without the splits. Null where the service does not tell.',
+        'The account’s own part in cents: the net amount without the splits. Null if the upstream service does not report it.',
       resolve: ownerAmountOf,
     }),
     splits: t.field({
       type: [ChargeSplitRef],
-      description: 'Empty for psc_.',
+      description: 'The parts of the subaccounts; empty for psc_.',
       resolve: ({ splits }) => [...splits],
     }),
     externalId: t.exposeString('externalId', {
       nullable: true,
-      description: 'Your own number for it; null where none was given.',
+      description: 'Your own number for the resource; null if none was given.',
     }),
     metadata: t.exposeString('metadata', {
       nullable: true,
@@ -129,8 +131,13 @@ export function mayReadCharge(caller: Caller): boolean {
 
 export const ChargeFilterInput = builder.inputType('ChargeFilter', {
   fields: (t) => ({
-    ...receivedFilterFields(t, 'With this chargeId, or paid by the PIX with this endToEndId.'),
-    split: t.boolean({ description: 'True: split charges alone; false: the others.' }),
+    ...receivedFilterFields(
+      t,
+      'Selects the charge with this chargeId, or paid by the PIX with this endToEndId.',
+    ),
+    split: t.boolean({
+      description: 'Selects split charges where true, and charges without splits where false.',
+    }),
     status: t.field({ type: [PaymentStatusEnum] }),
   }),
 });
@@ -147,7 +154,7 @@ builder.queryFields((t) => ({
     type: ChargeRef,
     nullable: true,
     description:
-      'By its chargeId, psc_ or psplit_. Where the service behind this server does not offer charges: a top-level error with extensions.code NOT_OFFERED.',
+      'The charge with this chargeId, psc_ or psplit_. If the upstream service does not offer charges, the field fails with a top-level error, extensions.code NOT_OFFERED.',
     args: { chargeId: t.arg.string({ required: true }) },
     resolve: (_, { chargeId }, context) => {
       const caller = callerOf(context);
@@ -178,20 +185,24 @@ builder.queryFields((t) => ({
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 
 const ChargeSplitShareInput = builder.inputType('ChargeSplitShareInput', {
-  description: 'Exactly one of the two.',
+  description: 'The share of a beneficiary, given by exactly one of the two members.',
   isOneOf: true,
   fields: (t) => ({
     amountCents: t.field({ type: 'Cents' }),
     percent: t.field({
       type: 'Decimal',
-      description: 'More than 0 and at most 100, with at most two decimals, of the net amount; rounded down.',
+      description:
+        'The percentage of the net amount: more than 0 and at most 100, with at most two decimals. The result is rounded down.',
     }),
   }),
 });
 
 const ChargeSplitInput = builder.inputType('ChargeSplitInput', {
   fields: (t) => ({
-    subaccountId: t.string({ required: true, description: 'Each subaccount once.' }),
+    subaccountId: t.string({
+      required: true,
+      description: 'The identifier of the beneficiary; each subaccount once.',
+    }),
     share: t.field({ type: ChargeSplitShareInput, required: true }),
   }),
 });
@@ -202,23 +213,29 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
     valueCents: t.field({
       type: 'Cents',
       required: true,
-      description: 'At least 1; with splits at most 500000.',
+      description: 'The amount in cents: at least 1, and with splits at most 500000.',
     }),
-    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
-    expiresInSeconds: t.int({ defaultValue: 86_400, description: '60 to 2592000 (30 days).' }),
+    description: t.string({
+      description: 'The description that the checkout shows; at most 200 characters.',
+    }),
+    expiresInSeconds: t.int({
+      defaultValue: 86_400,
+      description: 'The time to pay in seconds, 60 to 2592000 (30 days).',
+    }),
     metadata: t.string({
       description:
         'Serialized JSON, at most 2048 characters; returned byte for byte. Not together with splits.',
     }),
     splits: t.field({
       type: [ChargeSplitInput],
-      description: '1 to 9 beneficiaries. What they leave is the account’s.',
+      description: 'The shares of 1 to 9 beneficiaries. The rest belongs to the account.',
     }),
     externalId: t.string({
-      description: `Your own number for it: ${EXTERNAL_ID_FORM}. Several charges may have one number: a charge is of no order.`,
+      description: `Your own number for the charge, ${EXTERNAL_ID_FORM}. Several charges may have the same number: a charge belongs to no order.`,
     }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same charge.',
+      description:
+        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same charge.',
     }),
   }),
 });
@@ -231,7 +248,7 @@ builder.mutationField('createCharge', (t) =>
   t.field({
     type: ChargeSuccess,
     description:
-      'A PIX charge that stands alone; with splits, a split charge: at most R$ 5.000,00 and 9 beneficiaries. Show the payer the code, or send it to checkoutUrl. Where the bank gives no code: UpstreamError; repeat it with the same idempotencyKey.',
+      'Creates a PIX charge; with splits, a split charge of at most R$ 5.000,00 and 9 beneficiaries. Show the payer the code, or send the payer to checkoutUrl. If the bank issues no code, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreateChargeInputRef, required: true }) },
     errors: {
       types: [

@@ -10,7 +10,7 @@ export interface ReportedOutput {
   txid: string;
   vout: number;
   litoshi: number;
-  /** When the network has first seen it. */
+  /** The time at which the network first saw it. */
   seenAt: Date;
   confirmations: number;
 }
@@ -346,7 +346,7 @@ function progressOf(
   return { receivedLitoshi: sumOf(outputs), confirmations: 0 };
 }
 
-/** When the network had first seen all of the amount. */
+/** The time at which the network had first seen all of the amount. */
 function instantOfAmount(outputs: readonly RecordedOutput[], litoshi: number): Date {
   let sum = 0;
   const inOrder = [...outputs].sort((left, right) => left.seenAt.getTime() - right.seenAt.getTime());

@@ -12,11 +12,11 @@ export interface LtcRequest {
   address: string | null;
   /** The amount in litoshi, as it was quoted at the creation. */
   litoshi: number;
-  /** Seen on the chain so far, confirmed or not. Null where the service does not tell. */
+  /** The amount that was seen on the chain so far, confirmed or not. Null where the service does not report it. */
   receivedLitoshi: number | null;
   /** The confirmations of the amount, at most those required: 0 until all of it has been seen. */
   confirmations: number;
-  /** Null where the service does not tell. */
+  /** Null where the service does not report it. */
   requiredConfirmations: number | null;
 }
 

@@ -36,7 +36,7 @@ export function saleOf(
   if (valueCents != null) return { amountCents: valueCents, description };
   if (!product) throw new NotFoundError('Product not found');
   if (product.priceCents === null)
-    throw new UpstreamError('The payments service does not tell what this product costs', {
+    throw new UpstreamError('The payments service does not report the price of this product', {
       retryable: false,
       moneyMayHaveMoved: false,
     });

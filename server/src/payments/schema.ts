@@ -47,8 +47,8 @@ import {
 
 const PaymentMethodEnum = builder.enumType('PaymentMethod', {
   values: {
-    PIX: { value: 'pix', description: 'Paid in the payer’s bank, by the code or its QR code.' },
-    LTC: { value: 'ltc', description: 'Litecoin, with a live key alone.' },
+    PIX: { value: 'pix', description: 'PIX, paid in the payer’s bank by the code or its QR code.' },
+    LTC: { value: 'ltc', description: 'Litecoin; live keys only.' },
     UNKNOWN: {
       value: 'unknown',
       description: 'A value that this server does not know yet. Never accepted as input.',
@@ -57,28 +57,33 @@ const PaymentMethodEnum = builder.enumType('PaymentMethod', {
 });
 
 const LtcRequestRef = builder.objectRef<LtcRequest & { address: string }>('LtcRequest').implement({
-  description: 'The address and the amount that pay a payment by LTC, and what has come. Outputs add up.',
+  description: 'The address and the amount of a payment by LTC, and what has been received. Outputs add up.',
   fields: (t) => ({
-    address: t.exposeString('address', { description: 'Of this payment alone.' }),
+    address: t.exposeString('address', {
+      description: 'The Litecoin address, which belongs to this payment alone.',
+    }),
     amountLtc: t.field({
       type: 'Decimal',
-      description: 'As quoted at the creation, and held until expiresAt.',
+      description: 'The amount in LTC, as quoted at creation and held until expiresAt.',
       resolve: ({ litoshi }) => ltcText(litoshi),
     }),
     receivedLtc: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Seen on the chain so far, confirmed or not; null where the service does not tell.',
+      description:
+        'The amount in LTC seen on the chain so far, confirmed or not; null if the upstream service does not report it.',
       resolve: ({ receivedLitoshi }) => (receivedLitoshi === null ? null : ltcText(receivedLitoshi)),
     }),
     confirmations: t.exposeInt('confirmations', {
-      description: 'Of the amount, at most those required: 0 until all of it has been seen.',
+      description:
+        'The confirmations of the amount, at most those required: 0 until all of it has been seen.',
     }),
     requiredConfirmations: t.exposeInt('requiredConfirmations', {
       nullable: true,
-      description: '2, from R$ 1.000,00 on 6; null where the service does not tell.',
+      description:
+        'The number of confirmations needed: 2, from R$ 1.000,00 on 6. Null if the upstream service does not report it.',
     }),
-    uri: t.string({ description: 'litecoin:… with the amount.', resolve: (ltc) => ltcUri(ltc)! }),
+    uri: t.string({ description: 'The URI litecoin:… with the amount.', resolve: (ltc) => ltcUri(ltc)! }),
     qr: t.field({
       type: QrCode,
       description: 'The URI as a QR code.',
@@ -100,38 +105,38 @@ builder.node(PaymentRef, {
     ...pixFields(t, {
       idOf: ({ paymentId }) => paymentId,
       ...{ name: 'payment', updates: 'paymentUpdates', isShownToPayers: true },
-      expiresAt: '30 minutes after creation.',
+      expiresAt: 'The end of the time to pay, 30 minutes after creation.',
     }),
     paymentId: t.exposeString('paymentId', {
       description:
-        'psa_ and 32 hex digits, in front of another service psa_ and what that gives; also the secret part of checkoutUrl.',
+        'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
     }),
     method: t.field({ type: PaymentMethodEnum, resolve: ({ method }) => method }),
     ltc: t.field({
       type: LtcRequestRef,
       nullable: true,
       description:
-        'Null unless LTC, and until the network has given the address, which paymentUpdates tells.',
+        'The address and the amount to pay. Null unless LTC, and until the network has given the address, which paymentUpdates reports.',
       resolve: ({ ltc }) => (ltc?.address == null ? null : { ...ltc, address: ltc.address }),
     }),
     refundableCents: t.field({
       type: 'Cents',
       nullable: true,
       description:
-        'What a refund may still take: the amount without refunds under way or done; 0 of LTC, and of a payment that is not PAID. Null where the service does not tell.',
+        'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
       resolve: refundableCentsOf,
     }),
     netAmountCents: t.field({
       type: 'Cents',
       nullable: true,
       description:
-        'What gets into the balance; LTC get into cryptoBalanceLtc. Null where the service does not tell.',
+        'The amount in cents that reaches the balance; LTC reach cryptoBalanceLtc. Null if the upstream service does not report it.',
       resolve: ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents),
     }),
     customer: t.field({
       type: CustomerRef,
       nullable: true,
-      description: 'Null to a browser’s checkout or payment token.',
+      description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
       resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
     }),
     metadata: t.string({
@@ -143,13 +148,14 @@ builder.node(PaymentRef, {
     externalId: t.string({
       nullable: true,
       description:
-        'The number of your order, of whose payments one is kept; null where none was given, and to a browser’s checkout or payment token.',
+        'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
       resolve: ({ externalId }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
     }),
     productId: t.exposeString('productId', { nullable: true }),
     subscriptionId: t.string({
       nullable: true,
-      description: 'The subscription whose cycle it pays; null of any other payment.',
+      description:
+        'The identifier of the subscription whose cycle the payment pays; null for any other payment.',
       resolve: ({ subscriptionId }) => subscriptionId ?? null,
     }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
@@ -170,7 +176,10 @@ const PaymentConnection = builder.connectionObject(
 
 export const PaymentFilterInput = builder.inputType('PaymentFilter', {
   fields: (t) => ({
-    ...receivedFilterFields(t, 'With this paymentId, or paid by the PIX with this endToEndId.'),
+    ...receivedFilterFields(
+      t,
+      'Selects the payment with this paymentId, or paid by the PIX with this endToEndId.',
+    ),
     customer: t.field({ type: CustomerFilter }),
     method: t.field({ type: [PaymentMethodEnum] }),
     status: t.field({ type: [PaymentStatusEnum] }),
@@ -192,7 +201,7 @@ builder.queryFields((t) => ({
     type: PaymentRef,
     nullable: true,
     description:
-      'By its paymentId. Where the service behind this server does not offer payments: a top-level error with extensions.code NOT_OFFERED.',
+      'The payment with this paymentId. If the upstream service does not offer payments, the field fails with a top-level error, extensions.code NOT_OFFERED.',
     args: { paymentId: t.arg.string({ required: true }) },
     resolve: (_, { paymentId }, context) => {
       const caller = callerOf(context);
@@ -225,26 +234,33 @@ builder.queryFields((t) => ({
 const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
   validate: { schema: createPaymentInput as never },
   fields: (t) => ({
-    valueCents: t.field({ type: 'Cents', description: 'At least 1; not together with productId.' }),
+    valueCents: t.field({
+      type: 'Cents',
+      description: 'The amount in cents; at least 1, and not allowed with productId.',
+    }),
     productId: t.string({
-      description: 'A product, whose price and name are the payment’s. Not together with valueCents.',
+      description:
+        'The identifier of a product, whose price and name the payment takes. Not allowed with valueCents.',
     }),
     method: t.field({ type: PaymentMethodEnum, defaultValue: 'pix' }),
-    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
+    description: t.string({
+      description: 'The description that the checkout shows; at most 200 characters.',
+    }),
     callbackUrl: t.field({
       type: 'Url',
-      description: 'Public https URL that receives the webhook; at most 500 characters.',
+      description: 'The public https URL that receives the webhook; at most 500 characters.',
     }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
     externalId: t.string({ description: EXTERNAL_ID }),
     successUrl: t.field({
       type: 'Url',
-      description: 'Where the payer goes after the payment. Reaching it proves nothing.',
+      description: 'The URL to which the payer is sent after the payment. Reaching it proves nothing.',
     }),
     cancelUrl: t.field({ type: 'Url' }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',
+      description:
+        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',
     }),
   }),
 });
@@ -257,16 +273,18 @@ const StartPixCheckoutSuccess = successType<{ payment: Payment; paymentToken: st
   'StartPixCheckoutSuccess',
   (t) => ({
     payment: t.expose('payment', { type: PaymentRef }),
-    paymentToken: t.exposeString('paymentToken', { description: 'Reads and follows this payment alone.' }),
+    paymentToken: t.exposeString('paymentToken', {
+      description: 'A token that reads and follows this payment alone.',
+    }),
   }),
-  'The payment, and the token that follows it; not the one that started it.',
+  'The payment, and the token that follows it, which is not the one that started it.',
 );
 
 builder.mutationFields((t) => ({
   createPayment: t.field({
     type: PaymentSuccess,
     description:
-      'By PIX, or by LTC with a live key alone. Show the payer the code or the address, or send it to checkoutUrl. Where the bank gives no code, or the network no address: UpstreamError; repeat it with the same idempotencyKey.',
+      'Creates a payment by PIX, or with a live key by LTC. Show the payer the code or the address, or send the payer to checkoutUrl. If the bank issues no code, or the network no address, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreatePaymentInputRef, required: true }) },
     errors: {
       union: { name: 'CreatePaymentResult' },
@@ -286,7 +304,7 @@ builder.mutationFields((t) => ({
   startPixCheckout: t.field({
     type: StartPixCheckoutSuccess,
     description:
-      'In the browser, with a checkout token whose methods include PIX: as startCheckout, but paid in the page. One attempt id serves both methods: of its payments the first that is paid is kept, and the other is returned.',
+      'Starts a PIX payment in the browser, with a checkout token whose methods include PIX. It works like startCheckout, but the payer pays in the page. One attempt id serves both methods: of its payments the first that is paid is kept, and the other is returned.',
     args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
     errors: {
       types: [

@@ -92,7 +92,7 @@ export function createPaymentService({
       'outputs' in change ? writesOfLtc(ltcPayments, change, []) : writesOfPix(pixPayments, change),
   });
 
-  /** Quotes the amount before the decision, which cannot wait; null without a quote, when a key can still be replayed. */
+  /** Quotes the amount before the decision, which cannot wait for a quote. Null where there is none: a replayed key needs none. */
   async function quote(
     tenant: Tenant,
     { valueCents, productId }: CreatePaymentInput,

@@ -163,7 +163,7 @@ export function refundableOf<R extends StoredPixResource>(
     /** The resource at the beginning of a sentence. */
     title: string;
     beneficiaries: Beneficiaries;
-    /** Left out where the family sells no products. */
+    /** The port of the products' content; omitted where the family sells no products. */
     content?: ProductContent;
     /** The details of a resource that the webhooks of its refunds need. */
     detailsOf(resource: R): { metadata: string | null; callbackUrl: string | null };

@@ -21,7 +21,7 @@ export interface RecordedCredit {
   /** The id of the resource whose code the payer used. */
   resourceId: string;
   amountCents: Cents;
-  /** When the payer's bank sent it. */
+  /** The time at which the payer's bank sent it. */
   receivedAt: Date;
   /** The reason for which it is sent back; null where it was accepted. */
   cause: ReturnCause | null;

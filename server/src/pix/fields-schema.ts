@@ -17,15 +17,15 @@ const UNKNOWN = {
 } as const;
 
 export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
-  description: 'The words of a card payment, for a payment and a charge alike.',
+  description: 'The states of a payment or a charge, with the same names as those of a card payment.',
   values: {
-    PENDING: { value: 'pending', description: 'Waits for the payer.' },
+    PENDING: { value: 'pending', description: 'The payer has not paid yet.' },
     PAID: { value: 'paid', description: 'The bank holds the money, and it is in the balance.' },
     EXPIRED: {
       value: 'expired',
-      description: 'Not paid in time. A PIX that comes late still makes it PAID.',
+      description: 'The payer did not pay in time. A PIX that arrives late still makes it PAID.',
     },
-    REFUNDED: { value: 'refunded', description: 'All of it was given back.' },
+    REFUNDED: { value: 'refunded', description: 'The whole amount was refunded.' },
     FAILED: { value: 'failed', description: 'The bank refused it: nobody can pay it.' },
     UNKNOWN,
   } as const,
@@ -33,8 +33,8 @@ export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
 
 const ReturnCauseEnum = builder.enumType('ReturnCause', {
   values: {
-    ALREADY_PAID: { value: 'already_paid', description: 'The payment was paid before.' },
-    AMOUNT_MISMATCH: { value: 'amount_mismatch', description: 'Another amount than the payment’s.' },
+    ALREADY_PAID: { value: 'already_paid', description: 'The payment had been paid before.' },
+    AMOUNT_MISMATCH: { value: 'amount_mismatch', description: 'The amount is not that of the payment.' },
     NOT_PAYABLE: { value: 'not_payable', description: 'The payment has failed.' },
     PAID_ELSEWHERE: {
       value: 'paid_elsewhere',
@@ -46,10 +46,10 @@ const ReturnCauseEnum = builder.enumType('ReturnCause', {
 
 export const QrCode = builder.objectRef<{ path: string; size: number }>('QrCode').implement({
   description:
-    'Modules of a QR code as one SVG path: `<path d>` in a viewBox of -4 -4 size+8 size+8 (the quiet zone is in it). Dark on white, also on a dark page.',
+    'The modules of a QR code as one SVG path: `<path d>` in a viewBox of -4 -4 size+8 size+8, which includes the quiet zone. Draw it dark on white, also on a dark page.',
   fields: (t) => ({
-    path: t.exposeString('path', { description: 'The dark modules; for the attribute `d`.' }),
-    size: t.exposeInt('size', { description: 'Modules on a side.' }),
+    path: t.exposeString('path', { description: 'The dark modules as a path, for the attribute `d`.' }),
+    size: t.exposeInt('size', { description: 'The number of modules on a side.' }),
   }),
 });
 
@@ -57,36 +57,42 @@ export const PixCode = builder.objectRef<{ copyPaste: string; txid: string | nul
   description: 'The code of a PIX payment.',
   fields: (t) => ({
     copyPaste: t.exposeString('copyPaste', {
-      description: 'PIX Copia e Cola: the BR Code, with its CRC.',
+      description: 'The text of PIX Copia e Cola: the BR Code, with its CRC.',
     }),
     qr: t.field({
       type: QrCode,
       nullable: true,
-      description: 'The same as a QR code; null where the service’s code is too long to draw.',
+      description: 'The same code as a QR code; null if the upstream service’s code is too long to draw.',
       resolve: ({ copyPaste }) => qrCode(copyPaste),
     }),
     txid: t.exposeString('txid', {
       nullable: true,
-      description: '26 to 35 letters and digits; null where the service does not tell.',
+      description:
+        'The bank’s identifier of the code, 26 to 35 letters and digits; null if the upstream service does not report it.',
     }),
   }),
 });
 
 export const ReturnedCreditRef = builder.objectRef<ReturnedCredit>('ReturnedCredit').implement({
-  description: 'Money that came for a payment and is sent back. It never gets into the balance.',
+  description: 'Money that arrived for a payment and is sent back. It never reaches the balance.',
   fields: (t) => ({
     amountCents: t.expose('amountCents', { type: 'Cents' }),
     cause: t.field({
       type: ReturnCauseEnum,
-      description: 'Why it is sent back.',
+      description: 'The reason for which the money is sent back.',
       resolve: ({ cause }) => cause,
     }),
-    endToEndId: t.exposeString('endToEndId', { description: 'The bank’s identifier of the PIX that came.' }),
-    receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When the payer sent it.' }),
+    endToEndId: t.exposeString('endToEndId', {
+      description: 'The bank’s identifier of the PIX that arrived.',
+    }),
+    receivedAt: t.expose('receivedAt', {
+      type: 'DateTime',
+      description: 'The time at which the payer sent the money.',
+    }),
     returnedAt: t.expose('returnedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Null while the bank is sending it back.',
+      description: 'The time of the return; null while the bank is sending the money back.',
     }),
   }),
 });
@@ -98,10 +104,10 @@ interface FieldOptions<R extends PixResource> {
   idOf(resource: R): string;
   /** The resource in a description, as `payment`. */
   name: string;
-  /** The subscription that tells of a change. */
+  /** The subscription that reports changes of the resource. */
   updates: string;
   expiresAt: string;
-  /** Whether a browser's token reads resources of this family: then some members are null to it. */
+  /** Whether a browser's token reads resources of this family, with some members null. */
   isShownToPayers: boolean;
 }
 
@@ -122,19 +128,20 @@ export function pixFields<R extends PixResource>(
     otherPaidCents: t.field({
       type: 'Cents',
       nullable: true,
-      description: `An amount, other than amountCents, with which the payments service behind this server has said that it is paid. That alone does not make it PAID: compare both with your order. Null otherwise${beside}.`,
+      description: `The amount that the upstream service has reported as paid, if it is not amountCents. Such a report alone does not make the ${name} PAID: compare both with your order. Null otherwise${beside}.`,
       resolve: ({ otherPaidCents = null }, _, context) => seen(otherPaidCents, context),
     }),
     feeCents: t.expose('feeCents', {
       type: 'Cents',
       nullable: true,
-      description: 'What the service keeps of it; null where it does not tell.',
+      description:
+        'The fee in cents, which the service deducts from the amount; null if the upstream service does not report it.',
     }),
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
     pix: t.field({
       type: PixCode,
       nullable: true,
-      description: `Null until the bank has given the code, which ${updates} tells, and once no more can be paid.`,
+      description: `The code to pay. Null until the bank has issued it, which ${updates} reports, and once the ${name} can no longer be paid.`,
       resolve: (resource) =>
         isPayable(resource)
           ? {
@@ -146,14 +153,14 @@ export function pixFields<R extends PixResource>(
     checkoutUrl: t.field({
       type: 'Url',
       nullable: true,
-      description: 'The hosted page where the payer finds the code.',
+      description: 'The URL of the hosted page that shows the payer how to pay.',
       resolve: (resource, _, context) =>
         resource.checkoutUrl === undefined ? context.checkoutUrl(idOfAny(resource)) : resource.checkoutUrl,
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: expiresAt }),
     expiresInSeconds: t.int({
       description:
-        'Seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
+        'The seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
       resolve: (resource, _, { clock }) => secondsLeft(resource.expiresAt, clock),
     }),
     description: t.exposeString('description', { nullable: true }),
@@ -161,18 +168,18 @@ export function pixFields<R extends PixResource>(
     paidAt: t.expose('paidAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the payer paid, by the bank’s clock.',
+      description: 'The time of the payment, by the bank’s clock.',
     }),
-    paidLate: t.exposeBoolean('paidLate', { description: 'Paid after expiresAt.' }),
+    paidLate: t.exposeBoolean('paidLate', { description: 'Whether the payer paid after expiresAt.' }),
     endToEndId: t.string({
       nullable: true,
-      description: `The bank’s identifier of the PIX that paid it${hidden}.`,
+      description: `The bank’s identifier of the PIX by which the ${name} was paid${hidden}.`,
       resolve: ({ endToEndId }, _, context) => seen(endToEndId, context),
     }),
     returnedCredits: t.field({
       type: [ReturnedCreditRef],
       description:
-        'Money that came for it and was sent back at once: twice, another amount, or for an order that is paid. Of many the last 20, oldest first.',
+        'Credits that were returned at once: a second payment, another amount, or a payment of an order that was already paid. At most the last 20, oldest first.',
       resolve: ({ returnedCredits }) => [...returnedCredits],
     }),
     refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
@@ -180,32 +187,32 @@ export function pixFields<R extends PixResource>(
       type: 'Cents',
       nullable: true,
       description:
-        'Given back to the payer by completed refunds; one under way does not count yet. The status is REFUNDED once it is the whole amount. Null where the service does not tell.',
+        'The amount that completed refunds have given back to the payer, in cents; a refund under way does not count yet. The status is REFUNDED once it is the whole amount. Null if the upstream service does not report it.',
     }),
     refundableCents: t.field({
       type: 'Cents',
       nullable: true,
-      description: `What a refund may still take: the amount without refunds under way or done; 0 of a ${name} that is not PAID. Null where the service does not tell.`,
+      description: `The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way. 0 for a ${name} that is not PAID. Null if the upstream service does not report it.`,
       resolve: refundableCents,
     }),
     failureReason: t.string({
       nullable: true,
-      description: `In the bank’s words; null unless FAILED${beside}.`,
+      description: `The bank’s reason for the failure; null unless FAILED${beside}.`,
       resolve: ({ failureReason }, _, context) => seen(failureReason, context),
     }),
     final: t.boolean({
-      description: `REFUNDED or FAILED: no later status can come. A PAID ${name} may be refunded, an EXPIRED one may be paid late.`,
+      description: `Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID ${name} may be refunded, an EXPIRED one may be paid late.`,
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {
-      description: `Grows with each change of this ${name}: of two answers the larger is the newer.`,
+      description: `A number that grows with each change of this ${name}: of two answers the larger is the newer.`,
     }),
   };
 }
 
 // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
 
-export const LIST_DESCRIPTION = `Newest first. ${BOTH_WAYS}`;
+export const LIST_DESCRIPTION = `A list, newest first. ${BOTH_WAYS}`;
 
 /** The members of a filter that all families have. @throws ValidationError naming the argument */
 export function knownFilter(

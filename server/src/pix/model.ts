@@ -49,12 +49,12 @@ export interface PixResource {
   amountCents: Cents;
   /** Another amount with which the service has reported it paid; left out where there is none. */
   otherPaidCents?: Cents;
-  /** The part that the service keeps. Null where it does not tell. */
+  /** The part that the service keeps. Null where it does not report it. */
   feeCents: Cents | null;
   description: string | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** Left out where this server hosts the page. */
+  /** The address of the page; omitted where this server hosts it. */
   checkoutUrl?: string | null;
   /** PIX Copia e Cola. Null until the bank has given it. */
   brCode: string | null;
@@ -64,20 +64,20 @@ export interface PixResource {
   expiresAt: Date;
   /** Set where the service does not show `expiresAt`, which is then derived. */
   expiryDerived?: boolean;
-  /** When the payer paid, by the bank's clock. */
+  /** The time of the payment, by the bank's clock. */
   paidAt: Date | null;
   paidLate: boolean;
   /** The bank's identifier of the PIX that paid it. */
   endToEndId: string | null;
   refundedAt: Date | null;
-  /** Given back to the payer by completed refunds; those under way are `refundingCents`. Null where the service does not tell. */
+  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null where the service does not report it. */
   refundedCents: Cents | null;
-  /** Taken from the balances by refunds under way, which have neither completed nor failed. Null where the service does not tell. */
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null where the service does not report it. */
   refundingCents: Cents | null;
-  /** Claimed back by the payer's bank, without the disputes that were won. Left out where the service does not tell. */
+  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted where the service does not report it. */
   disputedCents?: Cents;
   failureReason: string | null;
-  /** The ids of its refunds, oldest first, as another service shows them; left out where it does not tell. */
+  /** The ids of its refunds, oldest first, as another service shows them; omitted where it does not report them. */
   refundIds?: readonly string[];
   /** The last credits that were sent back, oldest first: at most `SHOWN_RETURNS`. */
   returnedCredits: readonly ReturnedCredit[];
@@ -103,7 +103,7 @@ export interface CodedResource {
   amountCents: Cents;
   brCode: string | null;
   expiresAt: Date;
-  /** When it has closed its order; left out where it has none. */
+  /** The time at which it closed its order; omitted where it has none. */
   paidAt?: Date | null;
   /** The bank's identifier of the credit that paid it; left out where no single one does. */
   endToEndId?: string | null;

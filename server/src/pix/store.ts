@@ -17,7 +17,7 @@ const COLUMNS = [
   ...(['failure_reason', 'returned_credits'] as const),
 ] as const;
 
-/** Those of them that change; `expires_at` where a sandbox ends the time earlier. */
+/** The columns that change; `expires_at` where a sandbox ends the time earlier. */
 const CHANGING = [
   ...(['version', 'status', 'br_code', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id'] as const),
   ...(['refunded_at', 'refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),

@@ -11,12 +11,15 @@ const ChargeUpdate = builder.objectRef<PixUpdate<Charge>>('ChargeUpdate').implem
   interfaces: [AccountUpdate],
   description: 'A change of a charge: of its status, its code, its refunds or its returned credits.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: PaymentStatusEnum,
       nullable: true,
-      description: 'The status itself where another member has changed; null in a first state.',
+      description:
+        'The status before the change, or the current status if another member has changed; null in a first state.',
       resolve: (update) => update.previousStatus,
     }),
     charge: t.field({ type: ChargeRef, resolve: (update) => update.resource }),
@@ -40,7 +43,8 @@ addAccountUpdates('CHARGE', {
 builder.subscriptionFields((t) => ({
   chargeUpdates: t.field({
     type: ChargeUpdate,
-    description: 'Completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
+    description:
+      'The resource, then each of its changes. The stream completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
     args: { chargeId: t.arg.string({ required: true }), after: t.arg.string() },
     subscribe: (_, { chargeId, after }, context) =>
       updates.follow(context, callerOf(context), chargeId, after),

@@ -12,12 +12,15 @@ const PaymentUpdate = builder.objectRef<PixUpdate<Payment>>('PaymentUpdate').imp
   interfaces: [AccountUpdate],
   description: 'A change of a payment: of its status, its code, its refunds or its returned credits.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: PaymentStatusEnum,
       nullable: true,
-      description: 'The status itself where another member has changed; null in a first state.',
+      description:
+        'The status before the change, or the current status if another member has changed; null in a first state.',
       resolve: (update) => update.previousStatus,
     }),
     payment: t.field({ type: PaymentRef, resolve: (update) => update.resource }),
@@ -41,7 +44,8 @@ addAccountUpdates('PAYMENT', {
 builder.subscriptionFields((t) => ({
   paymentUpdates: t.field({
     type: PaymentUpdate,
-    description: 'Completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
+    description:
+      'The resource, then each of its changes. The stream completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
     args: { paymentId: t.arg.string({ required: true }), after: t.arg.string() },
     subscribe: (_, { paymentId, after }, context) =>
       updates.follow(context, callerOf(context), paymentId, after),

@@ -13,7 +13,7 @@ import { paymentPage } from './view.ts';
 
 /** The page of payments that another method pays, under ids of the same form. */
 export interface OtherPage {
-  /** Returns the state and the page of a payment; null where it is none of the method's. */
+  /** Returns the state and the page of a payment; null where it is not of this method. */
   show(site: Site, order: Order, now: Date): { state: string; page: string } | null;
 }
 
@@ -24,9 +24,9 @@ type Opened = Order & { brand: Brand | null };
  * The hosted page of whatever a PIX code pays. It works without a script; the script copies the code, and shows a change at once. These
  * routes come before those of other methods, which take any identifier.
  *
- * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
+ * @param options.publicUrl the address of this server in the payer's browser; a path in it precedes every link
  * @param options.isTest whether the codes are of a bank that moves no money
- * @param options.limits of a network, on identifiers of no payment
+ * @param options.limits the limits of one network, on requests for payments that do not exist
  */
 export function createPixPageRoutes({
   checkout,
