@@ -68,7 +68,7 @@ export interface EvidenceDocument {
 export interface Evidence {
   text: string | null;
   documents: readonly EvidenceDocument[];
-  /** Null where another service does not tell. */
+  /** Null where another service does not report it. */
   submittedAt: Date | null;
 }
 
@@ -84,7 +84,7 @@ export interface Dispute {
   lastStatus?: DisputeStatus | null;
   /** `unknown` stands for the bank's words that this server does not know. */
   reason: DisputeReason | 'unknown';
-  /** Null where nobody tells what is disputed. */
+  /** Null where the service does not report what is disputed. */
   resource: DisputedResource | null;
   amountCents: Cents;
   /** Oldest first. */
@@ -265,7 +265,7 @@ export interface DisputeService<D extends Dispute = Dispute> {
   findMany(tenant: Tenant, disputeIds: readonly string[]): Promise<(D | null)[]>;
   /** Finds a dispute with the version of the tenant's log at which its state holds. @throws UnavailableError (NOT_OFFERED) */
   findWithVersion(tenant: Tenant, disputeId: string): Promise<{ version: number; dispute: D } | null>;
-  /** Lists the disputes of resources, oldest first, in the order of the ids; null where the service does not tell. */
+  /** Lists the disputes of resources, oldest first, in the order of the ids; null where the service does not report them. */
   ofResources(tenant: Tenant, type: DisputedType, ids: readonly string[]): Promise<(D[] | null)[]>;
   /** @throws UnavailableError (NOT_OFFERED) */
   list(
@@ -295,7 +295,7 @@ export interface Claim {
  */
 export interface DisputeControls {
   /**
-   * Opens a dispute whose payment nobody tells, and blocks its amount, even beyond the balance. Returns the dispute's id.
+   * Opens a dispute whose payment is not reported, and blocks its amount, even beyond the balance. Returns the dispute's id.
    * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
    */
   openDispute(tenant: Tenant, claim: Claim): Promise<string>;

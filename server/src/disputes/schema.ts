@@ -53,12 +53,12 @@ export const DisputeStatusEnum = builder.enumType('DisputeStatus', {
       value: 'under_review',
       description: 'Evidence was submitted, or the time for it is over: the banks decide.',
     },
-    WON: { value: 'won', description: 'Found for the account; nothing is held any more.' },
+    WON: { value: 'won', description: 'The dispute was decided for the account; nothing is held any more.' },
     LOST: {
       value: 'lost',
-      description: 'Found against the account. Its amount stays held until it is forgiven.',
+      description: 'The dispute was decided against the account. Its amount stays held until it is forgiven.',
     },
-    FORGIVEN: { value: 'forgiven', description: 'Lost, and no longer held.' },
+    FORGIVEN: { value: 'forgiven', description: 'The dispute was lost, and its amount is no longer held.' },
     UNKNOWN,
   } as const,
 });
@@ -69,7 +69,8 @@ const DisputeReasonEnum = builder.enumType('DisputeReason', {
     OPERATIONAL_ERROR: { value: 'operational_error' },
     UNKNOWN: {
       value: 'unknown',
-      description: 'Given by the bank in words that this server does not know. Never accepted as input.',
+      description:
+        'A reason that the bank gives in words that this server does not know. Never accepted as input.',
     },
   } as const,
 });
@@ -100,39 +101,42 @@ builder.node(DisputeRef, {
     return context.loaders.dispute.load(disputeId);
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'disputeId' in value,
-  description: 'A claim by which a payer’s bank wants a payment back (MED).',
+  description: 'A claim by which a payer’s bank demands a payment back (MED).',
   fields: (t) => ({
     disputeId: t.exposeString('disputeId', {
-      description: 'dsp_ and 24 hex digits, in front of another service dsp_ and what that gives.',
+      description:
+        'The identifier of the dispute: dsp_ and 24 hex digits; in remote mode, dsp_ and the identifier that the upstream service gives.',
     }),
     status: t.field({ type: DisputeStatusEnum, resolve: ({ status }) => status }),
     reason: t.field({ type: DisputeReasonEnum, resolve: ({ reason }) => reason }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
       description:
-        'What is claimed, and at most what could be refunded. Grows where a refund fails that held some of it.',
+        'The claimed amount in cents, at most what could be refunded. It grows if a refund fails that held some of it.',
     }),
     blockedCents: t.field({
       type: 'Cents',
-      description: 'Held of the balance: the amount while it is OPEN, UNDER_REVIEW or LOST, else 0.',
+      description:
+        'The amount in cents that is held of the balance: amountCents while the dispute is OPEN, UNDER_REVIEW or LOST, else 0.',
       resolve: blockedCents,
     }),
     of: t.field({
       type: RefundedResource,
       nullable: true,
-      description: 'What is disputed; null where nobody tells, and to a token that may not read it.',
+      description:
+        'The disputed payment or charge; null if the upstream service does not report it, and to a token that may not read it.',
       resolve: ({ resource }, _, context) => resource && refundedResource(resource, context),
     }),
     evidence: t.field({
       type: [DisputeEvidence],
-      description: `Oldest first, at most ${MAX_EVIDENCE}.`,
+      description: `The submissions of evidence, oldest first; at most ${MAX_EVIDENCE}.`,
       resolve: ({ evidence }) => [...evidence],
     }),
     evidenceDueAt: t.expose('evidenceDueAt', { type: 'DateTime', nullable: true }),
     evidenceDueInSeconds: t.int({
       nullable: true,
       description:
-        'Seconds until evidenceDueAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock. Null where evidenceDueAt is.',
+        'The seconds until evidenceDueAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock. Null if evidenceDueAt is null.',
       resolve: ({ evidenceDueAt }, _, { clock }) =>
         evidenceDueAt && Math.max(0, Math.ceil((evidenceDueAt.getTime() - clock.ms()) / 1_000)),
     }),
@@ -143,17 +147,18 @@ builder.node(DisputeRef, {
       description: 'The instant of the last decision.',
     }),
     final: t.boolean({
-      description: 'WON or FORGIVEN: no later status can come.',
+      description: 'Whether the status is final, as WON and FORGIVEN are: no later status can follow.',
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {
-      description: 'Grows with each change of this dispute: of two answers the larger is the newer.',
+      description:
+        'A number that grows with each change of this dispute: of two answers the larger is the newer.',
     }),
   }),
 });
 
 const OF_A_PAYMENT =
-  'Oldest first. Null to a browser’s checkout or payment token, to a dashboard token without DISPUTES, and where the service does not tell.';
+  'The disputes, oldest first. Null to a browser’s checkout or payment token, to a dashboard token without DISPUTES, and if the upstream service does not report them.';
 
 builder.objectField(CardPaymentRef, 'disputes', (t) =>
   t.field({
@@ -213,7 +218,7 @@ builder.queryFields((t) => ({
   }),
   disputes: t.field({
     type: DisputeConnection,
-    description: `Newest first; with a test key there are none. ${BOTH_WAYS}`,
+    description: `A list of disputes, newest first; with a test key there are none. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
       status: t.arg({ type: [DisputeStatusEnum] }),
@@ -247,9 +252,11 @@ const EvidenceDocumentInput = builder.inputType('EvidenceDocumentInput', {
     url: t.field({
       type: 'Url',
       required: true,
-      description: `Public https URL, at most ${DOCUMENT_URL_MAX} characters. This server never opens it.`,
+      description: `The public https URL of the document, at most ${DOCUMENT_URL_MAX} characters. This server never opens it.`,
     }),
-    description: t.string({ description: `At most ${DOCUMENT_DESCRIPTION_MAX} characters.` }),
+    description: t.string({
+      description: `The description of what the document shows, at most ${DOCUMENT_DESCRIPTION_MAX} characters.`,
+    }),
   }),
 });
 
@@ -258,11 +265,14 @@ const SubmitDisputeEvidenceInput = builder.inputType('SubmitDisputeEvidenceInput
   fields: (t) => ({
     disputeId: t.string({ required: true }),
     text: t.string({
-      description: `At most ${EVIDENCE_TEXT_MAX} characters. It or a document is needed.`,
+      description: `The merchant’s statement, at most ${EVIDENCE_TEXT_MAX} characters. A text or a document is required.`,
     }),
-    documents: t.field({ type: [EvidenceDocumentInput], description: `At most ${MAX_DOCUMENTS}.` }),
+    documents: t.field({
+      type: [EvidenceDocumentInput],
+      description: `The documents of the submission; at most ${MAX_DOCUMENTS}.`,
+    }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input submit once.',
+      description: 'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input submit once.',
     }),
   }),
 });
@@ -288,7 +298,7 @@ const SubmitDisputeEvidenceResult = builder.errorUnion('SubmitDisputeEvidenceRes
 builder.mutationField('submitDisputeEvidence', (t) =>
   t.field({
     type: SubmitDisputeEvidenceResult,
-    description: `Until evidenceDueAt, and at most ${MAX_EVIDENCE} times. After a timeout, repeat it with the same idempotencyKey.`,
+    description: `Submits evidence, until evidenceDueAt and at most ${MAX_EVIDENCE} times. After a timeout, repeat it with the same idempotencyKey.`,
     args: { input: t.arg({ type: SubmitDisputeEvidenceInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,

@@ -75,13 +75,13 @@ export const MAX_REFUNDS = 20;
 /** The members of a payment that a refund reads and changes. */
 export interface Refundable extends Payable {
   paidAt: Date | null;
-  /** When its money got into the balance; null while it waits in `merchant_pending`. */
+  /** The time at which its money got into the balance; null while it waits in `merchant_pending`. */
   releasedAt: Date | null;
-  /** Given back to the payer by completed refunds. */
+  /** The amount that completed refunds have given back to the payer. */
   refundedCents: Cents;
-  /** Taken from the balances by refunds under way, which have neither completed nor failed. */
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. */
   refundingCents: Cents;
-  /** Claimed back by the payer's bank, without the disputes that were won. */
+  /** The amount that the payer's bank claims back, without the disputes that were won. */
   disputedCents: Cents;
   /** The number of refunds that the merchant has requested. */
   refundCount: number;
@@ -103,8 +103,8 @@ export interface RefundRequest {
   /** Null: all that is refundable. */
   amountCents: Cents | null;
   /**
-   * Begun by the service and not by the merchant: at any time, however often, and with a debt of the merchant where the
-   * balance no longer covers it.
+   * Whether the service begins it and not the merchant: at any time, however often, and with a debt of the merchant where
+   * the balance no longer covers it.
    */
   isAutomatic: boolean;
 }
@@ -126,7 +126,7 @@ export interface BegunRefund {
 
 /**
  * The amount that a refund may still take, without refunds under way or done, and without disputes that were not won; 0 of a
- * payment that is not paid. Null where the service does not tell.
+ * payment that is not paid. Null where the service does not report it.
  */
 export function refundableCents({
   status,
@@ -139,7 +139,7 @@ export function refundableCents({
   amountCents: Cents;
   refundedCents: Cents | null;
   refundingCents: Cents | null;
-  /** Left out in a snapshot of a version without disputes of payments, and in front of another service. */
+  /** Omitted in a snapshot of a version without disputes of payments, and in remote mode. */
   disputedCents?: Cents | undefined;
 }): Cents | null {
   if (refundedCents === null || refundingCents === null) return null;
@@ -269,9 +269,9 @@ type Disputable = Omit<Refundable, 'releasedAt' | 'refundCount'>;
 
 /** The amounts of a claim. */
 export interface ClaimedAmounts {
-  /** Taken now. */
+  /** The amount that is taken now. */
   amountCents: Cents;
-  /** Held by refunds under way, and taken where they fail. */
+  /** The amount that refunds under way hold, which is taken where they fail. */
   missingCents: Cents;
 }
 

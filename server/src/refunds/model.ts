@@ -49,7 +49,7 @@ export interface Refund {
 
 /** A refund of the embedded service. */
 export interface StoredRefund extends Refund {
-  /** Begun by the service and not by the merchant. */
+  /** Whether the service began it and not the merchant. */
   isAutomatic: boolean;
   /** The rail's name of what it gives back: the charge of a card, or the end-to-end id of a PIX. */
   railChargeId: string;
@@ -152,7 +152,7 @@ export interface RefundService {
   find(tenant: Tenant, reference: string): Promise<Refund | null>;
   /** Finds refunds, in the order of the ids; null where not found. */
   findMany(tenant: Tenant, refundIds: readonly string[]): Promise<(Refund | null)[]>;
-  /** Lists the refunds of resources, oldest first, in the order of the ids; null where the service does not tell. */
+  /** Lists the refunds of resources, oldest first, in the order of the ids; null where the service does not report them. */
   ofResources(tenant: Tenant, type: RefundedType, ids: readonly string[]): Promise<(Refund[] | null)[]>;
   /** @throws UnavailableError (NOT_OFFERED) */
   list(

@@ -8,7 +8,7 @@ import { refundToWire, refundWire } from './wire.ts';
 
 const TAG = 'Refunds';
 
-/** Other amounts of this interface are named `amount` and are in reais. Ignored here, it would refund the whole payment. */
+/** The body of a refund. It refuses `amount`, the name of amounts in reais in other routes: ignored, it would refund the whole payment. */
 const body = refundInput.extend({
   amount: z.never('must be left out: the amount is amountCents, in cents').optional(),
 });

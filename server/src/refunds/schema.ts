@@ -42,11 +42,14 @@ import {
 
 export const RefundStatusEnum = builder.enumType('RefundStatus', {
   values: {
-    PROCESSING: { value: 'processing', description: 'The money may have left: wait.' },
-    COMPLETED: { value: 'completed', description: 'The payer has it.' },
+    PROCESSING: {
+      value: 'processing',
+      description: 'The money may have left, and the outcome is not known: wait.',
+    },
+    COMPLETED: { value: 'completed', description: 'The payer has the money.' },
     FAILED: {
       value: 'failed',
-      description: 'Refused by the acquirer or the bank; the amount is back where it was taken.',
+      description: 'The acquirer or the bank refused the refund; the amount is back where it was taken.',
     },
     UNKNOWN: {
       value: 'unknown',
@@ -59,7 +62,7 @@ export const RefundRef = builder.objectRef<Refund>('Refund');
 
 export const RefundedResource = builder.unionType('RefundedResource', {
   description:
-    'What they share has one type in all of them; only `status` needs an alias, for CardPaymentStatus and PaymentStatus are two enums of the same words.',
+    'A resource that can be refunded. Fields that the members share have the same type in all of them; only `status` needs an alias, for CardPaymentStatus and PaymentStatus are two enums with the same values.',
   types: [CardPaymentRef, PaymentRef, ChargeRef],
 });
 
@@ -82,18 +85,21 @@ builder.node(RefundRef, {
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'refundId' in value,
   description: 'Money given back to a payer.',
   fields: (t) => ({
-    refundId: t.exposeString('refundId', { description: 'ref_ and 24 hex digits.' }),
+    refundId: t.exposeString('refundId', {
+      description: 'The identifier of the refund: ref_ and 24 hex digits.',
+    }),
     status: t.field({ type: RefundStatusEnum, resolve: ({ status }) => status }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
     of: t.field({
       type: RefundedResource,
       nullable: true,
-      description: 'What was refunded.',
+      description: 'The payment or charge that was refunded.',
       resolve: ({ resource }, _, context) => refundedResource(resource, context),
     }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'As given, at most 140 characters; of a payment that is returned by itself, why it is.',
+      description:
+        'The reason as given, at most 140 characters; for a payment that is returned automatically, the cause of it.',
     }),
     endToEndId: t.exposeString('endToEndId', {
       nullable: true,
@@ -101,16 +107,17 @@ builder.node(RefundRef, {
     }),
     failureReason: t.exposeString('failureReason', {
       nullable: true,
-      description: 'In the words of the acquirer or the bank; null unless FAILED.',
+      description: 'The reason of the acquirer or the bank for the failure; null unless FAILED.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
     completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true }),
     final: t.boolean({
-      description: 'COMPLETED or FAILED: no later status can come.',
+      description: 'Whether the status is final, as COMPLETED and FAILED are: no later status can follow.',
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {
-      description: 'Grows with each change of this refund: of two answers the larger is the newer.',
+      description:
+        'A number that grows with each change of this refund: of two answers the larger is the newer.',
     }),
   }),
 });
@@ -129,7 +136,7 @@ builder.objectField(CardPaymentRef, 'refunds', (t) =>
     type: [RefundRef],
     nullable: true,
     description:
-      'Oldest first. Null to a browser’s checkout or payment token, and where the service does not tell.',
+      'The refunds, oldest first. Null to a browser’s checkout or payment token, and if the upstream service does not report them.',
     resolve: ({ orderCode }, _, context) =>
       seesCustomer(callerOf(context)) ? context.loaders.refundsOfCardPayment.load(orderCode) : null,
   }),
@@ -140,7 +147,7 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
     type: [RefundRef],
     nullable: true,
     description:
-      'Oldest first, at most 20. Null to a browser’s checkout or payment token, and where the service does not tell.',
+      'The refunds, oldest first; at most 20. Null to a browser’s checkout or payment token, and if the upstream service does not report them.',
     resolve: ({ paymentId, refundIds }, _, context) => {
       if (!seesCustomer(callerOf(context))) return null;
       return refundIds
@@ -154,7 +161,7 @@ builder.objectField(ChargeRef, 'refunds', (t) =>
   t.field({
     type: [RefundRef],
     nullable: true,
-    description: 'Oldest first, at most 20. Null where the service does not tell.',
+    description: 'The refunds, oldest first; at most 20. Null if the upstream service does not report them.',
     resolve: ({ chargeId, refundIds }, _, { loaders }) =>
       refundIds ? refundsOfIds(refundIds, loaders) : loaders.refundsOfCharge.load(chargeId),
   }),
@@ -175,7 +182,8 @@ builder.queryFields((t) => ({
   refund: t.field({
     type: RefundRef,
     nullable: true,
-    description: 'By its refundId; after a timeout by `ref_idem_` and the idempotencyKey of its request.',
+    description:
+      'The refund with this refundId; after a timeout, with `ref_idem_` and the idempotencyKey of its request.',
     args: { refundId: t.arg.string({ required: true }) },
     resolve: async (_, { refundId }, context) => {
       const { tenant, types } = assertReader(context);
@@ -191,7 +199,7 @@ builder.queryFields((t) => ({
   }),
   refunds: t.field({
     type: RefundConnection,
-    description: `Newest first. ${BOTH_WAYS}`,
+    description: `A list of refunds, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
       status: t.arg({ type: [RefundStatusEnum] }),
@@ -239,10 +247,14 @@ function ofTypes(refund: Refund | null, types: readonly RefundedType[] | undefin
 /** The members that the inputs of all refunds share. */
 function detailsOf(t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) {
   return {
-    amountCents: t.field({ type: 'Cents', description: 'All that is refundable where left out.' }),
-    reason: t.string({ description: 'At most 140 characters.' }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'The amount to refund in cents; if omitted, all that is refundable.',
+    }),
+    reason: t.string({ description: 'The reason for the refund, at most 140 characters.' }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same refund.',
+      description:
+        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same refund.',
     }),
   };
 }
@@ -294,7 +306,7 @@ builder.mutationFields((t) => ({
   refundCardPayment: t.field({
     type: RefundResult,
     description:
-      'From what can be withdrawn, or from what still waits for its release; never more than refundableCents, at most 180 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+      'Refunds a card payment, from what can be withdrawn, or from what still waits for its release. Never more than refundableCents, at most 180 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundCardPaymentInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,
@@ -305,7 +317,7 @@ builder.mutationFields((t) => ({
   refundPayment: t.field({
     type: RefundResult,
     description:
-      'PIX: from what can be withdrawn; never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+      'Refunds a payment by PIX, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundPaymentInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,
@@ -316,7 +328,7 @@ builder.mutationFields((t) => ({
   refundCharge: t.field({
     type: RefundResult,
     description:
-      'Of a split charge, from each beneficiary in proportion, as far as its balance goes; the rest is the account’s, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+      'Refunds a charge. A split charge takes from each beneficiary in proportion, as far as its balance goes; the account pays the rest, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundChargeInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,

@@ -54,7 +54,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     family: disputeFamily,
     isId: isAnyDisputeId,
     readClaim: disputeFromWire,
-    // A 404 may be about the dispute or about the family: its list tells.
+    // A 404 may be about the dispute or about the family: its list shows which.
     onNotFound: (tenant, requestOptions) => readPage(tenant, 0, requestOptions).then(() => undefined),
     pollInterval: ({ status }) => (isUndecided(status) || status === 'unknown' ? POLL_MS : null),
   });
@@ -129,7 +129,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
         const found = await offered(tenant, lookups.findWithVersion(tenant, disputeId, requester));
         return found && { version: found.version, dispute: found.payment };
       },
-      // The service does not tell which disputes a payment has.
+      // The service does not report which disputes a payment has.
       ofResources: async (_, __, ids) => ids.map(() => null),
       async list(tenant, { end, limit, after, before, status }) {
         await refreshList(tenant, requester);

@@ -20,12 +20,15 @@ const DisputeUpdate = builder.objectRef<Update>('DisputeUpdate').implement({
   interfaces: [AccountUpdate],
   description: 'A change of a dispute: of its status, or of its evidence.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: DisputeStatusEnum,
       nullable: true,
-      description: 'The status itself where another member has changed; null in a first state.',
+      description:
+        'The status before the change, or the current status if another member has changed; null in a first state.',
       resolve: (update) => update.previousStatus,
     }),
     dispute: t.field({ type: DisputeRef, resolve: (update) => update.dispute }),
@@ -43,7 +46,8 @@ addAccountUpdates('DISPUTE', {
 builder.subscriptionFields((t) => ({
   disputeUpdates: t.field({
     type: DisputeUpdate,
-    description: 'Completes at WON or FORGIVEN, and stays open at LOST: it may be forgiven.',
+    description:
+      'The dispute, then each of its changes. The stream completes at WON or FORGIVEN, and stays open at LOST: the amount may be forgiven.',
     args: { disputeId: t.arg.string({ required: true }), after: t.arg.string() },
     subscribe: (_, { disputeId, after }, context) => {
       const caller = callerOf(context);
@@ -90,7 +94,7 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-/** A first state: when it was decided, or opened, or where nobody tells when it was read. */
+/** A first state: when it was decided, or opened, or, where the service reports neither, when it was read. */
 function stateUpdate(dispute: Dispute, cursor: string, readAt: Date): Update {
   const occurredAt = dispute.closedAt ?? dispute.evidence.at(-1)?.submittedAt ?? dispute.createdAt ?? readAt;
   return { cursor, occurredAt, previousStatus: null, dispute };

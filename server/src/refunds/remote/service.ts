@@ -84,7 +84,7 @@ export function createRemoteRefunds(
         isTaken
           ? offered(tenant.environment, lookups.findMany(tenant, refundIds, requester))
           : refundIds.map(() => null),
-      // What the service tells of them is in the payment: its refundIds.
+      // The payment has all that the service reports of them: its refundIds.
       ofResources: async (_, __, ids) => ids.map(() => null),
       async list(tenant, { end, limit, after, before, ...filter }) {
         assertTaken(facade, 'refunds', 'Listing refunds');

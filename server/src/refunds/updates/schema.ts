@@ -16,7 +16,9 @@ interface Update {
 const RefundUpdate = builder.objectRef<Update>('RefundUpdate').implement({
   interfaces: [AccountUpdate],
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: RefundStatusEnum,
