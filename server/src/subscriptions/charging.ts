@@ -134,7 +134,7 @@ export function createSubscriptionCharging({
     const attempt = subscription && attemptToSend(subscription, clock.now(), { isEarly });
     if (!attempt) return subscription;
     const answer = await rail.schedule({ ...attempt, txid: txidOf(id) });
-    // The payer has ended it, which the bank tells by itself.
+    // The payer has ended it, which the bank reports by itself.
     if (answer === 'ended') return receive(tenant, id);
     return advance(tenant, id, (current) => decideSent(current, attempt));
   }

@@ -100,7 +100,7 @@ export interface SubscriptionCycle {
   /** The payment that the cycle has made; null until it is paid. */
   paymentId: string | null;
   paidAt: Date | null;
-  /** Why the last attempt has failed, in the bank's words. */
+  /** The bank's reason for the failure of the last attempt. */
   failureReason: string | null;
 }
 
@@ -134,7 +134,7 @@ export interface Subscription {
   metadata: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
-  /** Left out where this server hosts the page. */
+  /** The address of the page; omitted where this server hosts it. */
   checkoutUrl?: string | null;
   /** PIX Copia e Cola, which authorises it. Null until the bank has given it. */
   brCode: string | null;
@@ -165,7 +165,7 @@ export interface StoredSubscription extends Subscription, CodedResource {
   cancelReason: CancelReason | null;
   createdAt: Date;
   expiresAt: Date;
-  /** When the payer has authorised it, by the bank's clock. Its day is the first due day. */
+  /** The time at which the payer authorised it, by the bank's clock. Its day is the first due day. */
   authorisedAt: Date | null;
   /** The number of cycles that have failed since the last paid one. */
   failedInRow: number;

@@ -54,18 +54,25 @@ const IntervalEnum = builder.enumType('PixSubscriptionInterval', {
 
 export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', {
   values: {
-    PENDING: { value: 'pending', description: 'Waits for the payer’s authorisation.' },
-    ACTIVE: { value: 'active', description: 'Authorised, and its last cycle that was due is paid.' },
+    PENDING: { value: 'pending', description: 'The payer has not authorised it yet.' },
+    ACTIVE: {
+      value: 'active',
+      description: 'The subscription is authorised, and its last cycle that was due is paid.',
+    },
     PAST_DUE: {
       value: 'past_due',
       description: 'A cycle is being retried, or has failed and the next is not yet paid.',
     },
     CANCELED: {
       value: 'canceled',
-      description: 'By the merchant, by the payer in its bank, or unpaid: cancelReason says.',
+      description:
+        'The subscription was canceled by the merchant or by the payer in the bank, or because it was not paid: cancelReason shows which.',
     },
-    COMPLETED: { value: 'completed', description: 'Its last cycle has ended.' },
-    EXPIRED: { value: 'expired', description: 'Not authorised in time, or the bank gave no code.' },
+    COMPLETED: { value: 'completed', description: 'The last cycle has ended.' },
+    EXPIRED: {
+      value: 'expired',
+      description: 'The payer did not authorise it in time, or the bank issued no code.',
+    },
     UNKNOWN,
   } as const,
 });
@@ -73,11 +80,11 @@ export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', 
 const CancelReasonEnum = builder.enumType('SubscriptionCancelReason', {
   values: {
     MERCHANT: { value: 'merchant' },
-    PAYER: { value: 'payer', description: 'The payer, in its bank.' },
+    PAYER: { value: 'payer', description: 'The payer ended it, in the bank.' },
     UNPAID: {
       value: 'unpaid',
       description:
-        'Three cycles in a row were attempted and not paid. One that could not be attempted is not counted.',
+        'Three cycles in a row were attempted and not paid. A cycle that could not be attempted is not counted.',
     },
     UNKNOWN,
   } as const,
@@ -85,11 +92,17 @@ const CancelReasonEnum = builder.enumType('SubscriptionCancelReason', {
 
 const CycleStatusEnum = builder.enumType('SubscriptionCycleStatus', {
   values: {
-    SCHEDULED: { value: 'scheduled', description: 'Sent to the payer’s bank, or about to be.' },
-    RETRYING: { value: 'retrying', description: 'Failed when it was due; an attempt is still to come.' },
-    PAID: { value: 'paid', description: 'Its payment is in the balance.' },
-    FAILED: { value: 'failed', description: 'Not paid with all its attempts.' },
-    CANCELED: { value: 'canceled', description: 'The subscription was canceled before.' },
+    SCHEDULED: {
+      value: 'scheduled',
+      description: 'The cycle was sent to the payer’s bank, or is about to be.',
+    },
+    RETRYING: {
+      value: 'retrying',
+      description: 'The debit failed when the cycle was due; an attempt is still to follow.',
+    },
+    PAID: { value: 'paid', description: 'The cycle’s payment is in the balance.' },
+    FAILED: { value: 'failed', description: 'None of the attempts was paid.' },
+    CANCELED: { value: 'canceled', description: 'The subscription was canceled before this cycle.' },
     UNKNOWN,
   } as const,
 });
@@ -97,32 +110,34 @@ const CycleStatusEnum = builder.enumType('SubscriptionCycleStatus', {
 export const CycleRef = builder.objectRef<SubscriptionCycle>('SubscriptionCycle').implement({
   description: 'One debit of a subscription, with its attempts.',
   fields: (t) => ({
-    number: t.exposeInt('number', { description: '1, 2, 3, …' }),
+    number: t.exposeInt('number', { description: 'The place of the cycle in the subscription: 1, 2, 3, …' }),
     status: t.field({ type: CycleStatusEnum, resolve: ({ status }) => status }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
     dueAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
-      description: '00:00 of its day in São Paulo. A month that is too short moves no later one.',
+      description:
+        'The due time, 00:00 of its day in São Paulo. A month that is too short moves no later one.',
     }),
     attempts: t.exposeInt('attempts', {
-      description: 'Of 4: when due, and three more in the seven days after, before the next cycle is due.',
+      description:
+        'The number of attempts, at most 4: one when the cycle is due, and three more in the seven days after, before the next cycle is due.',
     }),
     nextAttemptAt: t.expose('nextAttemptAt', {
       type: 'DateTime',
       nullable: true,
-      description: '00:00 of its day in São Paulo.',
+      description: 'The time of the next attempt, 00:00 of its day in São Paulo.',
     }),
     failureReason: t.exposeString('failureReason', {
       nullable: true,
-      description: 'Of the last attempt that has failed, in the bank’s words.',
+      description: 'The bank’s reason for the last attempt that has failed.',
     }),
     paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
     payment: t.field({
       type: PaymentRef,
       nullable: true,
       description:
-        'Refunds and disputes of the cycle are this payment’s. Null until it is paid, and to a token that does not read payments.',
+        'The payment of the cycle, which also has its refunds and disputes. Null until it is paid, and to a token that does not read payments.',
       resolve: ({ paymentId }, _, context) =>
         paymentId !== null && may(callerOf(context), 'payments.read')
           ? context.loaders.payment.load(paymentId)
@@ -154,21 +169,25 @@ builder.node(SubscriptionRef, {
   description: 'A PIX that recurs (Pix Automático). Not a GraphQL subscription.',
   fields: (t) => ({
     subscriptionId: t.exposeString('subscriptionId', {
-      description: 'psa_sub_ and 32 hex digits; also the secret part of checkoutUrl.',
+      description:
+        'The identifier of the subscription: psa_sub_ and 32 hex digits. It is also the secret part of checkoutUrl.',
     }),
     status: t.field({ type: SubscriptionStatusEnum, resolve: ({ status }) => status }),
-    amountCents: t.expose('amountCents', { type: 'Cents', description: 'Of each cycle.' }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      description: 'The amount of each cycle in cents.',
+    }),
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
     interval: t.field({ type: IntervalEnum, resolve: ({ interval }) => interval }),
     endsAfterCycles: t.exposeInt('endsAfterCycles', {
       nullable: true,
-      description: 'Null: until it is canceled.',
+      description: 'The number of cycles; null if they are debited until the subscription is canceled.',
     }),
     description: t.exposeString('description', { nullable: true }),
     customer: t.field({
       type: CustomerRef,
       nullable: true,
-      description: 'Null to a browser’s checkout or payment token.',
+      description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
       resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
     }),
     metadata: t.string({
@@ -180,7 +199,8 @@ builder.node(SubscriptionRef, {
     pix: t.field({
       type: PixCode,
       nullable: true,
-      description: 'Authorises it and pays the first cycle, in one. Null once it is authorised or has ended.',
+      description:
+        'The code that authorises the subscription and pays the first cycle, in one. Null once it is authorised or has ended.',
       resolve: (subscription) =>
         isAuthorisable(subscription)
           ? {
@@ -192,7 +212,7 @@ builder.node(SubscriptionRef, {
     checkoutUrl: t.field({
       type: 'Url',
       nullable: true,
-      description: 'The hosted page where the payer authorises it.',
+      description: 'The URL of the hosted page where the payer authorises the subscription.',
       resolve: ({ subscriptionId, checkoutUrl }, _, context) =>
         checkoutUrl === undefined ? context.checkoutUrl(subscriptionId) : checkoutUrl,
     }),
@@ -204,11 +224,11 @@ builder.node(SubscriptionRef, {
     nextDueAt: t.expose('nextDueAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The due day of the next cycle that is not due yet; null where none is to come.',
+      description: 'The due day of the next cycle that is not due yet; null if none is to follow.',
     }),
     cycles: t.field({
       type: CycleConnection,
-      description: 'Newest first. The first is paid with the authorisation.',
+      description: 'The cycles, newest first. The first is paid with the authorisation.',
       args: {
         ...connectionArguments(t.arg),
       },
@@ -228,7 +248,7 @@ builder.node(SubscriptionRef, {
     cancelReason: t.field({
       type: CancelReasonEnum,
       nullable: true,
-      description: 'Null unless CANCELED.',
+      description: 'The reason for the cancellation; null unless CANCELED.',
       resolve: ({ cancelReason }) => cancelReason,
     }),
     canceledAt: t.expose('canceledAt', { type: 'DateTime', nullable: true }),
@@ -236,16 +256,17 @@ builder.node(SubscriptionRef, {
     returnedCredits: t.field({
       type: [ReturnedCreditRef],
       description:
-        'Money that was sent back: of an authorisation that came too late, of another amount, or of a cycle that was paid twice. Of many the last 20, oldest first.',
+        'Credits that were returned: of an authorisation that came too late, of another amount, or of a cycle that was paid twice. At most the last 20, oldest first.',
       resolve: ({ returnedCredits }) => [...returnedCredits],
     }),
     final: t.boolean({
-      description: 'CANCELED, COMPLETED or EXPIRED: no later status can come.',
+      description:
+        'Whether the status is final, as CANCELED, COMPLETED and EXPIRED are: no later status can follow.',
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {
       description:
-        'Grows with each change of this subscription and of its cycles: of two answers the larger is the newer.',
+        'A number that grows with each change of this subscription and of its cycles: of two answers the larger is the newer.',
     }),
   }),
 });
@@ -266,7 +287,7 @@ builder.queryFields((t) => ({
     type: SubscriptionRef,
     nullable: true,
     description:
-      'By its subscriptionId. Where the service behind this server does not offer subscriptions: a top-level error with extensions.code NOT_OFFERED.',
+      'The subscription with this subscriptionId. If the upstream service does not offer subscriptions, the field fails with a top-level error, extensions.code NOT_OFFERED.',
     args: { subscriptionId: t.arg.string({ required: true }) },
     resolve: (_, { subscriptionId }, context) => {
       const caller = callerOf(context);
@@ -278,7 +299,7 @@ builder.queryFields((t) => ({
   }),
   subscriptions: t.field({
     type: SubscriptionConnection,
-    description: `Newest first. ${BOTH_WAYS}`,
+    description: `A list of subscriptions, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
       status: t.arg({ type: [SubscriptionStatusEnum] }),
@@ -304,19 +325,29 @@ builder.queryFields((t) => ({
 const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', {
   validate: { schema: createSubscriptionInput as never },
   fields: (t) => ({
-    valueCents: t.field({ type: 'Cents', required: true, description: 'Of each cycle; at least 1.' }),
+    valueCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'The amount of each cycle in cents; at least 1.',
+    }),
     interval: t.field({ type: IntervalEnum, required: true }),
-    endsAfterCycles: t.int({ description: '1 to 520; left out: until it is canceled.' }),
-    description: t.string({ description: 'Shown on the checkout; at most 200 characters.' }),
+    endsAfterCycles: t.int({
+      description:
+        'The number of cycles, 1 to 520. If omitted, cycles are debited until the subscription is canceled.',
+    }),
+    description: t.string({
+      description: 'The description that the checkout shows; at most 200 characters.',
+    }),
     customer: t.field({ type: CustomerInput }),
     metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
     successUrl: t.field({
       type: 'Url',
-      description: 'Where the payer goes after the authorisation. Reaching it proves nothing.',
+      description: 'The URL to which the payer is sent after the authorisation. Reaching it proves nothing.',
     }),
     cancelUrl: t.field({ type: 'Url' }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same subscription.',
+      description:
+        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same subscription.',
     }),
   }),
 });
@@ -330,7 +361,7 @@ builder.mutationFields((t) => ({
   createSubscription: t.field({
     type: SubscriptionSuccess,
     description:
-      'A recurring PIX: the payer authorises it once, in its bank, and each cycle is debited when it is due. Where the bank gives no code: UpstreamError; repeat it with the same idempotencyKey.',
+      'Creates a recurring PIX: the payer authorises it once, in their bank, and each cycle is debited when it is due. If the bank issues no code, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreateSubscriptionInputRef, required: true }) },
     errors: {
       union: { name: 'CreateSubscriptionResult' },
@@ -343,7 +374,7 @@ builder.mutationFields((t) => ({
   cancelSubscription: t.field({
     type: SubscriptionSuccess,
     description:
-      'No cycle is debited from now on, except one that the payer’s bank can no longer recall: from 22:00 of the evening before its day. What has ended stays so, without an error.',
+      'Cancels a recurring PIX. No cycle is debited from now on, except one that the payer’s bank can no longer recall: from 22:00 of the evening before its day. A subscription that has ended stays as it is, without an error.',
     args: { subscriptionId: t.arg.string({ required: true }) },
     errors: {
       union: { name: 'CancelSubscriptionResult' },

@@ -26,7 +26,7 @@ export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
 } & {
   checkoutUrl: string | null;
   txid: string | null;
-  /** Some of its cycles, in any order; empty where none is shown. */
+  /** Some cycles of the subscription, in any order; empty where none is shown. */
   cycles: readonly UpstreamCycle[];
 };
 

@@ -21,18 +21,21 @@ const SubscriptionUpdate = builder.objectRef<Update>('PixSubscriptionUpdate').im
   interfaces: [AccountUpdate],
   description: 'A change of a subscription, or of one of its cycles.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     previousStatus: t.field({
       type: SubscriptionStatusEnum,
       nullable: true,
-      description: 'The status itself where another member has changed; null in a first state.',
+      description:
+        'The status before the change, or the current status if another member has changed; null in a first state.',
       resolve: (update) => update.previousStatus,
     }),
     cycle: t.field({
       type: CycleRef,
       nullable: true,
-      description: 'The cycle that changed; null where it was the subscription itself.',
+      description: 'The cycle that changed; null if the subscription itself changed.',
       resolve: (update) => update.cycle,
     }),
     subscription: t.field({ type: SubscriptionRef, resolve: (update) => update.subscription }),
@@ -50,7 +53,8 @@ addAccountUpdates('SUBSCRIPTION', {
 builder.subscriptionFields((t) => ({
   subscriptionUpdates: t.field({
     type: SubscriptionUpdate,
-    description: 'Every change of it and of its cycles. Completes at CANCELED, COMPLETED or EXPIRED.',
+    description:
+      'The subscription, then every change of it and of its cycles. The stream completes at CANCELED, COMPLETED or EXPIRED.',
     args: { subscriptionId: t.arg.string({ required: true }), after: t.arg.string() },
     subscribe: async (_, { subscriptionId, after }, context) => {
       const caller = callerOf(context);
