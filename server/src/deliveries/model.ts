@@ -12,13 +12,13 @@ import type { ContentKind, DeliveredContent } from '../receiving/model.ts';
 export interface Delivery {
   /** 24 hex digits. */
   deliveryId: string;
-  /** Null where the service does not tell. */
+  /** Null where the service does not report it. */
   productId: string | null;
   /** `unknown` stands for a word of the service that this server does not know. */
   kind: ContentKind | 'unknown';
   /** The text or the link; null for codes, for each is given to one payer alone. */
   content: string | null;
-  /** The number of payments that were given it; null where the service does not tell. */
+  /** The number of payments that were given it; null where the service does not report it. */
   deliveredCount: number | null;
   /** The codes in stock; null for the other kinds. */
   remainingCount: number | null;
@@ -50,7 +50,7 @@ export interface DeliverySnapshot {
   deliveryId: string;
   productId: string;
   resource: { type: PaidType; id: string };
-  /** Where the payment's own webhooks go. */
+  /** The URL that receives the payment's own webhooks. */
   callbackUrl: string | null;
 }
 
@@ -151,7 +151,7 @@ export interface DeliveryService<D extends Delivery = Delivery> {
     page: DeliveryFilter & { limit: number; offset: number },
   ): Promise<{ items: D[]; total: number }>;
   count(tenant: Tenant, filter: DeliveryFilter): Promise<number>;
-  /** Reads what payments were given, in the order of the ids; null where nothing was, or the service does not tell. */
+  /** Reads what payments were given, in the order of the ids; null where nothing was, or where the service does not report it. */
   deliveredTo(
     tenant: Tenant,
     type: PaidType,

@@ -35,7 +35,7 @@ const UNKNOWN = {
 
 const DeliveryKindEnum = builder.enumType('DeliveryKind', {
   values: {
-    CODES: { value: 'codes', description: 'One for each payment, from a stock.' },
+    CODES: { value: 'codes', description: 'Codes from a stock, one for each payment.' },
     LINK: { value: 'link' },
     TEXT: { value: 'text' },
     UNKNOWN,
@@ -45,8 +45,11 @@ const DeliveryKindEnum = builder.enumType('DeliveryKind', {
 const DeliveredStatusEnum = builder.enumType('DeliveredStatus', {
   values: {
     DELIVERED: { value: 'delivered' },
-    PENDING: { value: 'pending', description: 'Out of stock: delivered as soon as there is more.' },
-    REVOKED: { value: 'revoked', description: 'The payment was refunded whole.' },
+    PENDING: {
+      value: 'pending',
+      description: 'The content is out of stock, and is delivered as soon as there is more.',
+    },
+    REVOKED: { value: 'revoked', description: 'The whole payment was refunded.' },
     UNKNOWN,
   } as const,
 });
@@ -66,14 +69,15 @@ builder.node(DeliveryRef, {
     return context.loaders.delivery.load(deliveryId);
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'deliveryId' in value,
-  description: 'Content that the payers of a product are given.',
+  description: 'Content that the payers of a product receive.',
   fields: (t) => ({
-    deliveryId: t.exposeString('deliveryId', { description: '24 hex digits.' }),
+    deliveryId: t.exposeString('deliveryId', { description: 'The identifier: 24 hex digits.' }),
     kind: t.field({ type: DeliveryKindEnum, resolve: ({ kind }) => kind }),
     product: t.field({
       type: ProductRef,
       nullable: true,
-      description: 'Null once it was deleted. Its deliveries stay for payments that were begun before.',
+      description:
+        'The product with which it is sold; null once the product was deleted. Deliveries of a deleted product stay for payments that were started before.',
       resolve: ({ productId }, _, { loaders }) =>
         productId === null ? null : loaders.product.load(productId),
     }),
@@ -85,11 +89,12 @@ builder.node(DeliveryRef, {
     }),
     deliveredCount: t.exposeInt('deliveredCount', {
       nullable: true,
-      description: 'Payments that were given it. Null where the service does not tell.',
+      description:
+        'The number of payments that received it. Null if the upstream service does not report it.',
     }),
     remainingCount: t.exposeInt('remainingCount', {
       nullable: true,
-      description: 'Codes in stock; null for the others.',
+      description: 'The number of codes in stock; null for the other kinds.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
   }),
@@ -105,13 +110,13 @@ const DeliveryConnection = builder.connectionObject(
 );
 
 const DeliveredContentRef = builder.objectRef<DeliveredContent>('DeliveredContent').implement({
-  description: 'What the payer of one payment was given.',
+  description: 'The content that the payer of one payment receives.',
   fields: (t) => ({
     kind: t.field({ type: DeliveryKindEnum, resolve: ({ kind }) => kind }),
     status: t.field({ type: DeliveredStatusEnum, resolve: ({ status }) => status }),
     content: t.string({
       nullable: true,
-      description: 'Null unless DELIVERED, and to a dashboard token.',
+      description: 'The content itself; null unless DELIVERED, and to a dashboard token.',
       resolve: ({ content }, _, context) => (seesContent(callerOf(context)) ? content : null),
     }),
     deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true }),
@@ -124,7 +129,7 @@ function readsDelivered({ credential }: Caller): boolean {
 }
 
 const DELIVERED =
-  'Content of its product; null where there is none, it is not paid, or the service does not tell, and to a checkout token. What was out of stock is delivered without a change of the version.';
+  'The content of the payment’s product that was delivered. Null if there is none, if the payment is not paid, if the upstream service does not report it, and to a checkout token. Content that was out of stock is delivered without a change of the version.';
 
 builder.objectField(CardPaymentRef, 'delivered', (t) =>
   t.field({
@@ -159,7 +164,7 @@ function copyOf(delivered: readonly DeliveredContent[] | null): DeliveredContent
 builder.queryFields((t) => ({
   deliveries: t.field({
     type: DeliveryConnection,
-    description: `Content that waits to be delivered; newest first. ${BOTH_WAYS}`,
+    description: `A list of deliveries of content, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
       productId: t.arg.string({ validate: { schema: productIdText as never } }),
@@ -184,14 +189,14 @@ builder.queryFields((t) => ({
 
 const DeliveryContentInput = builder.inputType('DeliveryContentInput', {
   isOneOf: true,
-  description: 'Exactly one of the three.',
+  description: 'The content of a delivery, given by exactly one of the three members.',
   fields: (t) => ({
     codes: t.stringList({
       description:
-        '1 to 1000, each at most 500 characters and once. More for the same product are added to its stock.',
+        'The codes, 1 to 1000, each at most 500 characters and once. Further codes for the same product are added to its stock.',
     }),
-    link: t.field({ type: 'Url', description: 'https, at most 2000 characters.' }),
-    text: t.string({ description: 'At most 4000 characters.' }),
+    link: t.field({ type: 'Url', description: 'An https URL of at most 2000 characters.' }),
+    text: t.string({ description: 'The text of a delivery, at most 4000 characters.' }),
   }),
 });
 
@@ -200,7 +205,8 @@ const CreateDeliveryInputRef = builder.inputType('CreateDeliveryInput', {
   fields: (t) => ({
     content: t.field({ type: DeliveryContentInput, required: true }),
     idempotencyKey: t.string({
-      description: '1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same delivery.',
+      description:
+        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same delivery.',
     }),
     productId: t.string({ required: true }),
   }),
@@ -213,7 +219,7 @@ const DeliverySuccess = replayableSuccessType<{ delivery: Delivery }>('DeliveryS
 const DeleteDeliverySuccess = successType<{ deliveryId: string }>('DeleteDeliverySuccess', (t) => ({
   deleted: t.boolean({ resolve: () => true }),
   deletedId: t.globalID({
-    description: 'The id that it had.',
+    description: 'The `id` that the deleted delivery had.',
     resolve: ({ deliveryId }) => ({ type: 'Delivery', id: deliveryId }),
   }),
   deliveryId: t.exposeString('deliveryId'),
@@ -223,7 +229,7 @@ builder.mutationFields((t) => ({
   createDelivery: t.field({
     type: DeliverySuccess,
     description:
-      'What the payer of a product is given the moment it has paid. At most 10 a product, and 10,000 codes in stock.',
+      'Adds content that the payer of a product receives the moment that the product is paid. At most 10 deliveries for each product, and 10,000 codes in stock.',
     args: { input: t.arg({ type: CreateDeliveryInputRef, required: true }) },
     errors: {
       union: { name: 'CreateDeliveryResult' },
@@ -242,7 +248,7 @@ builder.mutationFields((t) => ({
   }),
   deleteDelivery: t.field({
     type: DeleteDeliverySuccess,
-    description: 'What was delivered stays delivered.',
+    description: 'Deletes a delivery. Content that was delivered stays delivered.',
     args: { deliveryId: t.arg.string({ required: true, validate: { schema: deliveryIdText as never } }) },
     errors: {
       types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],

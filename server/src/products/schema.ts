@@ -26,9 +26,9 @@ builder.node(ProductRef, {
   },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'priceCents' in value,
   description:
-    'What an account sells, at a price that a checkout token can ask for. Never changed: it is deleted.',
+    'An item that an account sells, at a price that a checkout token can name. A product never changes: it is deleted.',
   fields: (t) => ({
-    productId: t.exposeString('id', { description: '24 hex digits.' }),
+    productId: t.exposeString('id', { description: 'The identifier: 24 hex digits.' }),
     name: t.exposeString('name', { nullable: true }),
     description: t.exposeString('description', { nullable: true }),
     priceCents: t.expose('priceCents', { type: 'Cents', nullable: true }),
@@ -61,7 +61,7 @@ builder.queryFields((t) => ({
   }),
   products: t.field({
     type: ProductConnection,
-    description: `Newest first. ${BOTH_WAYS}`,
+    description: `A list of products, newest first. ${BOTH_WAYS}`,
     args: connectionArguments(t.arg),
     resolve: async (_, args, context) => {
       const { tenant } = callerOf(context);
@@ -81,9 +81,13 @@ builder.queryFields((t) => ({
 const CreateProductInput = builder.inputType('CreateProductInput', {
   validate: { schema: createProductInput },
   fields: (t) => ({
-    name: t.string({ required: true, description: 'At most 200 characters.' }),
-    description: t.string({ description: 'At most 2000 characters.' }),
-    priceCents: t.field({ type: 'Cents', required: true, description: 'At least 80, as a card payment.' }),
+    name: t.string({ required: true, description: 'The name of the product, at most 200 characters.' }),
+    description: t.string({ description: 'A description, at most 2000 characters long.' }),
+    priceCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'The price in cents: at least 80, as for a card payment.',
+    }),
   }),
 });
 
@@ -94,7 +98,7 @@ const ProductSuccess = successType<{ product: Product }>('ProductSuccess', (t) =
 const DeleteProductSuccess = successType<{ productId: string }>('DeleteProductSuccess', (t) => ({
   deleted: t.boolean({ resolve: () => true }),
   deletedId: t.globalID({
-    description: 'The id that the product had.',
+    description: 'The `id` that the deleted product had.',
     resolve: ({ productId }) => ({ type: 'Product', id: productId }),
   }),
   productId: t.exposeString('productId'),
@@ -103,7 +107,7 @@ const DeleteProductSuccess = successType<{ productId: string }>('DeleteProductSu
 builder.mutationFields((t) => ({
   createProduct: t.field({
     type: ProductSuccess,
-    description: 'At most 500 products an account and environment.',
+    description: 'Creates a product. At most 500 products for each account and environment.',
     args: { input: t.arg({ type: CreateProductInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => ({
@@ -112,7 +116,7 @@ builder.mutationFields((t) => ({
   }),
   deleteProduct: t.field({
     type: DeleteProductSuccess,
-    description: 'Permanently. A checkout token for it starts no payment any more.',
+    description: 'Deletes a product permanently. A checkout token for it starts no payment any more.',
     args: { productId: t.arg.string({ required: true, validate: { schema: productIdText as never } }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { productId }, { services }) => {

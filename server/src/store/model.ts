@@ -9,7 +9,7 @@ export interface StoreProduct {
   storeProductId: string;
   name: string | null;
   description: string | null;
-  /** As the store writes it: `1.234,56`. */
+  /** The price as the store writes it: `1.234,56`. */
   price: string | null;
   imageUrl: string | null;
   available: boolean | null;

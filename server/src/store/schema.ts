@@ -22,12 +22,12 @@ builder.node(StoreProductRef, {
     description: t.exposeString('description', { nullable: true }),
     price: t.exposeString('price', {
       nullable: true,
-      description: 'As the store writes it, in the Brazilian decimal format: 1.234,56.',
+      description: 'The price as the store writes it, in the Brazilian decimal format: 1.234,56.',
     }),
     priceCents: t.field({
       type: 'Cents',
       nullable: true,
-      description: 'Null where `price` is not in that format.',
+      description: 'The price in cents; null if `price` is not in that format.',
       resolve: ({ price }) => priceCentsOf(price),
     }),
     imageUrl: t.expose('imageUrl', { type: 'Url', nullable: true }),
@@ -57,7 +57,7 @@ builder.queryFields((t) => ({
   storeProducts: t.field({
     type: StoreProductConnection,
     description:
-      'In the store’s own order. Read-only. `first` and `after` read forwards, `last` and `before` backwards.',
+      'The products of the store, in its own order. Read-only. `first` and `after` read forwards, `last` and `before` backwards.',
     args: {
       ...connectionArguments(t.arg),
     },
