@@ -12,24 +12,31 @@ import {
 } from './model.ts';
 
 const EnvironmentEnum = builder.enumType('Environment', {
-  description: 'The API key’s prefix selects it: ps_live_ or ps_test_. Data of the two never meet.',
+  description:
+    'The environment, which the API key’s prefix selects: ps_live_ or ps_test_. Data of the two never meet.',
   values: { LIVE: { value: 'live' }, SANDBOX: { value: 'sandbox' } } as const,
 });
 
 const CredentialKind = builder.enumType('CredentialKind', {
   values: {
-    API_KEY: { value: 'api_key', description: 'For servers alone.' },
-    CHECKOUT_TOKEN: { value: 'checkout_token', description: 'createCheckoutToken: may be public.' },
+    API_KEY: { value: 'api_key', description: 'An API key; for servers alone.' },
+    CHECKOUT_TOKEN: {
+      value: 'checkout_token',
+      description: 'A token of createCheckoutToken, which may be public.',
+    },
     PAYMENT_TOKEN: {
       value: 'payment_token',
-      description: 'startCheckout, startPixCheckout: follows one payment.',
+      description: 'A token of startCheckout or startPixCheckout, which follows one payment.',
     },
-    DASHBOARD_TOKEN: { value: 'dashboard_token', description: 'createDashboardToken: reads by scope.' },
+    DASHBOARD_TOKEN: {
+      value: 'dashboard_token',
+      description: 'A token of createDashboardToken, which reads by scope.',
+    },
   } as const,
 });
 
 const RateLimit = builder.objectRef<RateLimitState>('RateLimit').implement({
-  description: 'Root fields a minute.',
+  description: 'The caller’s limit of root fields a minute.',
   fields: (t) => ({
     limit: t.exposeInt('limit'),
     remaining: t.exposeInt('remaining'),
@@ -40,18 +47,18 @@ const RateLimit = builder.objectRef<RateLimitState>('RateLimit').implement({
 export const Viewer = builder
   .objectRef<{ environment: Environment; credential: Credential; trustedDocumentsOnly: boolean }>('Viewer')
   .implement({
-    description: 'Who is asking.',
+    description: 'The caller that sent the request.',
     fields: (t) => ({
       environment: t.expose('environment', { type: EnvironmentEnum }),
       credential: t.field({
         type: CredentialKind,
-        description: 'How the caller was let in.',
+        description: 'The kind of credential that identified the caller.',
         resolve: ({ credential }) => credential.kind,
       }),
       permissions: t.stringList({
         nullable: true,
         description:
-          'Null where they are not known (a token, or remote mode: the service does not show a key’s permissions). Empty for an unrestricted key.',
+          'The permissions of the key; null if they are not known (a token, or remote mode: the upstream service does not show a key’s permissions). Empty for an unrestricted key.',
         resolve: ({ credential }) =>
           credential.kind === 'api_key' && credential.permissions ? [...credential.permissions] : null,
       }),
@@ -73,7 +80,7 @@ builder.queryFields((t) => ({
   }),
   updatesCursor: t.string({
     description:
-      'Where the account’s updates stand. Ask for it in the same query as a list, before the list (it is read first), and open an `all…Updates` subscription with it as `after`: nothing falls between the list and the stream.',
+      'The current position in the account’s updates. Request it in the same query as a list, before the list (it is read first), and open an `all…Updates` subscription with it as `after`: nothing falls between the list and the stream.',
     resolve: (_, __, context) => {
       assertMayFollowAccount(callerOf(context));
       return context.updatesCursor();
@@ -82,7 +89,7 @@ builder.queryFields((t) => ({
 }));
 
 const DashboardScope = builder.enumType('DashboardScope', {
-  description: 'What a dashboard token may read and follow.',
+  description: 'The data that a dashboard token may read and follow.',
   values: {
     WALLET: { value: 'wallet' },
     PAYOUTS: { value: 'payouts' },
@@ -101,18 +108,25 @@ const DashboardScope = builder.enumType('DashboardScope', {
 
 /** The description of the input by which a token is bound. */
 export const TRUSTED_DOCUMENTS_ONLY =
-  'The token runs only documents of the server’s manifest (PSA_TRUSTED_DOCUMENTS) and those of the widget. Refused where the server has no manifest.';
+  'Whether the token runs only documents of the server’s manifest (PSA_TRUSTED_DOCUMENTS) and those of the widget. Refused if the server has no manifest.';
 
 const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput', {
   validate: { schema: createDashboardTokenInput },
   fields: (t) => ({
-    scopes: t.field({ type: [DashboardScope], required: true, description: 'At least one, each once.' }),
+    scopes: t.field({
+      type: [DashboardScope],
+      required: true,
+      description: 'The scopes of the token; at least one, each once.',
+    }),
     allowedOrigins: t.field({
       type: ['Url'],
       description:
-        'Origins of the pages that may use it, such as https://loja.example; at most 20, empty for any.',
+        'The origins of the pages that may use the token, such as https://loja.example; at most 20, empty for any.',
     }),
-    expiresInSeconds: t.int({ defaultValue: 3600, description: 'From a minute (60) to a day (86400).' }),
+    expiresInSeconds: t.int({
+      defaultValue: 3600,
+      description: 'The lifetime in seconds, from a minute (60) to a day (86400).',
+    }),
     trustedDocumentsOnly: t.boolean({ defaultValue: false, description: TRUSTED_DOCUMENTS_ONLY }),
   }),
 });
@@ -120,10 +134,12 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
 const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
   'DashboardTokenSuccess',
   (t) => ({
-    token: t.exposeString('token', { description: 'Shown this once; it is stored hashed.' }),
+    token: t.exposeString('token', {
+      description: 'The token, which is shown this once; it is stored as a hash.',
+    }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
     expiresInSeconds: t.int({
-      description: 'Seconds until expiresAt by the server’s clock: a device’s clock may be wrong.',
+      description: 'The seconds until expiresAt by the server’s clock: a device’s clock may be wrong.',
       resolve: ({ expiresAt }, _, { clock }) => secondsLeft(expiresAt, clock),
     }),
   }),
@@ -137,7 +153,7 @@ builder.mutationFields((t) => ({
   createDashboardToken: t.field({
     type: DashboardTokenSuccess,
     description:
-      'A short-lived token that reads and follows what its scopes name, and changes nothing. It ends with the key that minted it.',
+      'Creates a short-lived token that reads and follows what its scopes name, and changes nothing. It ends with the key that minted it.',
     args: { input: t.arg({ type: CreateDashboardTokenInput, required: true }) },
     errors: { types: [ValidationError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
@@ -147,7 +163,7 @@ builder.mutationFields((t) => ({
   revokeToken: t.field({
     type: RevokeTokenSuccess,
     description:
-      'With the API key of its account: ends a checkout or dashboard token at once, its open sockets included.',
+      'Ends a checkout or dashboard token of the API key’s account at once, its open sockets included.',
     args: { token: t.arg.string({ required: true }) },
     errors: { types: [NotFoundError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => {

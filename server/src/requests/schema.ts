@@ -18,29 +18,31 @@ const OperationEnum = builder.enumType('UnresolvedOperation', {
             : `The mutation ${value}.`,
       },
     ]),
-    ['UNKNOWN', { value: 'unknown', description: 'One that this server does not know yet.' }],
+    ['UNKNOWN', { value: 'unknown', description: 'An operation that this server does not know yet.' }],
   ]) as Record<string, { value: UnresolvedRequest['operation']; description: string }>,
 });
 
 const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedRequest').implement({
   description:
-    'A request to the service behind the facade whose outcome is unknown: the answer was lost, and no lookup has found it yet. The server goes on asking; npm run psa -- doubts settles by hand what no lookup can.',
+    'A request to the upstream service whose outcome is unknown: the answer was lost, and no lookup has found it yet. The server continues to look it up; npm run psa -- doubts settles by hand what no lookup can.',
   fields: (t) => ({
-    requestId: t.exposeString('id', { description: 'int_ and 24 hex: what psa doubts settle takes.' }),
+    requestId: t.exposeString('id', {
+      description: 'The identifier of the request, int_ and 24 hex digits, which psa doubts settle takes.',
+    }),
     operation: t.field({ type: OperationEnum, resolve: ({ operation }) => operation }),
     idempotencyKey: t.exposeString('idempotencyKey', {
       nullable: true,
-      description: 'Null where the caller gave none.',
+      description: 'The idempotency key of the request; null if the caller gave none.',
     }),
     amountCents: t.expose('amountCents', { type: 'Cents', nullable: true }),
     requestedAt: t.expose('requestedAt', { type: 'DateTime' }),
     ageSeconds: t.int({
-      description: 'Since requestedAt. After 900 seconds a person should look at it.',
+      description: 'The seconds since requestedAt. After 900 seconds a person should look at it.',
       resolve: ({ requestedAt }, _, { clock }) =>
         Math.max(0, Math.floor((clock.now().getTime() - requestedAt.getTime()) / 1_000)),
     }),
     lookups: t.exposeInt('lookups', {
-      description: 'How often the service was asked for the outcome since, and has answered.',
+      description: 'The number of lookups of the outcome that the upstream service has answered since.',
     }),
     lookedUpAt: t.expose('lookedUpAt', { type: 'DateTime', nullable: true }),
     finding: t.exposeString('finding', {
@@ -50,13 +52,13 @@ const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedReq
     payout: t.field({
       type: PayoutRef,
       nullable: true,
-      description: 'Of REQUEST_PAYOUT, the payout in doubt; null while the request is under way.',
+      description: 'The payout in doubt, for REQUEST_PAYOUT; null while the request is under way.',
       resolve: ({ payoutId }, _, { loaders }) => (payoutId === null ? null : loaders.payout.load(payoutId)),
     }),
     subaccountPayout: t.field({
       type: SubaccountPayoutRef,
       nullable: true,
-      description: 'Of REQUEST_SUBACCOUNT_PAYOUT, the payout in doubt.',
+      description: 'The payout in doubt, for REQUEST_SUBACCOUNT_PAYOUT.',
       resolve({ subaccountPayoutId }, _, context) {
         if (subaccountPayoutId === null) return null;
         assertMay(callerOf(context), 'subaccount_payouts.read');
@@ -70,8 +72,8 @@ builder.queryFields((t) => ({
   unresolvedRequests: t.field({
     type: [UnresolvedRequestRef],
     description:
-      'The requests whose outcome is unknown, the oldest first. Empty where the service is embedded: there every outcome is known.',
-    args: { first: t.arg.int({ description: '1 to 100; 50 where left out.' }) },
+      'The requests whose outcome is unknown, oldest first. Empty in embedded mode, in which every outcome is known.',
+    args: { first: t.arg.int({ description: 'The number of requests, 1 to 100; 50 if omitted.' }) },
     resolve: (_, { first }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payouts.read');

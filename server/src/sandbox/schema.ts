@@ -16,13 +16,13 @@ import { WalletRef } from '../wallet/schema.ts';
 import { createTestPaymentInput, type SimulatePaymentInput, simulatePaymentInput } from './model.ts';
 
 const CreateTestPaymentInput = builder.inputType('CreateTestPaymentInput', {
-  description: 'Sandbox: a test payment that feeds the simulated balance.',
+  description: 'Values of a test payment, which feeds the simulated balance. Sandbox only.',
   validate: { schema: createTestPaymentInput },
   fields: (t) => ({
-    valueCents: t.field({ type: 'Cents', required: true, description: 'At least 1.' }),
+    valueCents: t.field({ type: 'Cents', required: true, description: 'The amount in cents; at least 1.' }),
     pending: t.boolean({
       defaultValue: false,
-      description: 'Counts as pendingReleaseCents until the simulator settles it.',
+      description: 'Whether the amount counts as pendingReleaseCents until the simulator settles it.',
     }),
   }),
 });
@@ -34,7 +34,7 @@ const WalletSuccess = successType<{ wallet: Wallet }>('WalletSuccess', (t) => ({
 builder.mutationField('createTestPayment', (t) =>
   t.field({
     type: WalletSuccess,
-    description: 'With a test key alone. Answers with the wallet that it has fed.',
+    description: 'Creates a test payment, and returns the wallet that it has fed. Test keys only.',
     args: { input: t.arg({ type: CreateTestPaymentInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => {
@@ -46,28 +46,32 @@ builder.mutationField('createTestPayment', (t) =>
 
 const SimulatedOutcome = builder.enumType('SimulatedOutcome', {
   values: {
-    PAID: { value: 'paid', description: 'The payer pays; late where the payment has expired.' },
+    PAID: { value: 'paid', description: 'The payer pays; late if the payment has expired.' },
     DECLINED: {
       value: 'declined',
       description:
         'The payer’s bank refuses: a cycle is retried, an authorisation is rejected. Not for a payment or charge.',
     },
-    EXPIRED: { value: 'expired', description: 'Its time ends now. Not together with amountCents.' },
+    EXPIRED: { value: 'expired', description: 'The time to pay ends now. Not allowed with amountCents.' },
   } as const,
 });
 
 const SimulatePaymentInputRef = builder.inputType('SimulatePaymentInput', {
   description:
-    'Sandbox: what the payer of a payment or a charge does: the same input is the same PIX, and changes nothing when it is repeated. Of a subscription each is its next step.',
+    'The action of the payer of a payment or a charge, in the sandbox: the same input is the same PIX, and changes nothing when it is repeated. For a subscription each call is its next step.',
   validate: { schema: simulatePaymentInput as never },
   fields: (t) => ({
     id: t.string({
       required: true,
       description:
-        'A paymentId or chargeId; or a subscriptionId: its authorisation, then its cycle that is next.',
+        'A paymentId or chargeId; or a subscriptionId, for its authorisation and then its next cycle.',
     }),
     outcome: t.field({ type: SimulatedOutcome, defaultValue: 'paid' }),
-    amountCents: t.field({ type: 'Cents', description: 'Another amount than asked for: sent back.' }),
+    amountCents: t.field({
+      type: 'Cents',
+      description:
+        'The amount in cents that the payer sends, if it is not the requested one: it is sent back.',
+    }),
   }),
 });
 
@@ -76,7 +80,7 @@ const SimulatePaymentSuccess = successType<{ node: Payment | Charge | Subscripti
   (t) => ({
     node: t.field({
       type: builder.nodeInterfaceRef(),
-      description: 'The payment, charge or subscription as it stands then.',
+      description: 'The payment, charge or subscription in its state after the simulation.',
       resolve: ({ node }) => node,
     }),
   }),
@@ -86,7 +90,7 @@ builder.mutationField('simulatePayment', (t) =>
   t.field({
     type: SimulatePaymentSuccess,
     description:
-      'With a test key alone: plays the payer of a payment, charge or subscription that was created with one.',
+      'Plays the payer of a payment, charge or subscription that was created with a test key. Test keys only.',
     args: { input: t.arg({ type: SimulatePaymentInputRef, required: true }) },
     errors: {
       types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],

@@ -14,7 +14,7 @@ export const WalletRef = builder.objectRef<Wallet>('Wallet');
 addEntity(WalletRef);
 builder.node(WalletRef, {
   description:
-    'A figure is null where the payments service behind this server does not name it, or not in a way that can be read; the answer is then marked as stale.',
+    'The balances of the account. A figure is null if the upstream service does not report it, or not in a way that can be read; the answer is then marked as stale.',
   id: { resolve: (_, __, context) => tenantKey(callerOf(context).tenant) },
   loadOne: (tenant, context) => {
     const caller = callerOf(context);
@@ -28,39 +28,42 @@ builder.node(WalletRef, {
     balanceCents: t.expose('balanceCents', {
       type: 'Cents',
       nullable: true,
-      description: 'Gross balance: with what disputes block and what belongs to subaccounts.',
+      description:
+        'The gross balance in cents, including what disputes block and what belongs to subaccounts.',
     }),
     disputeBlockedCents: t.expose('disputeBlockedCents', {
       type: 'Cents',
       nullable: true,
-      description: 'Held by open or lost disputes; always 0 in sandbox.',
+      description: 'The amount in cents held by open or lost disputes; always 0 in sandbox.',
     }),
     withdrawableCents: t.expose('withdrawableCents', {
       type: 'Cents',
       nullable: true,
-      description: 'balance - disputeBlocked - subaccounts: the most that requestPayout accepts.',
+      description: 'The most in cents that requestPayout accepts: balance - disputeBlocked - subaccounts.',
     }),
     pendingReleaseCents: t.expose('pendingReleaseCents', {
       type: 'Cents',
       nullable: true,
-      description: 'Card sales awaiting release; in sandbox, test payments still pending.',
+      description:
+        'The amount in cents of card sales that await release; in sandbox, of test payments still pending.',
     }),
     receivableCents: t.expose('receivableCents', {
       type: 'Cents',
       nullable: true,
       description:
-        'What the account owes: refunds of money that it had withdrawn. What comes in covers it first, and only the rest is in the balance.',
+        'The amount in cents that the account owes, from refunds of money that it had withdrawn. Incoming money covers it first, and only the rest is in the balance.',
     }),
     subaccountsBalanceCents: t.expose('subaccountsBalanceCents', {
       type: 'Cents',
       nullable: true,
       description:
-        'Null when it could not be computed; withdrawableCents then does not subtract it, while the debit still checks it.',
+        'The amount in cents that belongs to subaccounts. Null if it could not be computed; withdrawableCents then does not subtract it, while the debit still checks it.',
     }),
     assignableCents: t.expose('assignableCents', {
       type: 'Cents',
       nullable: true,
-      description: 'The ceiling of transferToSubaccount. Null when subaccountsBalanceCents is.',
+      description:
+        'The largest amount in cents that transferToSubaccount accepts. Null if subaccountsBalanceCents is null.',
     }),
     cryptoBalanceLtc: t.field({
       type: 'Decimal',
@@ -94,10 +97,12 @@ interface Update {
 const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({
   interfaces: [AccountUpdate],
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', {
       type: 'DateTime',
-      description: 'When it changed; of the first state, when it was read.',
+      description: 'The time of the change; in the first state, the time at which it was read.',
     }),
     wallet: t.field({ type: WalletRef, resolve: ({ wallet }) => wallet }),
   }),
@@ -116,7 +121,7 @@ builder.subscriptionField('walletUpdates', (t) =>
   t.field({
     type: WalletUpdate,
     description:
-      'The wallet, and then what it becomes, each as it was at that change. To a client that is slower than the changes the newest comes in place of those between.',
+      'The wallet, then the state right after each change. A client that is slower than the changes receives the newest state in place of those between.',
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
       const caller = callerOf(context);

@@ -128,9 +128,9 @@ const URL_MAX = 500;
 export interface ConfigureWebhookInput {
   url: string;
   rotateSecret?: boolean | null | undefined;
-  /** How long the secrets of before sign beside the new one, from now on. */
+  /** The hours from now on in which earlier secrets sign beside the new one. */
   previousSecretHours?: number | null | undefined;
-  /** Left out or null: as it was. */
+  /** The optional events to send; omitted or null, they stay as they are. */
   optionalEvents?: readonly (OptionalWebhookEvent | 'unknown')[] | null | undefined;
 }
 

@@ -17,7 +17,7 @@ import type { ConfiguredWebhook, OptionalWebhookEvent, WebhookAttempt, WebhookDe
 
 export const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
   values: {
-    PENDING: { value: 'pending', description: 'An attempt is still to come.' },
+    PENDING: { value: 'pending', description: 'An attempt is still to follow.' },
     DELIVERED: { value: 'delivered' },
     EXHAUSTED: { value: 'exhausted', description: 'All seven attempts have failed; it can be sent again.' },
   } as const,
@@ -26,10 +26,13 @@ export const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus
 const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime' }),
-    responseStatus: t.exposeInt('responseStatus', { nullable: true, description: 'Null where none came.' }),
+    responseStatus: t.exposeInt('responseStatus', {
+      nullable: true,
+      description: 'The HTTP status of the response; null if there was none.',
+    }),
     error: t.exposeString('error', {
       nullable: true,
-      description: 'Why it failed, in words; null where it was delivered.',
+      description: 'The reason for the failure, in words; null if it was delivered.',
     }),
     durationMs: t.exposeInt('durationMs'),
   }),
@@ -54,11 +57,11 @@ builder.node(WebhookDeliveryRef, {
       description:
         'card_payment.paid; payment.paid; charge.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; charge.expired, .failed or .refunded; withdrawal.processing; dispute.opened, .updated or .closed; delivery.delivered or .out_of_stock.',
     }),
-    url: t.expose('url', { type: 'Url', description: 'As it was when the event happened.' }),
+    url: t.expose('url', { type: 'Url', description: 'The URL as it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
     attempts: t.field({
       type: [WebhookAttemptRef],
-      description: 'Oldest first; of many the last 50.',
+      description: 'The attempts, oldest first; of many the last 50.',
       resolve: ({ webhookId }, _, context) => context.loaders.webhookAttempts.load(webhookId),
     }),
     nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
@@ -82,7 +85,7 @@ const WebhookDeliveryConnection = builder.connectionObject(
 builder.queryField('webhookDeliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnection,
-    description: `Newest first. ${BOTH_WAYS}`,
+    description: `A list of webhook deliveries, newest first. ${BOTH_WAYS}`,
     args: { ...connectionArguments(t.arg), status: t.arg({ type: [WebhookDeliveryStatusEnum] }) },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
@@ -107,13 +110,13 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     CARD_PAYMENT_EXPIRED: {
       value: 'card_payment.expired',
       description:
-        'card_payment.expired, also of a canceled payment. One that is paid late follows with card_payment.paid, one that is returned with card_payment.refunded.',
+        'card_payment.expired, also for a canceled payment. For one that is paid late, card_payment.paid follows; for one that is returned, card_payment.refunded.',
     },
     CARD_PAYMENT_FAILED: { value: 'card_payment.failed', description: 'card_payment.failed' },
     CARD_PAYMENT_REFUNDED: { value: 'card_payment.refunded', description: 'card_payment.refunded' },
     PAYMENT_EXPIRED: {
       value: 'payment.expired',
-      description: 'payment.expired. One that is paid late follows with payment.paid.',
+      description: 'payment.expired. For a payment that is paid late, payment.paid follows.',
     },
     PAYMENT_FAILED: {
       value: 'payment.failed',
@@ -123,7 +126,7 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     PAYMENT_REFUNDED: { value: 'payment.refunded', description: 'payment.refunded' },
     CHARGE_EXPIRED: {
       value: 'charge.expired',
-      description: 'charge.expired. One that is paid late follows with charge.paid.',
+      description: 'charge.expired. For a charge that is paid late, charge.paid follows.',
     },
     CHARGE_FAILED: { value: 'charge.failed', description: 'charge.failed' },
     CHARGE_REFUNDED: { value: 'charge.refunded', description: 'charge.refunded' },
@@ -165,7 +168,8 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     },
     DELIVERY_DELIVERED: {
       value: 'delivery.delivered',
-      description: 'delivery.delivered: a payment was given content of its product, which is not in it.',
+      description:
+        'delivery.delivered: a payment received content of its product, which the event does not contain.',
     },
     DELIVERY_OUT_OF_STOCK: {
       value: 'delivery.out_of_stock',
@@ -185,21 +189,21 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
       type: 'Url',
       required: true,
       description:
-        'Public https URL, at most 500 characters. Events from now on go there; those before stay with the URL that they were written for.',
+        'The public https URL, at most 500 characters, that receives events from now on. Earlier events stay with the URL for which they were written.',
     }),
     rotateSecret: t.boolean({
       defaultValue: false,
       description:
-        'A new secret signs from now on, retries of older deliveries included. The one before signs beside it for previousSecretHours.',
+        'Whether to replace the secret. A new secret signs from now on, retries of older deliveries included. The previous one signs beside it for previousSecretHours.',
     }),
     previousSecretHours: t.int({
       description:
-        '0 to 168: the hours from now after which no secret of before signs webhook-signature any more. Left out: 24 for the one that is replaced now, and no change for those before it. 0 ends them at once, also without rotateSecret. X-Webhook-Signature is by the new secret alone.',
+        'The hours from now, 0 to 168, after which no earlier secret signs webhook-signature any more. If omitted: 24 for the secret that is replaced now, and no change for those before it. 0 ends them at once, also without rotateSecret. X-Webhook-Signature is made with the new secret alone.',
     }),
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],
       description:
-        'Events that the payments service does not document, sent besides the documented ones. Left out: as it was, at first none. An empty list: none. Those of a card payment go to its own callbackUrl where it has one.',
+        'The events to send besides the documented ones, which the payments service does not document. If omitted, they stay as they are, none at first. An empty list selects none. Those of a card payment go to its own callbackUrl if it has one.',
     }),
   }),
 });
@@ -211,12 +215,12 @@ const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
     secret: t.exposeString('secret', {
       nullable: true,
       description:
-        'Shown once: with the first URL and with each rotateSecret. Null otherwise; it stays as it was.',
+        'The signing secret, shown once: with the first URL and with each rotateSecret. Null otherwise; it is then unchanged.',
     }),
     previousSecretValidUntil: t.expose('previousSecretValidUntil', {
       type: 'DateTime',
       nullable: true,
-      description: 'The instant at which the last secret of before stops signing; null where none signs.',
+      description: 'The time at which the last earlier secret stops signing; null if none signs.',
     }),
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],
@@ -224,7 +228,7 @@ const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
       resolve: ({ optionalEvents }) => optionalEvents,
     }),
   }),
-  'Where events go from now on.',
+  'The configuration that applies to events from now on.',
 );
 
 const WebhookDeliverySuccess = successType<{ delivery: WebhookDelivery }>('WebhookDeliverySuccess', (t) => ({
@@ -234,7 +238,8 @@ const WebhookDeliverySuccess = successType<{ delivery: WebhookDelivery }>('Webho
 builder.mutationFields((t) => ({
   configureWebhook: t.field({
     type: ConfigureWebhookSuccess,
-    description: 'One URL and secret for each environment: the key’s.',
+    description:
+      'Sets the webhook URL and the optional events of the key’s environment, and rotates its secret if requested. Each environment has one URL and one secret.',
     args: { input: t.arg({ type: ConfigureWebhookInput, required: true }) },
     errors: { types: [ValidationError, UnavailableError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
@@ -244,7 +249,7 @@ builder.mutationFields((t) => ({
   redeliverWebhook: t.field({
     type: WebhookDeliverySuccess,
     description:
-      'Sends it again, to the same URL and under the same webhookId, with up to seven attempts; one that waits is due now.',
+      'Sends a webhook again, to the same URL and under the same webhookId, with up to seven attempts. A delivery that waits for its next attempt is due now.',
     args: { webhookId: t.arg.string({ required: true }) },
     errors: { types: [NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { webhookId }, { services }) => ({

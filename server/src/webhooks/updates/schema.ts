@@ -20,10 +20,12 @@ const WebhookDeliveryUpdate = builder.objectRef<Update>('WebhookDeliveryUpdate')
   description:
     'A change of a delivery’s status: PENDING where it was made or is sent again, then DELIVERED or EXHAUSTED. An attempt that fails and is repeated is none.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'The `after` that continues behind this update.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
     occurredAt: t.expose('occurredAt', {
       type: 'DateTime',
-      description: 'When it changed; of the first state, when it was read.',
+      description: 'The time of the change; in the first state, the time at which it was read.',
     }),
     previousStatus: t.field({
       type: WebhookDeliveryStatusEnum,
@@ -32,7 +34,7 @@ const WebhookDeliveryUpdate = builder.objectRef<Update>('WebhookDeliveryUpdate')
     }),
     delivery: t.field({
       type: WebhookDeliveryRef,
-      description: 'As it was right after this change; `attempts` are those made until now.',
+      description: 'The delivery right after this change; `attempts` are those made until now.',
       resolve: (update) => update.delivery,
     }),
   }),
@@ -49,7 +51,8 @@ addAccountUpdates('WEBHOOK_DELIVERY', {
 builder.subscriptionFields((t) => ({
   webhookDeliveryUpdates: t.field({
     type: WebhookDeliveryUpdate,
-    description: 'The delivery, then each change of its status. Never completes: it can be sent again.',
+    description:
+      'The delivery, then each change of its status. The stream never completes: a delivery can be sent again.',
     args: { webhookId: t.arg.string({ required: true }), after: t.arg.string() },
     subscribe: (_, { webhookId, after }, context) => {
       const caller = callerOf(context);
