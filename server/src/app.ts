@@ -237,7 +237,7 @@ export async function createApp({
       onError(error, task) {
         // A lease is a random UUID, which could be taken for a PIX key, and means nothing to a reader.
         const { lease: _, ...shown } = task ?? {};
-        logFault(error, { task: task && shown }, 'work failed; it will be done again');
+        logFault(error, { task: task && shown }, 'task failed; it will be retried');
       },
       onTask: metrics.onTask,
     });

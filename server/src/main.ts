@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     log,
     databaseTime: selectTime,
     onFatal(error) {
-      log.error({ err: error }, 'the database cannot go on');
+      log.error({ err: error }, 'the database has failed; the server stops');
       process.exit(1);
     },
   });

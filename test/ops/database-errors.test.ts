@@ -12,7 +12,7 @@ test('A database that refuses connections, or does not answer, is explained in o
     );
   const timeout = new Error('Query read timeout');
   expect(describeDatabaseError(new StatementInterrupted(timeout.message, { cause: timeout }), config)).toBe(
-    'DATABASE_URL: the database does not do its part: Query read timeout',
+    'DATABASE_URL: the database is not available: Query read timeout',
   );
 });
 

@@ -43,7 +43,7 @@ describeOnDatabase('a PIX key stays out of the log', (open) => {
     // It would have been there to read.
     expect(fault.detail).toContain(KEY);
     for (const err of [fault, ...core.faults]) {
-      log.error({ err, task: { key: payout.withdrawalId } }, 'work failed; it will be done again');
+      log.error({ err, task: { key: payout.withdrawalId } }, 'task failed; it will be retried');
       log.error({ err: new Error('in between', { cause: err }) }, 'an internal fault');
     }
     expect(lines).toHaveLength(4);

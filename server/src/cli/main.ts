@@ -219,7 +219,7 @@ function neverStartedMessage(where: string): string {
 const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function exitOnFatal(error: Error): never {
-  process.stderr.write(`The database cannot go on: ${error.message}\n`);
+  process.stderr.write(`The database has failed: ${error.message}\n`);
   process.exit(1);
 }
 

@@ -68,7 +68,7 @@ export function watchBacklog({
   });
   new Gauge({
     name: 'psa_tasks_oldest_due_seconds',
-    help: 'For how long the oldest task that is due has been so; 0 where none is',
+    help: 'Time since the oldest due task became due; 0 if no task is due',
     labelNames: ['kind'],
     registers,
     collect() {

@@ -16,5 +16,5 @@ export function describeDatabaseError(
   const { code } = ((isOutage && error.cause) || error) as NodeJS.ErrnoException;
   if (code !== undefined && CONNECTION_CODES.test(code))
     return `DATABASE_URL: the database did not let us in (${code})`;
-  return isOutage ? `DATABASE_URL: the database does not do its part: ${error.message}` : null;
+  return isOutage ? `DATABASE_URL: the database is not available: ${error.message}` : null;
 }

@@ -22,6 +22,6 @@ export function createFaultLog({
     const now = clock.ms();
     if (now < nextLineAt && !thrown.mayBeDone) return;
     nextLineAt = now + OUTAGE_LINE_MS;
-    log.warn({ err: thrown, ...fields }, 'the database does not do its part');
+    log.warn({ err: thrown, ...fields }, 'the database is not available');
   };
 }

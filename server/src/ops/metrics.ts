@@ -73,7 +73,7 @@ export interface Metrics {
   onTokenPaused(): void;
   /** Counts the answer of the bank to a request for a PIX code. */
   onPixCode(outcome: 'registered' | 'pending' | 'refused'): void;
-  /** Counts a PIX that came: accepted, or the cause for which it is sent back. */
+  /** Counts a Incoming PIX: accepted, or the cause for which it is sent back. */
   onPixCredit(outcome: string): void;
   /** Counts a dispute that was opened or decided, by its new status. */
   onDispute(change: string): void;
@@ -109,20 +109,20 @@ export function createMetrics(clock: Clock): Metrics {
   });
   const answerSeconds = new Histogram({
     name: 'psa_http_request_seconds',
-    help: 'From the request to the last byte of its answer, event streams excepted',
+    help: 'Duration of a request until the last byte of its response, event streams excepted',
     labelNames: ['route'],
     buckets: ANSWER_SECONDS,
     registers,
   });
   const fields = new Counter({
     name: 'psa_graphql_root_fields_total',
-    help: 'Root fields of GraphQL operations by what became of them: ok, or the code of the refusal',
+    help: 'Root fields of GraphQL operations by outcome: ok, or the code of the refusal',
     labelNames: ['kind', 'field', 'outcome'],
     registers,
   });
   const fieldSeconds = new Histogram({
     name: 'psa_graphql_root_field_seconds',
-    help: 'From the beginning of a root field to its result, or to its subscription',
+    help: 'Duration of a root field until its result, or until its subscription',
     labelNames: ['kind', 'field'],
     buckets: ANSWER_SECONDS,
     registers,
@@ -135,7 +135,7 @@ export function createMetrics(clock: Clock): Metrics {
   });
   const fanOutSeconds = new Histogram({
     name: 'psa_graphql_fan_out_seconds',
-    help: 'From a change, right before its commit, to its having been handed to every subscriber here',
+    help: 'Time from a change, right before its commit, until all subscribers of this instance have received it',
     buckets: STEP_SECONDS,
     registers,
   });
@@ -146,7 +146,7 @@ export function createMetrics(clock: Clock): Metrics {
   });
   const slowConsumers = new Counter({
     name: 'psa_graphql_slow_consumers_total',
-    help: 'Subscriptions that were closed because their queue was full; the client comes back with after',
+    help: 'Subscriptions that were closed because their queue was full; the client resumes with after',
     labelNames: ['transport'],
     registers,
   });
@@ -158,7 +158,7 @@ export function createMetrics(clock: Clock): Metrics {
   });
   const groupSeconds = new Histogram({
     name: 'psa_commit_seconds',
-    help: 'A transaction of the committer, from its beginning to its COMMIT',
+    help: 'Duration of a transaction of the committer, from its beginning to its COMMIT',
     buckets: STEP_SECONDS,
     registers,
   });
@@ -179,26 +179,26 @@ export function createMetrics(clock: Clock): Metrics {
   });
   const statementSeconds = new Histogram({
     name: 'psa_database_statement_seconds',
-    help: 'Statements by their first word, from sending to their last row',
+    help: 'Duration of a statement until its last row, by its first word',
     labelNames: ['kind'],
     buckets: STEP_SECONDS,
     registers,
   });
   const waitSeconds = new Histogram({
     name: 'psa_database_wait_seconds',
-    help: 'For a connection of the pool; PGlite has one, so this is its queue',
+    help: 'Time that a statement waits for a connection of the pool; PGlite has one, so this is its queue',
     buckets: STEP_SECONDS,
     registers,
   });
   const tasks = new Counter({
     name: 'psa_tasks_total',
-    help: 'Due tasks by what became of them; not_yet and failed are done again',
+    help: 'Due tasks by outcome; not_yet and failed are retried',
     labelNames: ['kind', 'outcome'],
     registers,
   });
   const taskSeconds = new Histogram({
     name: 'psa_task_seconds',
-    help: 'Doing what is due',
+    help: 'Duration of a due task',
     labelNames: ['kind'],
     buckets: ANSWER_SECONDS,
     registers,
@@ -211,7 +211,7 @@ export function createMetrics(clock: Clock): Metrics {
   });
   const webhookSeconds = new Histogram({
     name: 'psa_webhook_attempt_seconds',
-    help: 'From sending a webhook to the end of its answer, or to its failure',
+    help: 'Duration of an attempt to deliver a webhook, until the end of its response or its failure',
     buckets: ANSWER_SECONDS,
     registers,
   });
@@ -230,13 +230,13 @@ export function createMetrics(clock: Clock): Metrics {
 
   const pixCodes = new Counter({
     name: 'psa_pix_codes_total',
-    help: 'Answers of the bank to requests for PIX codes: registered, refused; pending: asked again later',
+    help: 'Answers of the bank to requests for PIX codes: registered, refused; pending: retried later',
     labelNames: ['outcome'],
     registers,
   });
   const pixCredits = new Counter({
     name: 'psa_pix_credits_total',
-    help: 'PIX that came: accepted, or the cause for which it is sent back',
+    help: 'Incoming PIX: accepted, or the cause for which it is sent back',
     labelNames: ['outcome'],
     registers,
   });
@@ -249,7 +249,7 @@ export function createMetrics(clock: Clock): Metrics {
 
   const ltcAddresses = new Counter({
     name: 'psa_ltc_addresses_total',
-    help: 'Answers of the network to requests for LTC addresses: ready; pending: asked again later',
+    help: 'Answers of the network to requests for LTC addresses: ready; pending: retried later',
     labelNames: ['outcome'],
     registers,
   });
@@ -336,7 +336,7 @@ export function createMetrics(clock: Clock): Metrics {
     watch({ info, connections, backlog }) {
       new Gauge({
         name: 'psa_info',
-        help: 'What runs here; its value is always 1',
+        help: 'Mode and database engine of this server; the value is always 1',
         labelNames: ['mode', 'engine'],
         registers,
       }).set(info, 1);
@@ -353,7 +353,7 @@ export function createMetrics(clock: Clock): Metrics {
       });
       new Gauge({
         name: 'psa_database_waiting',
-        help: 'Who waits for a connection now',
+        help: 'Callers that wait for a connection of the pool now',
         registers,
         collect() {
           this.set(connections().waiting);

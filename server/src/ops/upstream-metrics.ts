@@ -32,27 +32,27 @@ export function createUpstreamMetrics(): UpstreamMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'psa_upstream_requests_total',
-    help: 'Requests to the payments service by what became of them; no_slot and circuit_open were never sent',
+    help: 'Requests to the payments service by outcome; no_slot and circuit_open were never sent',
     labelNames: ['class', 'outcome'],
     registers,
   });
   const seconds = new Histogram({
     name: 'psa_upstream_request_seconds',
-    help: 'From sending a request to the last byte of its answer, or to its failure, by endpoint',
+    help: 'Duration of a request until the last byte of its response or its failure, by endpoint',
     labelNames: ['endpoint', 'outcome'],
     buckets: SECONDS,
     registers,
   });
   const turns = new Histogram({
     name: 'psa_upstream_turn_seconds',
-    help: 'For how long a request has waited for a slot of the budget, of those that had one',
+    help: 'Time that a request waited for a slot of the budget, if it got one',
     labelNames: ['class'],
     buckets: SECONDS,
     registers,
   });
   const reads = new Counter({
     name: 'psa_upstream_reads_total',
-    help: 'Reads by where their answer came from: upstream, shared, memory, stale',
+    help: 'Reads by the source of their answer: upstream, shared, memory, stale',
     labelNames: ['class', 'source'],
     registers,
   });
@@ -108,7 +108,7 @@ export function createUpstreamMetrics(): UpstreamMetrics {
     watch(upstream) {
       new Gauge({
         name: 'psa_upstream_budget_used',
-        help: 'Slots of the budget held by each class over all instances, as this one last saw it',
+        help: 'Slots of the budget held by each class over all instances, as last read by this instance',
         labelNames: ['class'],
         registers,
         collect() {
