@@ -45,7 +45,7 @@ const DRAIN_SECONDS = 3;
  *
  * @param {object} options
  * @param {number} options.count
- * @param {Record<string, string | undefined>} options.env of each instance, with the DATABASE_URL that they share
+ * @param {Record<string, string | undefined>} options.env the environment of each instance, with the DATABASE_URL that they share
  * @param {number} [options.port] the port of the proxy; the instances use the ports after it. Without it any free ports are used
  * @param {(ports: import('./proxy.mjs').Ports) => Promise<Proxy>} [options.startProxy] without it no proxy is started
  * @param {(line: string, from: { number: number, isError: boolean }) => void} [options.onLine] receives each line of their output

@@ -16,7 +16,7 @@ import {
 
 /** The look of a shop on its pages, beside its name. */
 export interface Brand {
-  /** As #rrggbb. */
+  /** The colour as #rrggbb. */
   color: string | null;
   /** The SHA-256 of its logo. */
   logoHash: string | null;

@@ -9,7 +9,7 @@ export interface Formats {
   time(date: Date): string;
 }
 
-/** Elsewhere a date of digits alone can be read in two ways. */
+/** The style of a date: a date of digits alone can be read in two ways, except in Brazil. */
 const DATE_STYLES = { 'pt-BR': 'short', en: 'medium', es: 'medium' } as const;
 
 function createFormats(language: Language): Formats {

@@ -20,7 +20,7 @@ export interface CheckoutPages {
   readonly basePath: string;
   /** The site as the pages of one request need it. */
   siteOf(exchange: RequestContext, brand?: Brand | null): Site;
-  /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that asks for too many that are not there */
+  /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that requests too many payments that do not exist */
   open<Found extends { accountId: string }>(
     exchange: RequestContext,
     find: (id: string) => Promise<Found | null>,
@@ -32,9 +32,11 @@ export interface CheckoutPages {
 }
 
 /**
- * @param options.publicUrl what the payer's browser calls this server; a path in it goes before every link
+ * Creates the handlers that the payer's pages of all methods share.
+ *
+ * @param options.publicUrl the address of this server in the payer's browser; a path in it precedes every link
  * @param options.isTest whether no real money is moved
- * @param options.limits of a network, on payments that are none
+ * @param options.limits the limits of one network, on requests for payments that do not exist
  */
 export function createCheckoutPages({
   publicUrl,

@@ -103,7 +103,7 @@ export interface Committer {
    * Executes a command: lock, load, decide, write, commit, wake. Commands of one tenant that arrive while another is under
    * way share the next transaction; each gets its own outcome or its own refusal.
    * @throws what `decide` throws; CommitOutcomeUnknown when the connection was lost around COMMIT; another OutageError
-   * when the database has done nothing of it
+   * when the database has executed nothing
    */
   change<Outcome>(command: Command<Outcome>): Promise<Outcome>;
   /** Resolves when nothing is under way. */
@@ -111,7 +111,7 @@ export interface Committer {
 }
 
 /**
- * Adds the writes that follow from events, whatever caused these. It runs inside their transaction, before they are appended, and
+ * Adds the writes that follow from events, for every command. It runs inside their transaction, before they are appended, and
  * returns the tasks and the further events that belong to its writes.
  */
 export type Outbox = (

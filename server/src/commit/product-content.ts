@@ -12,7 +12,7 @@ export interface PaymentReference {
 export interface ProductSale {
   readonly payment: PaymentReference;
   readonly productId: string;
-  /** Where the payment's own webhooks go. */
+  /** The URL that receives the payment's own webhooks. */
   readonly callbackUrl: string | null;
 }
 

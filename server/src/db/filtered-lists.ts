@@ -19,7 +19,7 @@ import {
 
 /** The conditions of a list, besides its tenant. */
 export interface ListConditions {
-  /** For each of these columns the values asked for, and all possible ones. An index has one list for each combination. */
+  /** The requested values of each of these columns, and all possible ones. An index has one list for each combination. */
   oneOf: Readonly<Record<string, { asked: readonly string[] | undefined; all: readonly string[] }>>;
   /** The periods. The lists of each combination are ordered by the instant of the first. */
   periods: readonly (readonly [instant: string, period: Period])[];

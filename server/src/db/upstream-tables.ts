@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 import type { Json } from './json-column.ts';
 import type { TenantTable } from './tenant-table.ts';
 
-/** Held by a facade: what it has seen of the service behind it, and what it asks of it. */
+/** The tables of remote mode: what this server has seen of the upstream service, and what it requests from it. */
 export interface UpstreamTables {
   observed: ObservedTable;
   observed_reference: ObservedReferenceTable;

@@ -9,15 +9,15 @@ const ACCOUNTS = {
   merchant_balance: { unit: 'cents', sign: 1 },
   /** The sum of all subaccounts; each line names its subaccount. */
   merchant_subaccounts: { unit: 'cents', sign: 1 },
-  /** Sold and awaiting release; in sandbox, test payments still pending. */
+  /** Card sales that await their release; in sandbox, test payments still pending. */
   merchant_pending: { unit: 'cents', sign: 1 },
-  /** Owed by the merchant, after a refund of money that it had withdrawn. */
+  /** The debt of the merchant, after a refund of money that it had withdrawn. */
   merchant_receivable: { unit: 'cents', sign: -1 },
-  /** Taken for a refund whose end is not known yet. */
+  /** Money that was taken for a refund whose end is not known yet. */
   refunds_in_transit: { unit: 'cents', sign: 1 },
-  /** Debited for a payout whose end is not known yet. */
+  /** Money that was debited for a payout whose end is not known yet. */
   payouts_in_transit: { unit: 'cents', sign: 1 },
-  /** Paid out through the bank. */
+  /** Money that was paid out through the bank. */
   paid_out: { unit: 'cents', sign: 1 },
   /** Fees that the service keeps of payouts. */
   platform_fees: { unit: 'cents', sign: 1 },
@@ -31,7 +31,7 @@ const ACCOUNTS = {
   dispute_hold: { unit: 'cents', sign: 1 },
   dispute_claims: { unit: 'cents', sign: -1 },
   merchant_ltc: { unit: 'litoshi', sign: 1 },
-  /** Confirmed for payments by LTC that they do not pay: less than the amount, or for an order that is paid. */
+  /** LTC that were confirmed and pay nothing: less than the payment's amount, or for an order that is paid. */
   ltc_unmatched: { unit: 'litoshi', sign: 1 },
   ltc_in_transit: { unit: 'litoshi', sign: 1 },
   ltc_paid_out: { unit: 'litoshi', sign: 1 },

@@ -17,7 +17,7 @@ export type ChargeStatus =
   | { status: 'approved' }
   /** `final`: another attempt with any card makes no sense. */
   | { status: 'declined'; reason: string; final: boolean }
-  /** Not decided yet; looked up again at `settlesAt`, or soon where it is null. */
+  /** The charge is not decided yet; it is looked up again at `settlesAt`, or soon where that is null. */
   | { status: 'pending'; settlesAt: Date | null }
   /** The acquirer never received this charge, and would refuse it now: no money was taken and none will be. */
   | { status: 'void' };

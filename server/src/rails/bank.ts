@@ -20,7 +20,7 @@ export interface Transfer {
 
 /** The status of a transfer. The service itself may hold or refuse it before any bank sees it. */
 export type TransferStatus =
-  /** Held by the service for verification: not sent. */
+  /** The service holds the transfer for verification: it is not sent. */
   | { status: 'in_verification'; until: Date | null }
   /** Refused by the service: no bank has seen it, and none will. */
   | { status: 'refused'; reason: string }

@@ -3,7 +3,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 /** The answer to a request for an address. */
 export type LtcAddress =
   | { status: 'ready'; address: string }
-  /** Not there yet: asked again under the same id. */
+  /** There is no address yet: the request is retried under the same id. */
   | { status: 'pending' };
 
 /** An output of the chain that pays an address. */
@@ -12,7 +12,7 @@ export interface LtcOutput {
   txid: string;
   vout: number;
   litoshi: number;
-  /** When the network first saw it. */
+  /** The time at which the network first saw it. */
   seenAt: Date;
   /** The blocks that have it, itself included; 0 while none has. */
   confirmations: number;

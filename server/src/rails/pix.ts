@@ -35,7 +35,7 @@ export type DebitReport =
 
 /** The payer's side of a recurrence. */
 export interface RecurrenceState {
-  /** When the payer has rejected or canceled it in its bank; null where it has not. */
+  /** The time at which the payer rejected or canceled it in its bank; null where it has not. */
   endedByPayerAt: Date | null;
   /** Every outcome so far, in no order. */
   debits: DebitReport[];
@@ -45,7 +45,7 @@ export interface RecurrenceState {
 export type PixRegistration =
   /** `brCode`: the text of PIX Copia e Cola. */
   | { status: 'registered'; brCode: string }
-  /** Not done yet: asked again under the same txid. */
+  /** The registration is not done yet: it is retried under the same txid. */
   | { status: 'pending' }
   /** Refused for good: no payer can ever pay it. */
   | { status: 'refused'; reason: string };
@@ -55,7 +55,7 @@ export interface PixCredit {
   /** The bank's identifier of the PIX, unique for good. */
   endToEndId: string;
   amountCents: Cents;
-  /** When the payer's bank sent it. */
+  /** The time at which the payer's bank sent it. */
   at: Date;
 }
 

@@ -4,7 +4,7 @@ import type { Cents } from '../kernel/money.ts';
 export type RefundStatus =
   /** `endToEndId`: the bank's identifier of the return; null for a card. */
   | { status: 'completed'; endToEndId: string | null }
-  /** Not decided yet; looked up again at `settlesAt`, or soon where it is null. */
+  /** The refund is not decided yet; it is looked up again at `settlesAt`, or soon where that is null. */
   | { status: 'pending'; settlesAt: Date | null }
   /** Refused for good, for this id: the payer gets nothing. */
   | { status: 'failed'; reason: string };

@@ -42,9 +42,9 @@ export interface DisputeLine {
   id: string;
   amountCents: Cents;
   status: DisputeStatus;
-  /** The id of the disputed payment; null where nobody tells. */
+  /** The id of the disputed payment; null where no service reports it. */
   resourceId: string | null;
-  /** The number of submissions. */
+  /** The number of submissions of evidence. */
   evidence: number;
   evidenceDueAt: Date;
   createdAt: Date;
@@ -118,7 +118,7 @@ export interface SubscriptionLine {
   createdAt: Date;
   expiresAt: Date;
   nextDueAt: Date | null;
-  /** Its newest cycle; null before the authorisation. */
+  /** The newest cycle; null before the authorisation. */
   cycle: { number: number; status: CycleStatus; attempts: number; nextAttemptAt: Date | null } | null;
 }
 
@@ -133,7 +133,7 @@ export interface PaidPix {
   endToEndId: string;
   amountCents: Cents;
   at: Date;
-  /** Null where the service has accepted it; else the cause for which it sends it back. */
+  /** The cause for which the service sends the money back; null where it has accepted it. */
   cause: ReturnCause | 'unknown' | null;
 }
 

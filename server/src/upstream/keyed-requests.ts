@@ -13,7 +13,7 @@ import type { UpstreamAnswer } from './upstream.ts';
 /** Requests of one kind, as the service takes them: under an idempotency key, so that the same key gives one resource. */
 export interface KeyedRequest<Wanted, Claim> {
   kind: string;
-  /** Their purpose, as an error names it: `creating charges`. */
+  /** The purpose of the requests, as an error names it: `creating charges`. */
   inWords: string;
   pathOf: (wanted: Wanted) => `/v1/${string}`;
   /** Reads an answer; null where it is none of this kind. */
@@ -22,7 +22,7 @@ export interface KeyedRequest<Wanted, Claim> {
   contradictionOf: (claim: Claim, wanted: Wanted) => string | null;
   observationOf: (claim: Claim, wanted: Wanted, at: Date) => Observation;
   refusalOf: (answer: UpstreamAnswer, wanted: Wanted, tenant: Tenant) => PaymentError | Promise<PaymentError>;
-  /** Where the request moves money. Without it, a resource whose answer was lost has no effect, for nobody has its code. */
+  /** Set where the request moves money. Without it, a resource whose answer was lost has no effect, for nobody has its code. */
   money?: {
     /** Asks the service for the outcome, without sending the request again. */
     lookUp: (tenant: Tenant, intent: Intent) => Promise<LookupResult>;

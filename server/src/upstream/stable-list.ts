@@ -6,7 +6,7 @@ export interface OffsetPage<Item> {
   readonly items: readonly (Item | null)[];
   /** The length of the whole list. */
   readonly total: number;
-  /** False where the service does not tell the length, and this page shows no end. */
+  /** Whether `total` is the length; false where the service does not report it, and this page shows no end. */
   readonly isTotalKnown?: boolean;
   /** The time of the request. */
   readonly at: Date;
@@ -35,7 +35,7 @@ export interface StableRange<Item> extends StableFilter<Item> {
 export interface StableOffsetList<Where, Item> {
   /**
    * Lists a range, newest first. `more`: there are other items in the direction of `end`.
-   * @throws what `fetchPage` throws; ValidationError for `last` without `before` where the service does not tell where the
+   * @throws what `fetchPage` throws; ValidationError for `last` without `before` where the service does not report where the
    *   list ends; RateLimitError where more than ten pages would have to be read: what was read is
    *   cached, and a repeated call gets further
    */
@@ -81,7 +81,7 @@ export function createStableOffsetList<Where, Item>({
   maxCachedItems?: number;
 }): StableOffsetList<Where, Item> {
   interface KnownList {
-    /** A number that tells the items cached before the list was replaced from those cached since. */
+    /** A number that separates the items cached before the list was replaced from those cached since. */
     readonly generation: number;
     total: number;
     isTotalKnown: boolean;
@@ -178,7 +178,7 @@ export function createStableOffsetList<Where, Item>({
         throw new ValidationError([
           {
             path: 'last',
-            message: 'needs `before` here: the payments service does not tell where the list ends',
+            message: 'needs `before` here: the payments service does not report where the list ends',
           },
         ]);
       const highest = after === undefined ? scan.total() : Math.min(after - 1, scan.total());

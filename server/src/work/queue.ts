@@ -102,8 +102,8 @@ export function createWorkQueue({
   /** The instant until which this instance may hold leases that it does not know of or could not release. */
   let strandedUntil = new Date(0);
   /**
-   * For each lane (a group of kinds with its own slots): when all its due tasks had last been claimed, and the tenants left
-   * out then because their slots were full.
+   * The time at which all due tasks of each lane (a group of kinds with its own slots) had last been claimed, and the tenants
+   * left out then because their slots were full.
    */
   const drained = new Map<Lane, { at: Date; skippedTenants: readonly string[] }>();
 

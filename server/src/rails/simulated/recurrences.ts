@@ -27,7 +27,7 @@ export type Notify = (
 export interface SimulatedDebit {
   id: string;
   dueAt: Date;
-  /** When it is over. */
+  /** The time at which it is over. */
   at: Date;
   outcome: 'paid' | 'failed' | 'canceled';
 }
