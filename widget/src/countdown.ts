@@ -1,7 +1,7 @@
 /**
  * Counts down the time until a payment expires, on the monotonic clock: the device's date may be wrong, and may be set while the payer pays.
  *
- * @param isRunning tells whether there is anything to count down to
+ * @param isRunning returns whether there is anything to count down to
  * @param onTick called at each full second
  * @param onOver called when no time is left, and then at growing intervals for as long as it runs
  */

@@ -9,7 +9,7 @@ export interface Delivered {
 }
 
 /**
- * Asks for what the paid payment has delivered, until nothing is out of stock. Where the server does not tell, or cannot,
+ * Asks for what the paid payment has delivered, until nothing is out of stock. Where the server does not report it, or cannot,
  * the payer sees the receipt alone, and the next answer about the payment asks again.
  */
 export async function readDelivered(

@@ -6,7 +6,7 @@ import { texts } from './locales/pt-BR.delivered.ts';
 import type { Labels } from './locales/texts.ts';
 import type { DeliveredContent } from './operations.ts';
 
-/** How long a button says that its content was copied. */
+/** The time for which a button says that its content was copied. */
 const COPIED_MS = 4_000;
 const MAX_ROWS = 8;
 /** About as many characters fit into a line of a narrow element. */

@@ -6,7 +6,7 @@ import type { CheckoutError } from './checkout-state.ts';
 interface Embedded extends Element {
   endpoint?: string | undefined;
   token?: string | undefined;
-  /** Where the page has one, it gives the token later. */
+  /** The function that gives the token later, where the page has one. */
   renewToken?: unknown;
 }
 

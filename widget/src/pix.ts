@@ -6,7 +6,7 @@ import type { CheckoutPayment } from './operations.ts';
 import { styles } from './pix.styles.ts';
 import type { PixView } from './views.ts';
 
-/** How long the button says that the code was copied. */
+/** The time for which the button says that the code was copied. */
 const COPIED_MS = 4_000;
 /** A phone cannot read the QR code of its own screen. */
 const PHONE = '(pointer: coarse) and (max-width: 48rem)';

@@ -12,7 +12,7 @@ interface TokenHost {
 }
 
 type StartOptions = Parameters<typeof startCheckout>[0] & {
-  /** Left out by an entry of an earlier version. */
+  /** The host of the token; an entry of an earlier version omits it. */
   host?: TokenHost;
   visit?: Visit;
   /** Whether the payment before has expired or failed. */

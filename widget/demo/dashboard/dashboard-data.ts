@@ -63,7 +63,7 @@ export class DashboardData implements ReactiveController {
   credentials: Credentials | null = null;
   /** The lists whose older pages can be loaded. */
   readonly #lists = createLists((query, variables) => this.#request(query, variables));
-  /** For the chart of the day. */
+  /** The payouts for the chart of the day. */
   readonly payouts = this.#lists.payouts;
   readonly cardPayments = this.#lists.cardPayments;
   readonly pixPayments = this.#lists.pixPayments;

@@ -33,7 +33,7 @@ export class DisputeDialog extends LitElement {
   declare error: string;
   declare sending: boolean;
 
-  /** Kept while it is unknown whether the server received it, so that a retry submits once. */
+  /** The submission, kept while it is unknown whether the server received it, so that a retry submits once. */
   #submission: { content: string; idempotencyKey: string } | null = null;
 
   constructor() {

@@ -59,7 +59,7 @@ export interface CardPayment {
   paidAt: string | null;
   refundedAt: string | null;
   canceledAt: string | null;
-  /** Null where the service does not tell. */
+  /** Null where the service does not report it. */
   refundedCents: number | null;
   refundableCents: number | null;
   failureReason: string | null;
@@ -78,12 +78,12 @@ export interface PaidByPix {
   paidAt: string | null;
   paidLate: boolean;
   refundedAt: string | null;
-  /** Null where the service does not tell. */
+  /** Null where the service does not report it. */
   refundedCents: number | null;
   refundableCents: number | null;
   failureReason: string | null;
   returnedCredits: { amountCents: number; cause: string; returnedAt: string | null }[];
-  /** Oldest first. Null where the service does not tell. */
+  /** Oldest first. Null where the service does not report them. */
   refunds: RefundOfPix[] | null;
   version: number;
 }

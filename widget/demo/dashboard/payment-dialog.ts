@@ -49,7 +49,7 @@ export class PaymentDialog extends LitElement {
   declare sending: boolean;
 
   #operation: PaymentOperation = 'refund';
-  /** Kept while it is unknown whether the server received the refund, so that a retry of the same one refunds once. */
+  /** The refund, kept while it is unknown whether the server received it, so that a retry of the same one refunds once. */
   #refund: { id: string; amountCents: number; idempotencyKey: string } | null = null;
 
   constructor() {

@@ -67,7 +67,7 @@ export class PayoutForm extends LitElement {
   declare confirmation: Confirmation | null;
   declare sending: 'none' | 'fees' | 'payout' | 'credit';
 
-  /** Kept while it is unknown whether the server received the request, so that a retry pays once. */
+  /** The key, kept while it is unknown whether the server received the request, so that a retry pays once. */
   #idempotencyKey: string | null = null;
 
   constructor() {

@@ -3,7 +3,7 @@ import { formatBrl } from './format.ts';
 /** Money that came for a PIX payment and is sent back. */
 interface ReturnedCredit {
   amountCents: number;
-  /** In upper or lower case. */
+  /** The cause, in upper or lower case. */
   cause: string;
   returnedAt: string | null;
 }

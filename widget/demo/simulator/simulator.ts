@@ -29,7 +29,7 @@ const CLOCK_STEPS: [string, number][] = [
   ['+1 dia', DAY_SECONDS],
   ['+14 dias', 14 * DAY_SECONDS],
 ];
-/** The pause before the state is read again after a control: the work queue runs what it has started. */
+/** The pause after a control before the state is read again: the work queue runs the tasks that the control has started. */
 const SOON_MS = 350;
 const REFRESH_MS = 2_000;
 

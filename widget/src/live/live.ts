@@ -54,7 +54,7 @@ export interface LiveOptions extends LiveClientOptions {
   /** A subscription that declares `$after: String` and selects `cursor`. */
   query: string;
   variables?: Record<string, unknown> | undefined;
-  /** Where to go on: the cursor of an update, or an `updatesCursor`. */
+  /** The place to resume from: the cursor of an update, or an `updatesCursor`. */
   after?: string | null | undefined;
   /** Ends it. */
   signal?: AbortSignal | undefined;

@@ -51,7 +51,7 @@ export type Subscribe = (request: LiveRequest, sink: LiveSink) => () => void;
 /** The answer to an end of a subscription. `gap`: the cursor has expired. `final`: to come back would not help. */
 export type Verdict = 'gap' | 'refused' | 'retry' | 'final';
 
-/** The end of a subscription, as far as it tells when and whether to come back. */
+/** The end of a subscription, as far as it says when and whether to come back. */
 export interface End {
   verdict: Verdict;
   retryAfterMs: number;

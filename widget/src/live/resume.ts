@@ -32,7 +32,7 @@ export { UnfollowableError } from './protocol.ts';
 export { socketOptions, streamOptions, type Tokens, tokens } from './tokens.ts';
 
 export interface ResumeOptions {
-  /** Those of the client's options: a token that the server refuses is forgotten. */
+  /** The functions of the client's options: a token that the server refuses is forgotten. */
   tokens?: Tokens | undefined;
   /**
    * Called at `CURSOR_EXPIRED`: changes may have been missed. Read your lists again, and return the `updatesCursor` of that
@@ -229,8 +229,8 @@ export interface LiveSource<Result> {
 }
 
 /**
- * For Relay, with its `Observable`: `Network.create(fetchQuery, relaySubscribe(client, Observable))`. A persisted
- * `all…Updates` needs a first `after` of yours: its text, which tells that it has no first state, is not here.
+ * Adapts a client to Relay, with its `Observable`: `Network.create(fetchQuery, relaySubscribe(client, Observable))`. A persisted
+ * `all…Updates` needs a first `after` of yours: its text, which shows that it has no first state, is not here.
  */
 export function relaySubscribe<Observed>(
   client: LiveClient,
@@ -262,7 +262,7 @@ function persisted(sha256Hash: string) {
   return { persistedQuery: { version: 1, sha256Hash } };
 }
 
-/** For urql: `subscriptionExchange({ forwardSubscription: urqlForward(client) })`. */
+/** Adapts a client to urql: `subscriptionExchange({ forwardSubscription: urqlForward(client) })`. */
 export function urqlForward(client: LiveClient) {
   return (
     request: { query?: string | undefined; variables?: unknown; extensions?: unknown },

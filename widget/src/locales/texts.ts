@@ -53,7 +53,7 @@ export interface PaymentTexts {
 /** The texts of a payment by PIX. Those named as others take their place. `{amount}` and `{payee}` are placeholders. */
 export interface PixTexts {
   pendingHint: string;
-  /** In place of `pendingHint` on a phone, which cannot read the QR code of its own screen. */
+  /** The hint in place of `pendingHint` on a phone, which cannot read the QR code of its own screen. */
   phoneHint: string;
   preparing: string;
   copy: string;

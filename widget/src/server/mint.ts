@@ -54,7 +54,7 @@ export type DashboardScope =
 
 export interface TokenHandlerOptions<Incoming> extends PsaServerOptions {
   scopes: readonly DashboardScope[];
-  /** From 60 to 86,400; an hour where left out. */
+  /** The lifetime in seconds, from 60 to 86,400; an hour where omitted. */
   expiresInSeconds?: number;
   allowedOrigins?: readonly string[];
   /** The token runs only the documents of the server's manifest, and those of the widget. */

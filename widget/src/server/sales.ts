@@ -3,7 +3,7 @@ import type { CardPaymentPaidEvent, PaymentPaidEvent, WebhookEvent } from './web
 
 /** A payment that was paid, by any method. */
 export interface Sale {
-  /** Its `orderCode` or `paymentId`. */
+  /** The `orderCode` or `paymentId` of the payment. */
   id: string;
   /** The number of your order, as the checkout token had it; null where it had none. */
   externalId: string | null;

@@ -16,7 +16,7 @@ export interface VerifyOptions {
    * alone, for a sender that has no others; a webhook that was intercepted once can be sent again.
    */
   scheme?: 'standard' | 'document';
-  /** How old, or how far in the future, the instant may be. */
+  /** The largest age of the instant, and the largest distance into the future. */
   toleranceSeconds?: number;
   now?: () => Date;
 }
@@ -29,12 +29,12 @@ export interface Webhook {
    */
   id: string;
   event: WebhookEvent;
-  /** Grows with each change of the resource; null where the sender does not tell. */
+  /** A number that grows with each change of the resource; null where the sender does not report it. */
   resourceVersion: number | null;
   occurredAt: Date | null;
 }
 
-/** Not a webhook of the server. Answer with 401, and do not handle it. */
+/** The request is not a webhook of the server. Answer with 401, and do not handle it. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
