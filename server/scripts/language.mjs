@@ -22,8 +22,13 @@ const WORDS = new RegExp(
   `\\b(${BANNED.map(([word]) => word?.replace(/ /g, '\\s+')).join('|')}|mends|mended|befell|befalls|comes to|came to)\\b`,
   'gi',
 );
-/** A doc comment begins with a noun of the domain or a verb in the third person. */
-const OPENING = /\/\*\*[\s*]+(What|Of|By|Who|Whom|Whose)\b/g;
+/** A doc comment, and a description of the schema, begins with a noun of the domain or a verb in the third person. */
+const OPENING = /(\/\*\*|""")[\s*]*(What|Of|By|Who|Whom|Whose)\b/g;
+/** The openings without a subject that the sources, too, must not have. */
+const SOURCE_OPENING =
+  /(\/\*\*|""")[\s*]*(When|Where|How|Why|As|For|From|With|Its|Their|Those|Left|Taken|Given|Held|Kept|Begun|Elsewhere|Not|True|False)\b/g;
+/** The folders and files whose comments and descriptions are searched for both. */
+const SOURCES = /^(server\/(src|scripts)|widget\/(src|demo))\/|^schema\.graphql$/;
 
 const TEXTS = /\.(ts|tsx|mjs|js|css|html|md|graphql|ya?ml)$/;
 /** The files and folders that are searched. */
@@ -44,16 +49,23 @@ const EXEMPT = [
 /**
  * Finds banned words and openings in a text.
  * @param {string} text
+ * @param {string} [file] the path of the text; the sources have more openings that are banned
  * @returns {{ line: number, found: string }[]}
  */
-export function findBannedLanguage(text) {
+export function findBannedLanguage(text, file = '') {
   // The mask of a destination is part of the interface.
   const own = text.replaceAll('(not told)', '(not said)');
-  return [...own.matchAll(WORDS), ...own.matchAll(OPENING)]
-    .map((match) => ({
-      line: text.slice(0, match.index).split('\n').length,
-      found: match[0].startsWith('/**') ? `a doc comment that begins with “${match[1]}”` : `“${match[0]}”`,
-    }))
+  const openings = SOURCES.test(file) ? [OPENING, SOURCE_OPENING] : [OPENING];
+  return [
+    ...[...own.matchAll(WORDS)].map((match) => ({ match, found: `“${match[0]}”` })),
+    ...openings
+      .flatMap((opening) => [...own.matchAll(opening)])
+      .map((match) => ({
+        match,
+        found: `a ${match[1] === '/**' ? 'doc comment' : 'description'} that begins with “${match[2]}”`,
+      })),
+  ]
+    .map(({ match, found }) => ({ line: text.slice(0, match.index).split('\n').length, found }))
     .sort((left, right) => left.line - right.line);
 }
 
@@ -63,7 +75,7 @@ export async function language() {
     (file) => TEXTS.test(file) && !EXEMPT.some((exempt) => exempt.test(file)) && existsSync(join(root, file)),
   );
   const output = files.flatMap((file) =>
-    findBannedLanguage(readFileSync(join(root, file), 'utf8')).map(
+    findBannedLanguage(readFileSync(join(root, file), 'utf8'), file).map(
       ({ line, found }) => `${file}:${line} has ${found}\n`,
     ),
   );

@@ -18,10 +18,43 @@ describe('the gate for the language', () => {
       '/**\n * Of the tenant.\n */',
       [{ line: 1, found: 'a doc comment that begins with “Of”' }],
     ],
+    [
+      'a description of the schema that begins with By',
+      'type Payout {\n  """By what it leaves."""\n  method: PayoutMethod!\n}',
+      [{ line: 2, found: 'a description that begins with “By”' }],
+    ],
+    [
+      'a description of several lines that begins with Who',
+      '"""\nWho pays.\n"""\ntype Customer {',
+      [{ line: 1, found: 'a description that begins with “Who”' }],
+    ],
+    ['a description of the schema that begins with a noun', '"""The payer."""\ntype Customer {', []],
     ['a comment inside of a function, which may', '// What follows is the answer.', []],
     ['a longer word', 'recommended, amended, folded, soldier', []],
     ['a doc comment that begins with a noun', '/** The tenant of a row. */', []],
   ])('The gate for the language reports exactly what it bans: %s', (_, text, expected) => {
     expect(findBannedLanguage(text)).toEqual(expected);
+  });
+
+  const comment = '/** When it was paid. */';
+  const found = [{ line: 1, found: 'a doc comment that begins with “When”' }];
+
+  it.each([
+    ['of the server', 'server/src/pix/model.ts', found],
+    ['of the scripts', 'server/scripts/check.mjs', found],
+    ['of the widget', 'widget/src/pix.ts', found],
+    ['of the demo', 'widget/demo/shop.ts', found],
+    ['of the tests, which may', 'test/run.mjs', []],
+  ])(
+    'The gate for the language bans an opening without a subject in the sources: %s',
+    (_, file, expected) => {
+      expect(findBannedLanguage(comment, file)).toEqual(expected);
+    },
+  );
+
+  it('The gate for the language bans an opening without a subject in the schema', () => {
+    expect(findBannedLanguage('  """As given."""\n  name: String', 'schema.graphql')).toEqual([
+      { line: 1, found: 'a description that begins with “As”' },
+    ]);
   });
 });
