@@ -38,7 +38,7 @@ function printModule() {
 export const WIDGET_DOCUMENTS: readonly string[] = [
 ${linesOf(elements, 'documents.json')}];
 
-/** Those of @psa/checkout/server, which are trusted of an API key without a manifest. */
+/** The documents of @psa/checkout/server, which are trusted of an API key without a manifest. */
 export const BACKEND_DOCUMENTS: readonly string[] = [
 ${linesOf(backend, 'backend-documents.json')}];
 `);

@@ -18,7 +18,7 @@ export const WIDGET_DOCUMENTS: readonly string[] = [
   '{viewer{checkoutMethods}}',
 ];
 
-/** Those of @psa/checkout/server, which are trusted of an API key without a manifest. */
+/** The documents of @psa/checkout/server, which are trusted of an API key without a manifest. */
 export const BACKEND_DOCUMENTS: readonly string[] = [
   'mutation($input:CreateCheckoutTokenInput!){createCheckoutToken(input:$input){... on CheckoutTokenSuccess{token expiresAt expiresInSeconds}... on UserError { code message } ... on ValidationError { fields { path message } }}}',
   'mutation($input:CreateDashboardTokenInput!){createDashboardToken(input:$input){... on DashboardTokenSuccess{token expiresAt expiresInSeconds}... on UserError { code message } ... on ValidationError { fields { path message } }}}',
