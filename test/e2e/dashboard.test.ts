@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
 import { onlyInAll, runsAll } from '../support/scale.ts';
-import { startServiceFixture } from './fixture.ts';
+import { simulate, startServiceFixture } from './fixture.ts';
 import { isLive, openShop } from './shop.ts';
 
 const shop = openShop(startServiceFixture);
@@ -19,11 +19,7 @@ async function openDashboard(options: BrowserContextOptions = {}): Promise<Visit
 }
 
 async function credit(amountCents: number): Promise<void> {
-  await fetch(`${shop.fixture.url}/simulator/credit`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
-    body: JSON.stringify({ amountCents }),
-  });
+  await simulate(shop.fixture.url, 'credit', { amountCents });
 }
 
 async function request(
@@ -255,11 +251,7 @@ describe('the table of PIX payments', () => {
 describe('the dialog of evidence', () => {
   it('evidence is submitted from the dialog, which says what is wrong, and is shown in it', async () => {
     const { page } = await openDashboard();
-    await fetch(`${shop.fixture.url}/simulator/disputes`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
-      body: JSON.stringify({ amountCents: 7_350 }),
-    });
+    await simulate(shop.fixture.url, 'disputes', { amountCents: 7_350 });
     const row = page.locator('#disputes tbody tr').filter({ hasText: '73,50' });
     await row.getByText('nenhuma prova').waitFor();
     await row.getByRole('button', { name: 'Enviar provas' }).click();

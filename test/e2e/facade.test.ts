@@ -4,7 +4,7 @@ import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
 import { runsAll } from '../support/scale.ts';
-import { startFacadeFixture } from './fixture.ts';
+import { simulate, startFacadeFixture } from './fixture.ts';
 import { checkoutOf, chooseMode, isLive, openPopup, openShop, productOf } from './shop.ts';
 
 // npm test runs the wallet and one outage alone; the rest is tested without a facade too.
@@ -23,14 +23,7 @@ describe('in front of the service', () => {
       newest(page, table).getByText(text, { exact: true }).waitFor();
     const figure = (page: Page, name: string) => page.locator(`[data-figure=${name}]`);
 
-    async function pull(lever: string, input: object): Promise<void> {
-      const response = await fetch(`${shop.fixture.service.url}/simulator/${lever}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
-        body: JSON.stringify(input),
-      });
-      expect(response.status).toBe(200);
-    }
+    const pull = (control: string, input: object) => simulate(shop.fixture.service.url, control, input);
 
     /** Requests a payout as the merchant's own server does, with the live key. */
     async function request(method: string, amountCents: number, destination: string): Promise<string> {

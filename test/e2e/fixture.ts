@@ -177,13 +177,7 @@ export async function startFacadeFixture({
     port: facade.port,
     live: facade.live,
     async pass(ms) {
-      const response = await fetch(`${service.url}/simulator/clock`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
-        body: JSON.stringify({ seconds: ms / 1_000 }),
-      });
-      expect(response.status).toBe(200);
-      const now = new Date((await response.json()).now);
+      const now = new Date((await simulate(service.url, 'clock', { seconds: ms / 1_000 })).now);
       const due = service.database.sql.selectFrom('task').select('key').where('due_at', '<=', now);
       // Only then does the service report the outcome of a payment.
       await expect.poll(() => due.execute(), { timeout: 30_000 }).toEqual([]);
@@ -254,6 +248,18 @@ async function openServerProcess(environment: Record<string, string>): Promise<S
 const STOPPING_MS = 15_000;
 
 // ── Shared helpers ──────────────────────────────────────────────────────────────────────────────
+
+/** Presses a control of the simulator of a server. */
+// biome-ignore lint/suspicious/noExplicitAny: each control answers in its own form
+export async function simulate(serverUrl: string, control: string, input: object): Promise<any> {
+  const response = await fetch(`${serverUrl}/simulator/${control}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+    body: JSON.stringify(input),
+  });
+  expect(response.ok).toBe(true);
+  return response.json();
+}
 
 /** Pays on the hosted page of a card payment, without a browser. */
 export async function payAt(serviceUrl: string, orderCode: string): Promise<void> {

@@ -1,12 +1,12 @@
-// A shop's page that names a version of the widget, as each released one has been copied from the documents: a purchase by PIX and
-// one by card, against the server as it is now.
+// Pages that name a version of an element, as each released one has been copied from the documents, against the server as it is
+// now: a purchase by PIX, one by card, and a payout on a dashboard.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { importMap, readHashes, scriptTag } from '../../widget/scripts/released.mjs';
 import type { Visitor } from '../support/browser.ts';
-import { startServiceFixture } from './fixture.ts';
+import { simulate, startServiceFixture } from './fixture.ts';
 import { openShop } from './shop.ts';
 
 const shop = openShop(() => startServiceFixture());
@@ -14,17 +14,13 @@ const shop = openShop(() => startServiceFixture());
 /** The shop's own server, of another origin than the payments server. */
 let site: Server;
 let siteUrl: string;
-/** The token of the page that is served. */
-let token = '';
+/** The page that it serves. */
+let served = '';
 
 beforeAll(async () => {
-  site = createServer((request, response) => {
-    const version = new URL(request.url ?? '/', 'http://shop').searchParams.get('version') ?? '';
-    const options = { element: 'psa-checkout', origin: shop.fixture.url, version };
+  site = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-    response.end(`<!doctype html><html lang="pt-BR"><title>Caneca</title><link rel="icon" href="data:,">
-      ${importMap(options)}${scriptTag(options)}
-      <psa-checkout endpoint="${shop.fixture.url}/graphql" token="${token}" methods="pix card">Pagar</psa-checkout></html>`);
+    response.end(served);
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -32,29 +28,45 @@ beforeAll(async () => {
 
 afterAll(() => void site.close());
 
+/** Opens a page with one element, and collects the addresses of the scripts that it loads. */
+async function open(
+  { element, version }: { element: 'psa-checkout' | 'psa-payouts'; version: string },
+  attributes: Record<string, string>,
+): Promise<{ visitor: Visitor; scripts: string[] }> {
+  const released = { element, version, origin: shop.fixture.url };
+  const written = Object.entries({ endpoint: `${shop.fixture.url}/graphql`, ...attributes }).map(
+    ([name, value]) => `${name}="${value}"`,
+  );
+  served = `<!doctype html><html lang="pt-BR"><title>Caneca</title><link rel="icon" href="data:,">
+    ${importMap(released)}${scriptTag(released)}
+    <${element} ${written.join(' ')}></${element}></html>`;
+  const visitor = await shop.visit({}, '/healthz');
+  const scripts: string[] = [];
+  visitor.page.on('request', (request) => {
+    if (request.resourceType() === 'script') scripts.push(request.url());
+  });
+  await visitor.page.goto(siteUrl);
+  return { visitor, scripts };
+}
+
 describe.each(Object.keys(readHashes()))('version %s of the widget', (version) => {
-  /** Opens the shop's page, and collects the addresses of the scripts that it loads. */
-  async function visit(): Promise<{ visitor: Visitor; scripts: string[] }> {
+  async function openCheckout() {
     const { createCheckoutToken } = await shop.fixture.live.request(
       `mutation { createCheckoutToken(input: {
         amount: { fixedCents: 4990 }, description: "Caneca", reusable: true, methods: [PIX, CARD]
       }) { ... on CheckoutTokenSuccess { token } } }`,
     );
-    token = createCheckoutToken.token;
-    const visitor = await shop.visit({}, '/healthz');
-    const scripts: string[] = [];
-    visitor.page.on('request', (request) => {
-      if (request.resourceType() === 'script') scripts.push(request.url());
-    });
-    await visitor.page.goto(`${siteUrl}/?version=${version}`);
-    return { visitor, scripts };
+    return open(
+      { element: 'psa-checkout', version },
+      { token: createCheckoutToken.token, methods: 'pix card' },
+    );
   }
 
   const reaches = ({ page }: Visitor, phase: string) =>
     page.waitForFunction((phase) => document.querySelector('psa-checkout')?.phase === phase, phase);
 
   it('sells by PIX, with files of its own version alone, and finds the payment after a reload', async () => {
-    const { visitor, scripts } = await visit();
+    const { visitor, scripts } = await openCheckout();
     const { page } = visitor;
     await page.locator('[part=button][value=pix]').click();
     const code = await page.locator('[part=code]').inputValue();
@@ -68,7 +80,7 @@ describe.each(Object.keys(readHashes()))('version %s of the widget', (version) =
   });
 
   it('sells by card, in a window of its own', async () => {
-    const { visitor } = await visit();
+    const { visitor } = await openCheckout();
     const { page } = visitor;
     const [popup] = await Promise.all([
       page.waitForEvent('popup'),
@@ -79,5 +91,33 @@ describe.each(Object.keys(readHashes()))('version %s of the widget', (version) =
     await shop.fixture.payElsewhere(orderCode!);
     await reaches(visitor, 'paid');
     await popup.close();
+  });
+
+  it('shows a payout on a dashboard once it is requested, and its status as it changes', async () => {
+    const { live, url } = shop.fixture;
+    await simulate(url, 'credit', { amountCents: 50_000 });
+    const { createDashboardToken } = await live.request(
+      'mutation { createDashboardToken(input: { scopes: [PAYOUTS] }) { ... on DashboardTokenSuccess { token } } }',
+    );
+    const { visitor, scripts } = await open(
+      { element: 'psa-payouts', version },
+      { token: createDashboardToken.token },
+    );
+    const table = visitor.page.locator('psa-payouts');
+    const connection = table.locator('[part=connection]');
+    await connection.getByText('Ao vivo').waitFor();
+
+    const { requestPayout } = await live.request(
+      `mutation { requestPayout(input: { method: PIX, amountCents: 12345, destination: "ana@psa.example" }) {
+        ... on PayoutSuccess { payout { code } }
+      } }`,
+    );
+    const row = table.locator('tbody tr').filter({ hasText: requestPayout.payout.code });
+    await row.getByText('Pendente', { exact: true }).waitFor();
+    await row.getByText('123,45').waitFor();
+    await shop.fixture.pass(2_500);
+    await row.getByText('Concluído', { exact: true }).waitFor();
+    expect(await connection.textContent()).toContain('Ao vivo');
+    expect(scripts).toEqual([`${url}/widget/${version}/psa-payouts.js`]);
   });
 });
