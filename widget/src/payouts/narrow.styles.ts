@@ -40,9 +40,6 @@ export const narrowStyles = css`
     .amount .sort {
       flex-direction: row;
     }
-    td.destination > span {
-      font-size: 0.875rem;
-    }
     td.status {
       grid-column: span 2;
       padding-inline-end: 1rem;
@@ -56,6 +53,7 @@ export const narrowStyles = css`
     }
     td.destination > span {
       margin-inline-end: 0.5rem;
+      font-size: 0.875rem;
     }
     td.destination {
       grid-column: 1 / -1;
@@ -64,12 +62,10 @@ export const narrowStyles = css`
       text-overflow: ellipsis;
       white-space: nowrap;
     }
-    .requested {
-      font-size: 0.8125rem;
-    }
     td.code,
     td.requested {
       color: var(--_muted);
+      font-size: 0.8125rem;
     }
   }
   @media (forced-colors: active) {

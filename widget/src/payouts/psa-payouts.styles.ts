@@ -261,23 +261,21 @@ export const styles = css`
   b {
     font-weight: 600;
   }
-  .amount {
+  .amount,
+  .requested {
     text-align: end;
     font-variant-numeric: tabular-nums;
   }
   .amount .sort {
     flex-direction: row-reverse;
   }
-  td.destination,
-  th.destination {
+  .destination {
     padding-inline-start: 0.75rem;
   }
   td.code span {
     font: 0.8125rem ui-monospace, "SF Mono", Menlo, Consolas, monospace;
-  }
-  .requested {
-    text-align: end;
-    font-variant-numeric: tabular-nums;
+    white-space: normal;
+    word-break: break-all;
   }
   .state {
     display: flex;
