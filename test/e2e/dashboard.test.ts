@@ -2,6 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
+import { configureWebhook } from '../support/pair.ts';
 import { onlyInAll, runsAll } from '../support/scale.ts';
 import { simulate, startServiceFixture } from './fixture.ts';
 import { isLive, openShop } from './shop.ts';
@@ -365,10 +366,84 @@ describe('the simulator', () => {
   });
 });
 
+/** From a phone to a laptop; 1265 is the least at which two tables stand side by side. */
+const WIDTHS = [320, 390, 700, 1024, 1265];
+
+describe('the tables', () => {
+  it('every table fits its card, and every text its cell, from a phone to a laptop', async () => {
+    const { url, live } = shop.fixture;
+    await configureWebhook(live, 'http://127.0.0.1:9/closed');
+    await credit(50_000);
+    await simulate(url, 'disputes', { amountCents: 7_350 });
+    const { createProduct } = await live.request(
+      `mutation {
+        requestPayout(input: { method: PIX, amountCents: 1000, destination: "ana@psa.example" }) { __typename }
+        createCardPayment(input: { valueCents: 5000, description: "Caneca" }) { __typename }
+        createPayment(input: { valueCents: 5000, description: "Bule" }) { __typename }
+        createProduct(input: { name: "Curso de cerâmica", priceCents: 4990 }) {
+          ... on ProductSuccess { product { productId } }
+        }
+      }`,
+    );
+    await live.request(
+      `mutation ($productId: String!) {
+        createDelivery(input: { productId: $productId, content: { text: "Olá" } }) { __typename }
+      }`,
+      createProduct.product,
+    );
+    // The date of another day is longer than that of this one.
+    await shop.fixture.pass(24 * 3_600_000);
+    const { page } = await openDashboard();
+    for (const table of ['payouts', 'card-payments', 'pix-payments', 'disputes', 'webhooks', 'contents'])
+      await page.locator(`#${table} tbody tr`).first().waitFor();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([width, await page.evaluate(findOverflows)]).toEqual([width, []]);
+    }
+  });
+});
+
+/** Finds the tables and cells that reach out of their card, the cells that reach out of their row, and the texts out of their cell. */
+function findOverflows(): string[] {
+  const isWider = (inner: DOMRect, outer: Pick<DOMRect, 'left' | 'right'>) =>
+    inner.left < outer.left - 1 || inner.right > outer.right + 1;
+  const isHigher = (inner: DOMRect, outer: DOMRect) =>
+    inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
+  const found: string[] = [];
+  for (const card of document.querySelectorAll('.card')) {
+    const { left, right } = card.getBoundingClientRect();
+    const { paddingLeft, paddingRight } = getComputedStyle(card);
+    const inside = {
+      left: left + Number.parseFloat(paddingLeft),
+      right: right - Number.parseFloat(paddingRight),
+    };
+    for (const table of (card.shadowRoot ?? card).querySelectorAll('table')) {
+      if (isWider(table.getBoundingClientRect(), inside)) found.push(`#${card.id}: the table`);
+      for (const cell of table.querySelectorAll('td')) {
+        const box = cell.getBoundingClientRect();
+        if (isWider(box, inside) || isHigher(box, cell.parentElement!.getBoundingClientRect()))
+          found.push(`#${card.id}: the cell ${cell.textContent?.trim()}`);
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) {
+          const text = texts.currentNode as Text;
+          // What is cut off can be read in its title.
+          const titled = text.parentElement?.closest('td [title]');
+          if (titled && getComputedStyle(titled).textOverflow === 'ellipsis') continue;
+          const range = document.createRange();
+          range.selectNodeContents(text);
+          const drawn = range.getBoundingClientRect();
+          if (drawn.width > 0 && isWider(drawn, box)) found.push(`#${card.id}: the text ${text.data.trim()}`);
+        }
+      }
+    }
+  }
+  return found;
+}
+
 describe('large amounts', () => {
   it('no figure of the wallet lies over another, from a phone to a laptop', async () => {
     const { page } = await openDashboard();
-    for (const width of [320, 390, 1024, 1280]) {
+    for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       const overlaps = await page.evaluate(() => {
         const texts = [...document.querySelectorAll<HTMLElement>('.wallet dd')].map((figure) => {
