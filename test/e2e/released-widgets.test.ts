@@ -1,32 +1,20 @@
 // Pages that name a version of an element, as each released one has been copied from the documents, against the server as it is
 // now: a purchase by PIX, one by card, and a payout on a dashboard.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { importMap, readHashes, scriptTag } from '../../widget/scripts/released.mjs';
 import type { Visitor } from '../support/browser.ts';
 import { simulate, startServiceFixture } from './fixture.ts';
 import { openShop } from './shop.ts';
+import { pageWith, type Site, startSite } from './site.ts';
 
 const shop = openShop(() => startServiceFixture());
 
-/** The shop's own server, of another origin than the payments server. */
-let site: Server;
-let siteUrl: string;
-/** The page that it serves. */
-let served = '';
-
+let site: Site;
 beforeAll(async () => {
-  site = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-    response.end(served);
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  site = await startSite();
 });
-
-afterAll(() => void site.close());
+afterAll(() => site?.close());
 
 /** Opens a page with one element, and collects the addresses of the scripts that it loads. */
 async function open(
@@ -34,18 +22,14 @@ async function open(
   attributes: Record<string, string>,
 ): Promise<{ visitor: Visitor; scripts: string[] }> {
   const released = { element, version, origin: shop.fixture.url };
-  const written = Object.entries({ endpoint: `${shop.fixture.url}/graphql`, ...attributes }).map(
-    ([name, value]) => `${name}="${value}"`,
-  );
-  served = `<!doctype html><html lang="pt-BR"><title>Caneca</title><link rel="icon" href="data:,">
-    ${importMap(released)}${scriptTag(released)}
-    <${element} ${written.join(' ')}></${element}></html>`;
+  const endpoint = `${shop.fixture.url}/graphql`;
+  site.page = pageWith(element, { endpoint, ...attributes }, importMap(released) + scriptTag(released));
   const visitor = await shop.visit({}, '/healthz');
   const scripts: string[] = [];
   visitor.page.on('request', (request) => {
     if (request.resourceType() === 'script') scripts.push(request.url());
   });
-  await visitor.page.goto(siteUrl);
+  await visitor.page.goto(site.url);
   return { visitor, scripts };
 }
 

@@ -4,7 +4,9 @@ import { PNG } from 'pngjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { type ServiceFixture, startServiceFixture } from '../e2e/fixture.ts';
+import { pageWith, type Site, startSite } from '../e2e/site.ts';
 import { CARD } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 import { SCREENSHOTS } from '../support/screenshots.ts';
 import { startChromium, startFirefox } from './bidi.ts';
 import type { Engine, EngineWindow } from './engine.ts';
@@ -18,11 +20,14 @@ const SIDE_BY_SIDE = process.env.PSA_SCREENSHOTS;
 const pictures = new Map<string, Buffer[]>();
 
 let fixture: ServiceFixture;
+let site: Site;
 beforeAll(async () => {
+  site = await startSite();
   fixture = await startServiceFixture();
 });
 afterAll(async () => {
   if (SIDE_BY_SIDE) for (const [state, each] of pictures) save(SIDE_BY_SIDE, state, sideBySide(each));
+  site?.close();
   await fixture?.close();
   expect(fixture?.faults() ?? []).toEqual([]);
 });
@@ -36,6 +41,7 @@ const PIX_BUTTON = part('[part=button][value=pix]');
 const CARD_BUTTON = part('[part=button]:not([value=pix])');
 const CODE = part('[part=code]');
 const RETRY = part('[part=retry-button]');
+const LINK = part('[part=link]');
 const BACK = part('[part=cancel-button]');
 
 /** The number of animations on the page that have an end, and have not reached it. */
@@ -75,6 +81,22 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     windows.push(window);
     for (const [field, value] of Object.entries(settings))
       await press(window, `document.querySelector('input[name=${field}][value=${value}] + span')`);
+    await shows(window, CARD_BUTTON);
+    return window;
+  }
+
+  /** Opens a shop of another origin, whose element has an endpoint, a token and methods alone. */
+  async function openOtherShop(endpoint = `${fixture.url}/graphql`): Promise<EngineWindow> {
+    const { createCheckoutToken } = await fixture.live.request(
+      `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 }, description: "Caneca", methods: [PIX, CARD] }) {
+        ... on CheckoutTokenSuccess { token }
+      } }`,
+    );
+    const attributes = { endpoint, token: createCheckoutToken.token, methods: 'pix card' };
+    const script = `<script type="module" src="${fixture.url}/widget/psa-checkout.js"></script>`;
+    site.page = pageWith('psa-checkout', attributes, script);
+    const window = await engine.visit(site.url);
+    windows.push(window);
     await shows(window, CARD_BUTTON);
     return window;
   }
@@ -173,6 +195,35 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     await reaches(window, 'paid');
   });
 
+  it('by card is paid in a window of its own where the page names no mode', async () => {
+    const window = await openOtherShop();
+    const popup = await openCardPage(window);
+    await payOn(popup, CARD.approved);
+    await reaches(window, 'paid');
+    await waitFor(() => popup.isClosed()).toBe(true);
+  });
+
+  it('by card is paid behind a link where the window is blocked', async () => {
+    const window = await openOtherShop();
+    await window.ask('(window.open = () => null, true)');
+    await press(window, CARD_BUTTON);
+    await reaches(window, 'pending');
+    expect(await window.ask<string>(`${ELEMENT}.shadowRoot.textContent`)).toContain('bloqueou a janela');
+    const tab = await window.opened(() => press(window, LINK));
+    await payOn(tab, CARD.approved);
+    await reaches(window, 'paid');
+  });
+
+  it('that does not reach the server is paid once its endpoint is corrected', async () => {
+    const window = await openOtherShop(`http://127.0.0.1:${await freePort()}/graphql`);
+    await press(window, PIX_BUTTON);
+    await reaches(window, 'error');
+    await window.ask(`(${ELEMENT}.endpoint = '${fixture.url}/graphql')`);
+    await press(window, RETRY);
+    await pay(await showsCode(window));
+    await reaches(window, 'paid');
+  });
+
   it('by card that is approved later is confirmed on both pages', async () => {
     const window = await openShop({ mode: 'tab' });
     const popup = await openCardPage(window);
@@ -200,7 +251,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     await press(window, "document.querySelector('a.cancel')");
     await waitFor(address).toBe('/demo/');
     await reaches(window, 'pending');
-    await press(window, part('[part=link]'));
+    await press(window, LINK);
     await waitFor(address).toContain('/checkout/');
     await payOn(window, CARD.approved);
     await waitFor(address).toBe('/demo/thank-you');
