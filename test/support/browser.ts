@@ -3,8 +3,10 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  type Locator,
   type Page,
 } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { launchOptions, STILL } from './launch-options.ts';
 
 /** The events of `<psa-checkout>`. */
@@ -181,6 +183,13 @@ export async function waitForAnimations(page: Page): Promise<void> {
     // Settled, because an animation whose element is removed is rejected.
     await Promise.allSettled(ending.map(({ finished }) => finished));
   });
+}
+
+/** The colour of an element beside its text, as it is drawn: what a style names is not what the browser draws there. */
+export async function drawnColour(element: Locator): Promise<number[]> {
+  const { data, width } = PNG.sync.read(await element.screenshot());
+  const at = (6 * width + 6) * 4;
+  return [...data.subarray(at, at + 3)];
 }
 
 // ── The hosted page ─────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
-import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { texts as en, delivered as enDelivered, pix as enPix } from '../../widget/src/locales/en.ts';
 import { texts as es, delivered as esDelivered, pix as esPix } from '../../widget/src/locales/es.ts';
@@ -10,7 +9,7 @@ import { first } from '../../widget/src/locales/pt-BR.first.ts';
 import { texts as ptPix } from '../../widget/src/locales/pt-BR.pix.ts';
 import { texts as pt } from '../../widget/src/locales/pt-BR.ts';
 import type { Texts } from '../../widget/src/locales/texts.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { drawnColour, launchBrowser } from '../support/browser.ts';
 import { firstInSample } from '../support/scale.ts';
 import type { FakeServer } from './fake-server.ts';
 import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gallery-page.ts';
@@ -228,13 +227,8 @@ it.each([1280, 320])('nothing in the gallery moves while it opens, %i px wide', 
 it('the selected setting stands out in forced colours', async () => {
   const { page } = gallery;
   await page.emulateMedia({ forcedColors: 'active' });
-  /** The colour beside the text, as it is drawn: what a style names is not what the browser draws there. */
-  const colourOf = async (state: string) => {
-    const segment = page.locator(`fieldset:first-of-type input${state} + span`).first();
-    const { data, width } = PNG.sync.read(await segment.screenshot());
-    const at = (6 * width + 6) * 4;
-    return [...data.subarray(at, at + 3)];
-  };
+  const colourOf = (state: string) =>
+    drawnColour(page.locator(`fieldset:first-of-type input${state} + span`).first());
   const [selected, other] = [await colourOf(':checked'), await colourOf(':not(:checked)')];
   await page.emulateMedia({ forcedColors: 'none' });
   expect(selected).not.toEqual(other);

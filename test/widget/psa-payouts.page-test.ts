@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.ts';
+import { drawnColour, launchBrowser } from '../support/browser.ts';
 import { startFakePayouts } from './fake-payouts.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
@@ -113,6 +113,14 @@ it('Tab reaches the buttons and one row', async () => {
   expect(names).toEqual([
     ...['All', 'Pending', 'Processing', 'Completed', 'Denied', 'Status', 'Amount', 'Requested', 'SAQ-000060'],
   ]);
+});
+
+it('the selected filter stands out in forced colours', async () => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await open({ count: 1 });
+  const filter = (pressed: boolean) => page.locator(`psa-payouts [part=filter][aria-pressed=${pressed}]`);
+  const [selected, other] = [await drawnColour(filter(true)), await drawnColour(filter(false).first())];
+  expect(selected).not.toEqual(other);
 });
 
 it('psa-payouts can be imported on a server', async () => {
