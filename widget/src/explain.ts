@@ -125,15 +125,17 @@ async function findBlocked(endpoint: string): Promise<Mistake | undefined> {
   );
 }
 
-/** Tells whether the page's policy refuses the next request to an address. */
+/** Tells whether the page's policy refuses the next request to an address. Of another origin older WebKit reports the origin alone. */
 function policyRefusal(href: string): Promise<boolean> {
+  const reported = [href, new URL(href).origin];
   return new Promise((resolve) => {
     const done = (refused: boolean) => {
       clearTimeout(timer);
       removeEventListener('securitypolicyviolation', listener);
       resolve(refused);
     };
-    const listener = ({ blockedURI }: SecurityPolicyViolationEvent) => blockedURI === href && done(true);
+    const listener = ({ blockedURI }: SecurityPolicyViolationEvent) =>
+      reported.includes(blockedURI) && done(true);
     const timer = setTimeout(done, REPORT_MS, false);
     addEventListener('securitypolicyviolation', listener);
   });
