@@ -354,7 +354,9 @@ describe('the fields in the service document', () => {
     const body = bodyOf('post', '/v1/card-payments');
     const fields = column(rowsIn('4.2', 'field'), 'field');
     // The extensions are in words, for they are not the service's.
-    expect([...fields, 'externalId', 'idempotencyKey'].sort()).toEqual(Object.keys(body.properties!).sort());
+    expect([...fields, 'externalId', 'idempotencyKey', 'language'].sort()).toEqual(
+      Object.keys(body.properties!).sort(),
+    );
     expect(body.required).toEqual(['valueCents']);
   });
 

@@ -33,6 +33,7 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     productId: null,
     successUrl: null,
     cancelUrl: 'https://loja.example/carrinho',
+    language: null,
     checkoutAttempt: null,
     openChargeId: null,
     paidChargeId: null,

@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  LANGUAGES,
-  type Language,
-  namedLanguage,
-  preferredLanguage,
-  TEXTS,
-} from '../../server/src/checkout-page/language.ts';
+import { namedLanguage, preferredLanguage, TEXTS } from '../../server/src/checkout-page/language.ts';
+import { LANGUAGES, type Language } from '../../server/src/kernel/language.ts';
 import * as pix from '../payments/hosted-page.ts';
 import { aPayment, decline, GOOD_CARD, leaveOpen, PAGES, servePage } from './hosted-checkout.ts';
-
-const CODES = Object.keys(LANGUAGES) as Language[];
 
 /** Every text of a table that is no function, by its path. */
 function leaves(table: object, path = ''): [path: string, text: string][] {
@@ -62,7 +55,7 @@ describe('the language of a request', () => {
 });
 
 describe('the pages in each language', () => {
-  it.each(CODES)('Every page of a card payment is in %s alone', async (language) => {
+  it.each(LANGUAGES)('Every page of a card payment is in %s alone', async (language) => {
     const foreign = foreignTo(language);
     for (const payment of Object.values(PAGES)) {
       await using served = await servePage({ payment });
@@ -75,7 +68,7 @@ describe('the pages in each language', () => {
     }
   });
 
-  it.each(CODES)('Every page of a PIX payment is in %s alone', async (language) => {
+  it.each(LANGUAGES)('Every page of a PIX payment is in %s alone', async (language) => {
     const foreign = foreignTo(language);
     for (const shown of Object.values(pix.PAGES)) {
       await using served = await pix.servePixPage(shown);
@@ -139,6 +132,53 @@ describe('the pages in each language', () => {
     expect(await (await fetch(`${served.origin}/checkout/none?lang=es`)).text()).toContain(
       'Pago no encontrado',
     );
+  });
+});
+
+describe('the page of a payment that has a language', () => {
+  const english = { 'accept-language': 'en' };
+  const languageOf = async (url: string, init: RequestInit = {}) => {
+    const response = await fetch(url, { headers: english, redirect: 'manual', ...init });
+    await response.text();
+    return response.headers.get('content-language');
+  };
+
+  it('It is in the language of the payment, unless its address names another', async () => {
+    await using card = await servePage({ payment: aPayment({ language: 'es' }) });
+    await using code = await pix.servePixPage({ payment: pix.aPixPayment({ language: 'es' }) });
+    for (const { pageUrl } of [card, code]) {
+      expect(await languageOf(pageUrl)).toBe('es');
+      expect(await languageOf(`${pageUrl}?lang=pt-BR`)).toBe('pt-BR');
+      expect(await languageOf(`${pageUrl}?lang=fr`)).toBe('es');
+    }
+  });
+
+  it.each([null, 'fr' as Language])(
+    'Where it is %s, the browser’s language is that of the page',
+    async (language) => {
+      await using card = await servePage({ payment: aPayment({ language }) });
+      await using code = await pix.servePixPage({ payment: pix.aPixPayment({ language }) });
+      for (const { pageUrl } of [card, code]) expect(await languageOf(pageUrl)).toBe('en');
+    },
+  );
+
+  it('It stays through the form, its addresses, and the page of an error', async () => {
+    await using served = await servePage({ payment: aPayment({ language: 'es' }), answer: decline });
+    const { pathname } = new URL(served.pageUrl);
+    const form = await (await fetch(served.pageUrl, { headers: english })).text();
+    expect(form).toContain(`action="${pathname}"`);
+    const post = { method: 'POST', body: new URLSearchParams(GOOD_CARD), headers: english };
+    const declined = await fetch(served.pageUrl, post);
+    expect([declined.status, declined.headers.get('content-language')]).toEqual([422, 'es']);
+    served.state.answer = leaveOpen;
+    const again = { ...post, body: new URLSearchParams({ ...GOOD_CARD, attempt: '1' }) };
+    const following = await fetch(served.pageUrl, { ...again, redirect: 'manual' });
+    expect(following.headers.get('location')).toBe(`${pathname}?seguir=1`);
+    served.state.payment = aPayment({ language: 'es' });
+    served.state.answer = () => Promise.reject(new Error('the acquirer is away'));
+    const broken = await fetch(served.pageUrl, post);
+    expect([broken.status, broken.headers.get('content-language')]).toEqual([500, 'es']);
+    expect(served.state.faults).toHaveLength(1);
   });
 });
 

@@ -34,6 +34,7 @@ export function describePort(start: StartPortFixture): void {
         metadata: ' {"pedido": "\\u0000 1"} ',
         successUrl: 'https://padaria.example/ok',
         cancelUrl: null,
+        language: 'es' as const,
       };
       const { payment, replayed } = await cardPayments.create(tenant, { valueCents: 4990, ...details });
       expect(replayed).toBe(false);
@@ -94,8 +95,10 @@ export function describePort(start: StartPortFixture): void {
       expect(new Set(all.map(({ payment }) => payment.orderCode)).size).toBe(1);
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
       expect(await cardPayments.count(tenant, {})).toBe(1);
-      const changed = cardPayments.create(tenant, { ...input, valueCents: 4991 });
-      await expect(changed).rejects.toBeInstanceOf(IdempotencyError);
+      for (const other of [{ valueCents: 4991 }, { language: 'en' as const }])
+        await expect(cardPayments.create(tenant, { ...input, ...other })).rejects.toBeInstanceOf(
+          IdempotencyError,
+        );
       expect(await merchant.events('card_payment')).toHaveLength(1);
       expect((await merchant.service.cardPayments.listPage(merchant.service.tenant, PAGE)).total).toBe(1);
     });

@@ -84,7 +84,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
 }
 
 describe('a card payment, created at the service', () => {
-  test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s, the order’s number and the tax number stay in the facade', async () => {
+  test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s, the order’s number, the language and the tax number stay in the facade', async () => {
     const { person, script, tenant, page, facade, events, clock } = await start();
     const given = {
       ...{
@@ -93,6 +93,7 @@ describe('a card payment, created at the service', () => {
         callbackUrl: 'https://shop.example/hook',
         metadata: '{"a":1}',
         externalId: '1042',
+        language: 'es' as const,
       },
       ...{
         customer: { name: 'Ana', email: null, taxId: '12345678909' },
@@ -114,6 +115,7 @@ describe('a card payment, created at the service', () => {
         callbackUrl: 'https://shop.example/hook',
         checkoutUrl: page(payment.orderCode),
         externalId: '1042',
+        language: 'es',
         customer: { name: 'Ana', taxId: '12345678909' },
       },
       ...{ createdAt: clock.now(), expiresAt: plusMs(clock.now(), 30 * MINUTE) },

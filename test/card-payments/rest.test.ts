@@ -289,6 +289,7 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'expiresAt',
     'externalId',
     'failureReason',
+    'language',
     'metadata',
     'orderCode',
     'paidAt',

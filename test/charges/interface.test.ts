@@ -65,6 +65,7 @@ describe('charges over REST', () => {
         status: 'pending',
         currency: 'BRL',
         externalId: null,
+        language: null,
         description: null,
         metadata: null,
         splits: [],

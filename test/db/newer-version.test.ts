@@ -40,7 +40,7 @@ test('A server goes on beside statuses and events of a newer version, which it d
   await newer.sql.executeQuery(
     CompiledQuery.raw(`
       alter table card_payment drop constraint card_payment_status_check;
-      update card_payment set status = 'frozen', version = 2 where order_code = '${frozen}';
+      update card_payment set status = 'frozen', version = 2, language = 'fr' where order_code = '${frozen}';
       insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
         select account_id, environment, version + 1, 'invoice.sent', 'invoice', 'inv_1', now(), '{}' from stream;
       insert into event
@@ -66,16 +66,18 @@ test('A server goes on beside statuses and events of a newer version, which it d
     { previousStatus: 'PENDING', cardPayment: { orderCode: frozen, status: 'UNKNOWN', final: false } },
     { previousStatus: 'PENDING', cardPayment: { orderCode: other, status: 'PAID', final: false } },
   ]);
-  const { cardPayments } = await app.live.request('{ cardPayments { nodes { orderCode status final } } }');
+  const { cardPayments } = await app.live.request(
+    '{ cardPayments { nodes { orderCode status final language } } }',
+  );
   expect(cardPayments.nodes).toEqual([
-    { orderCode: other, status: 'PAID', final: false },
-    { orderCode: frozen, status: 'UNKNOWN', final: false },
+    { orderCode: other, status: 'PAID', final: false, language: null },
+    { orderCode: frozen, status: 'UNKNOWN', final: false, language: null },
   ]);
   const { status, body } = await app.rest().get('/card-payments');
   expect(status).toBe(200);
   expect(body.cardPayments).toMatchObject([
     { orderCode: other, status: 'paid' },
-    { orderCode: frozen, status: 'frozen' },
+    { orderCode: frozen, status: 'frozen', language: 'fr' },
   ]);
   const { payouts } = await app.live.request('{ payouts { nodes { withdrawalId method status } } }');
   const withdrawalId = '0000000000000000000000bb';

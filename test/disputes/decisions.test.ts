@@ -104,7 +104,7 @@ describe('a claim of a PIX', () => {
       ...{ amountCents: 1_000, feeCents: 0, environment: 'live' },
       ...{ createdAt: NOW, expiresAt: LATER },
     }),
-    ...{ description: null, metadata: null },
+    ...{ description: null, metadata: null, language: null },
     ...{ version: 3, status: 'paid', paidAt: NOW, endToEndId: 'E1' },
     ...members,
   });

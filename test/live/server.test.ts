@@ -145,8 +145,12 @@ describe('follow', () => {
 
 describe('tokens', () => {
   test('mintCheckout gives a token, or an error that names the field', async () => {
-    const input = { amount: { fixedCents: 4990 }, methods: ['PIX'], expiresInSeconds: 600 } as const;
-    const { token, expiresInSeconds } = await mintCheckout(server, input);
+    const { token, expiresInSeconds } = await mintCheckout(server, {
+      amount: { fixedCents: 4990 },
+      methods: ['PIX'],
+      language: 'ES',
+      expiresInSeconds: 600,
+    });
     expect(token).toMatch(/^ps_checkout_/);
     expect(expiresInSeconds).toBe(600);
     const refused = mintCheckout(server, { amount: { fixedCents: 4990 }, successUrl: 'ftp://shop.example' });

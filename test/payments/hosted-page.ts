@@ -41,6 +41,7 @@ export function aPixPayment(changes: Partial<StoredPayment> = {}): StoredPayment
     productId: null,
     successUrl: null,
     cancelUrl: 'https://loja.example/carrinho',
+    language: null,
     checkoutAttempt: null,
     brCode: BR_CODE,
     createdAt: new Date(NOW.getTime() - 19_000),

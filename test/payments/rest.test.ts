@@ -56,6 +56,7 @@ describe('creating a payment by PIX', () => {
       ...{ status: 'pending', method: 'pix', currency: 'BRL' },
       ...{ amountCents: 14990, feeCents: 50, netAmountCents: 14940 },
       ...{ description: null, customer: null, metadata: null, externalId: null, productId: null },
+      language: null,
       subscriptionId: null,
       checkoutUrl: `https://pay.example/psa/checkout/${body.paymentId}`,
       ...{ successUrl: null, cancelUrl: null },

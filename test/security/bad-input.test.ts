@@ -263,6 +263,9 @@ const CARD_DETAILS = {
   cancelUrl: { field: { kind: 'url', valid: 'https://loja.example/' } },
   customer: { field: { kind: 'object', valid: { name: 'Ana' } } },
 } satisfies Operation['fields'];
+/** The words of a language are others over GraphQL. */
+const LANGUAGE = { field: { kind: 'choice', valid: 'es' } } as const;
+const GRAPHQL_LANGUAGE = { field: { kind: 'choice', valid: 'ES' } } as const;
 const VALUE = {
   field: { kind: 'cents', valid: 4990, min: 80, max: 10_000_000_000 },
   required: true,
@@ -360,9 +363,11 @@ function rest(ids: Ids): Operation[] {
     }));
 
   return [
-    post('/card-payments', { valueCents: VALUE, ...CARD_DETAILS, idempotencyKey: KEY }),
+    post('/card-payments', {
+      ...{ valueCents: VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: KEY },
+    }),
     post('/payments', {
-      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, idempotencyKey: KEY },
+      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: KEY },
       method: { field: { kind: 'choice', valid: 'pix' } },
     }),
     post('/payments', {
@@ -373,7 +378,7 @@ function rest(ids: Ids): Operation[] {
       ...{ id: { field: idOf(ids, 'payment') }, ...REFUND },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno' } },
     }),
-    post('/charges', { ...CHARGED, idempotencyKey: KEY }),
+    post('/charges', { ...CHARGED, language: LANGUAGE, idempotencyKey: KEY }),
     post('/charges/{id}/refunds', {
       ...{ id: { field: idOf(ids, 'charge') }, ...REFUND },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cobranca' } },
@@ -383,7 +388,7 @@ function rest(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-prova-rest' } },
     }),
     post('/subscriptions', {
-      ...{ ...SUBSCRIPTION, idempotencyKey: KEY },
+      ...{ ...SUBSCRIPTION, language: LANGUAGE, idempotencyKey: KEY },
       interval: { field: { kind: 'choice', valid: 'monthly' }, required: true },
     }),
     post('/payouts', {
@@ -484,9 +489,11 @@ function graphql(ids: Ids): Operation[] {
   });
 
   return [
-    mutation('createCardPayment', { valueCents: VALUE, ...CARD_DETAILS, idempotencyKey: KEY }),
+    mutation('createCardPayment', {
+      ...{ valueCents: VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY },
+    }),
     mutation('createPayment', {
-      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, idempotencyKey: KEY },
+      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY },
       method: { field: { kind: 'choice', valid: 'PIX' } },
     }),
     mutation('createPayment', {
@@ -494,14 +501,14 @@ function graphql(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto' } },
     }),
     mutation('createSubscription', {
-      ...{ ...SUBSCRIPTION, idempotencyKey: KEY },
+      ...{ ...SUBSCRIPTION, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY },
       interval: { field: { kind: 'choice', valid: 'MONTHLY' }, required: true },
     }),
     mutation('refundPayment', {
       paymentId: { field: idOf(ids, 'payment'), required: true },
       ...{ ...REFUND, idempotencyKey: KEY },
     }),
-    mutation('createCharge', { ...CHARGED, idempotencyKey: KEY }),
+    mutation('createCharge', { ...CHARGED, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY }),
     mutation('refundCharge', {
       chargeId: { field: idOf(ids, 'charge'), required: true },
       ...{ ...REFUND, idempotencyKey: { field: { kind: 'key', valid: 'chave-cobranca' } } },

@@ -72,14 +72,15 @@ const lies = (rightId: string, wrongId: string): [string, Record<string, unknown
 describe('a payment', () => {
   const right = { paymentId: `psa_${HEX}`, status: 'pending', amountCents: 4990, pixCopyPaste: codeOf(4990) };
 
-  test('It is sent in whole, with a key, and never with the address of the merchant', async () => {
+  test('It is sent with a key, in whole but for the address of the merchant and the language', async () => {
     const { port, script, tenant } = await startPayments();
     script.on('POST', '/v1/payments', () => ok(right));
     const { payment } = await port.create(tenant, {
       ...{ valueCents: 4990, metadata: ' {"a": 1}', externalId: '7', callbackUrl: 'https://loja.example/x' },
-      customer: { name: 'Ana', taxId: '52998224725' },
+      ...{ customer: { name: 'Ana', taxId: '52998224725' }, language: 'es' },
     });
     expect(payment).toMatchObject({
+      language: 'es',
       ...{ paymentId: right.paymentId, brCode: right.pixCopyPaste, externalId: '7', metadata: ' {"a": 1}' },
       ...{ callbackUrl: 'https://loja.example/x', customer: { name: 'Ana', taxId: '52998224725' } },
     });

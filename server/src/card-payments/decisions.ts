@@ -55,6 +55,7 @@ export function decideCreate(
     productId,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
+    language: input.language ?? null,
     checkoutAttempt,
     openChargeId: null,
     paidChargeId: null,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
+import { type Language, languageTag } from '../kernel/language.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
@@ -87,6 +88,8 @@ export interface CardPayment {
   externalId?: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
+  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  language?: Language | null;
   createdAt: Date | null;
   expiresAt: Date;
   /** Set where the service does not show `expiresAt`, which is then derived. */
@@ -113,6 +116,7 @@ export interface CardPayment {
 export interface StoredCardPayment extends CardPayment {
   status: CardPaymentStatus;
   externalId: string | null;
+  language: Language | null;
   /** The product that its checkout token sold; null where that sold none. */
   productId: string | null;
   /** The checkout attempt. If two of its payments are paid, the second is refunded. */
@@ -197,6 +201,9 @@ export const checkoutDetails = z.object({
     .nullish()
     .describe('Where the payer goes after an approved payment; reaching it proves nothing'),
   cancelUrl: webUrl({ max: URL_MAX }).nullish().describe('Where the payer goes who gives up'),
+  language: languageTag
+    .nullish()
+    .describe('The language of the checkout, unless its address names one; the payer’s where left out'),
 });
 
 export const createCardPaymentInput = checkoutDetails.extend({

@@ -5,11 +5,18 @@ import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
 /**
  * The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's
- * own; its `externalId` and the customer's `taxId` are not in the document. They stay here.
+ * own; its `externalId`, its `language` and the customer's `taxId` are not in the document. They stay here.
  */
 export type Wanted = { valueCents: number } & Pick<
   CardPayment,
-  'description' | 'callbackUrl' | 'customer' | 'metadata' | 'externalId' | 'successUrl' | 'cancelUrl'
+  | 'description'
+  | 'callbackUrl'
+  | 'customer'
+  | 'metadata'
+  | 'externalId'
+  | 'successUrl'
+  | 'cancelUrl'
+  | 'language'
 >;
 
 type Details = Omit<CheckoutGrant, 'amount' | 'reusable' | 'orderTokenId'>;
@@ -24,12 +31,13 @@ export function toWanted({ valueCents, ...details }: Details & { valueCents: num
     externalId: details.externalId ?? null,
     successUrl: details.successUrl ?? null,
     cancelUrl: details.cancelUrl ?? null,
+    language: details.language ?? null,
   };
 }
 
 /** The members of a request that the document has. */
-export function documentedOf({ externalId: _, customer, ...wanted }: Wanted) {
-  const { taxId: __, ...documented } = customer ?? {};
+export function documentedOf({ externalId: _, language: __, customer, ...wanted }: Wanted) {
+  const { taxId: ___, ...documented } = customer ?? {};
   return { ...wanted, customer: customerOf(documented) };
 }
 

@@ -28,6 +28,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { knownLanguage } from '../kernel/language.ts';
 import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import { refundableCents } from '../receiving/model.ts';
@@ -46,6 +47,18 @@ import { assertNotPaused } from './tokens/model.ts';
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 export const Currency = builder.enumType('Currency', { values: ['BRL'] as const });
+
+export const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
+  description: 'The languages of the hosted pages.',
+  values: {
+    PT_BR: { value: 'pt-BR', description: 'Portuguese, as in Brazil.' },
+    EN: { value: 'en', description: 'English.' },
+    ES: { value: 'es', description: 'Spanish.' },
+  } as const,
+});
+
+/** The description of the field in every type that has it. */
+export const LANGUAGE = 'The language of the hosted page, as it was given; null where none was.';
 
 export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
   values: {
@@ -107,8 +120,13 @@ builder.node(CardPaymentRef, {
       type: 'Url',
       nullable: true,
       description: 'The URL of the hosted page where the payer enters the card.',
-      resolve: ({ orderCode, checkoutUrl }, _, context) =>
-        checkoutUrl === undefined ? context.checkoutUrl(orderCode) : checkoutUrl,
+      resolve: (payment, _, context) => context.checkoutUrl(payment.orderCode, payment),
+    }),
+    language: t.field({
+      type: CheckoutLanguageEnum,
+      nullable: true,
+      description: LANGUAGE,
+      resolve: ({ language }) => knownLanguage(language),
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
@@ -270,6 +288,10 @@ export const CustomerInput = builder.inputType('CustomerInput', {
 /** The description of the field in every input that has it. */
 export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In remote mode no second is refunded, and a page that is open there still takes a card.`;
 
+/** The description of the field in every input that has it. */
+export const LANGUAGE_OF_PAGE =
+  'The language of the hosted page. A `?lang=` in its address wins over it, as that of the widget does. If omitted, the page has the payer’s own, by Accept-Language. In remote mode it stays on this server, which appends it to checkoutUrl.';
+
 const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },
   fields: (t) => ({
@@ -290,6 +312,7 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
         'The URL to which the payer is sent after an approved payment. Reaching it proves nothing.',
     }),
     cancelUrl: t.field({ type: 'Url' }),
+    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     idempotencyKey: t.string({
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',

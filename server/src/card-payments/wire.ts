@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
+import { LANGUAGES } from '../kernel/language.ts';
 import {
   type JsonRecord,
   readCents,
@@ -60,6 +61,9 @@ export const cardPaymentWire = z
       .string()
       .nullable()
       .meta({ description: 'The number of your order; null where none was given' }),
+    language: answeredWord(LANGUAGES)
+      .nullable()
+      .meta({ description: 'The language of its page; null where none was given' }),
     paidAt: instant.nullable(),
     paidLate: z.boolean().meta({ description: 'Confirmed by the acquirer after it had expired' }),
     refundedAt: instant.nullable(),

@@ -18,7 +18,7 @@ export const chargeDecisions = pixDecisions(chargeRules);
 
 /** A new charge, before the bank is asked for its code. @throws ValidationError, UnavailableError (LIMIT_REACHED) */
 export function decideCreate(
-  { valueCents, description, metadata, externalId, expiresInSeconds, splits }: ChargeRequest,
+  { valueCents, description, metadata, externalId, language = null, expiresInSeconds, splits }: ChargeRequest,
   {
     chargeId,
     environment,
@@ -41,7 +41,7 @@ export function decideCreate(
   const charge: StoredCharge = {
     chargeId,
     ...members,
-    ...{ description, metadata, externalId },
+    ...{ description, metadata, externalId, language },
     splits: splitsOf(splits, valueCents - members.feeCents),
     refundParts: [],
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { checkoutDetails } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
+import type { Language } from '../kernel/language.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -98,6 +99,7 @@ export interface RefundPart {
 export interface StoredCharge extends Charge, StoredPixResource {
   status: PaymentStatus;
   feeCents: Cents;
+  language: Language | null;
   createdAt: Date;
   refundedCents: Cents;
   refundingCents: Cents;
@@ -155,6 +157,7 @@ const nestedSplit = z.object({ subaccountId, share: share.refine(isOneOfTwo, ONE
 const shape = {
   valueCents: pixAmount,
   description: checkoutDetails.shape.description,
+  language: checkoutDetails.shape.language,
   expiresInSeconds: z
     .number('must be a whole number of seconds')
     .int('must be a whole number of seconds')
@@ -222,6 +225,8 @@ export interface ChargeRequest {
   expiresInSeconds: number;
   metadata: string | null;
   externalId: string | null;
+  /** Absent in a request that an earlier version has stored. */
+  language?: Language | null;
   splits: readonly AskedSplit[];
 }
 
@@ -238,10 +243,11 @@ export function normalRequest({
   expiresInSeconds,
   metadata = null,
   externalId = null,
+  language = null,
   splits,
 }: CreateChargeInput): ChargeRequest {
   return {
-    ...{ valueCents, description, metadata, externalId },
+    ...{ valueCents, description, metadata, externalId, language },
     expiresInSeconds: expiresInSeconds ?? DEFAULT_SECONDS,
     splits: (splits ?? []).map(({ subaccountId: id, amountCents = null, percent: asked }) => ({
       subaccountId: id,

@@ -2,8 +2,8 @@ import { contradictionOf } from '../pix/upstream-resource.ts';
 import { type ChargeRequest, kindOfCharge } from './model.ts';
 import type { UpstreamCharge } from './upstream-charge.ts';
 
-/** The body of a request to the service. */
-export function bodyOf({ splits, ...request }: ChargeRequest): object {
+/** The body of a request to the service. The language stays here. */
+export function bodyOf({ splits, language: _, ...request }: ChargeRequest): object {
   if (splits.length === 0) return request;
   return {
     ...request,
@@ -41,12 +41,12 @@ function areSplitsAsRequested({ splits }: UpstreamCharge, request: ChargeRequest
 /** A created charge: the request is more exact than the response. */
 export function createdClaim(
   claim: UpstreamCharge,
-  { description, metadata, externalId }: ChargeRequest,
+  { description, metadata, externalId, language = null }: ChargeRequest,
   at: Date,
 ): UpstreamCharge {
   return {
     ...claim,
-    ...{ description, metadata, externalId },
+    ...{ description, metadata, externalId, language },
     status: claim.status ?? 'pending',
     createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
   };

@@ -1,5 +1,6 @@
 import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/model.ts';
 import { receivedFilterFields } from '../card-payments/filter-schema.ts';
+import { CheckoutLanguageEnum, LANGUAGE_OF_PAGE } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -222,6 +223,7 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
       defaultValue: 86_400,
       description: 'The time to pay in seconds, 60 to 2592000 (30 days).',
     }),
+    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     metadata: t.string({
       description:
         'Serialized JSON, at most 2048 characters; returned byte for byte. Not together with splits.',

@@ -1,5 +1,5 @@
+import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
-import type { Language } from './language.ts';
 
 /** Amounts and instants for the payer, in a language. All instants are in the time of Brasília. */
 export interface Formats {

@@ -1,8 +1,9 @@
+import { LANGUAGE_PARAMETER, type Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
 import { type Formats, initial, minutes } from './format.ts';
 import { type Html, html } from './html.ts';
 import { ICONS } from './icons.ts';
-import { LANGUAGE_PARAMETER, LANGUAGES, type Language } from './language.ts';
+import { LANGUAGE_NAMES } from './language.ts';
 import type { Texts } from './texts/texts.ts';
 
 /** The addresses that every page of one request needs, and the payer's language. */
@@ -79,7 +80,7 @@ ${summary}
 ${aside}
 </div>
 <footer class="foot">
-  <nav class="languages" aria-label="${texts.page.languages}">${Object.entries(LANGUAGES).map(
+  <nav class="languages" aria-label="${texts.page.languages}">${Object.entries(LANGUAGE_NAMES).map(
     ([code, name]) =>
       code === language
         ? html`<span aria-current="true">${name}</span>`

@@ -7,9 +7,10 @@ import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, type RequestContext, type Route, send, sendJson } from '../http/routes.ts';
 import { assetPath } from '../kernel/assets.ts';
 import { NotFoundError } from '../kernel/errors.ts';
+import { knownLanguage, type Language } from '../kernel/language.ts';
 import { type Brand, type Brands, brandUrls } from './brand.ts';
 import { formatsOf } from './format.ts';
-import { type Language, namedLanguage, preferredLanguage, TEXTS } from './language.ts';
+import { namedLanguage, preferredLanguage, TEXTS } from './language.ts';
 import { pagePath, type Site } from './layout.ts';
 import { problemPage } from './problem.ts';
 import { cspSource } from './return-url.ts';
@@ -18,10 +19,10 @@ import { cspSource } from './return-url.ts';
 export interface CheckoutPages {
   /** The path that the checkout is served under, without a payment. */
   readonly basePath: string;
-  /** The site as the pages of one request need it. */
+  /** The site as the pages of one request need it: in the language of the address, else of the payment that was opened, else of the browser. */
   siteOf(exchange: RequestContext, brand?: Brand | null): Site;
-  /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that requests too many payments that do not exist */
-  open<Found extends { accountId: string }>(
+  /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that asks for too many payments that do not exist */
+  open<Found extends { accountId: string; payment: { language: Language | null } }>(
     exchange: RequestContext,
     find: (id: string) => Promise<Found | null>,
   ): Promise<Found & { brand: Brand | null }>;
@@ -58,9 +59,12 @@ export function createCheckoutPages({
     isTest,
   };
 
-  function siteOf({ request, url }: RequestContext, brand: Brand | null = null): Site {
-    const named = namedLanguage(url.searchParams);
-    const language = named ?? preferredLanguage(request.headers);
+  /** The languages of the payments that requests have opened: the page of an error after that has the payment's language too. */
+  const opened = new WeakMap<RequestContext, Language>();
+
+  function siteOf(exchange: RequestContext, brand: Brand | null = null): Site {
+    const named = namedLanguage(exchange.url.searchParams);
+    const language = named ?? opened.get(exchange) ?? preferredLanguage(exchange.request.headers);
     return {
       ...shared,
       language,
@@ -75,12 +79,15 @@ export function createCheckoutPages({
     basePath,
     siteOf,
 
-    async open({ request, params: { id = '' } }, find) {
-      const address = addressOf(request);
+    async open(exchange, find) {
+      const { id = '' } = exchange.params;
+      const address = addressOf(exchange.request);
       await limits.take(address);
       const found = await find(id);
       if (!found) throw new HttpError(404, 'Not found');
       limits.putBack(address);
+      const language = knownLanguage(found.payment.language);
+      if (language) opened.set(exchange, language);
       return { ...found, brand: await brands.brandOf(found.accountId) };
     },
 

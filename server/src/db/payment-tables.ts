@@ -32,6 +32,7 @@ interface CardPaymentTable extends TenantTable {
   metadata: string | null;
   success_url: string | null;
   cancel_url: string | null;
+  language: 'pt-BR' | 'en' | 'es' | null;
   checkout_attempt: string | null;
   open_charge_id: string | null;
   paid_charge_id: string | null;
@@ -91,6 +92,7 @@ interface PaymentTable extends TenantTable {
   product_id: string | null;
   success_url: string | null;
   cancel_url: string | null;
+  language: 'pt-BR' | 'en' | 'es' | null;
   checkout_attempt: string | null;
   subscription_id: Generated<string | null>;
   br_code: string | null;
@@ -138,6 +140,7 @@ interface ChargeTable extends TenantTable {
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
   external_id: string | null;
+  language: 'pt-BR' | 'en' | 'es' | null;
   splits: Json<
     {
       subaccountId: string;
@@ -177,6 +180,7 @@ interface PixSubscriptionTable extends TenantTable {
   metadata: string | null;
   success_url: string | null;
   cancel_url: string | null;
+  language: 'pt-BR' | 'en' | 'es' | null;
   br_code: string | null;
   next_due_at: Date | null;
   cancel_reason: 'merchant' | 'payer' | 'unpaid' | null;

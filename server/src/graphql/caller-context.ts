@@ -6,6 +6,7 @@ import type { Admission } from '../http/admission.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
+import { inLanguage } from '../kernel/language.ts';
 import type { Requester } from '../kernel/requester.ts';
 import {
   type Context,
@@ -178,7 +179,10 @@ export function createContextFactory({
         listCursors: (list) => cursorsFor(callerOf({ caller }).tenant, list),
         takeRootField: () => sequencer.run(() => limits.take(callerOf({ caller }), presented.address)),
         rateLimit: () => limits.peek(callerOf({ caller }), presented.address),
-        checkoutUrl: (orderCode) => `${publicUrl}/checkout/${orderCode}`,
+        checkoutUrl(id, { checkoutUrl, language }) {
+          if (checkoutUrl === undefined) return `${publicUrl}/checkout/${id}`;
+          return checkoutUrl && language ? inLanguage(checkoutUrl, language) : checkoutUrl;
+        },
         extensions() {
           if (!upstream) return null;
           const { fields, ...whole } = freshness.state();

@@ -9,6 +9,7 @@ import type { SubscribeTo } from '../events/subscribe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
+import type { Language } from '../kernel/language.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Payment, PaymentService } from '../payments/model.ts';
@@ -116,7 +117,14 @@ export interface Context {
    */
   fieldContext?(operation: Context, responseKey: string): Context;
   rateLimit(): RateLimitState;
-  checkoutUrl(orderCode: string): string;
+  /**
+   * The address of a payer's page: this server's own, which knows the payment's language, or that of another service, which
+   * does not. Null where that service has not shown it.
+   */
+  checkoutUrl(
+    id: string,
+    payment: { checkoutUrl?: string | null; language?: Language | null },
+  ): string | null;
   /** The `extensions` of the response; null for none. */
   extensions(): Record<string, unknown> | null;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LANGUAGES, type Language } from '../kernel/language.ts';
 import { preferredOf } from './accept-language.ts';
 import { type Route, send } from './routes.ts';
 
@@ -54,10 +55,9 @@ const TEXTS = {
   'pt-BR': ['Página não encontrada', 'Confira o endereço ou volte ao lugar de onde você veio.'],
   en: ['Page not found', 'Check the address, or go back to where you came from.'],
   es: ['Página no encontrada', 'Revise la dirección o vuelva al lugar de donde vino.'],
-} as const;
-const LANGUAGES = ['pt-BR', 'en', 'es'] as const satisfies (keyof typeof TEXTS)[];
+} as const satisfies Record<Language, unknown>;
 
-const page = (language: keyof typeof TEXTS, [title, advice] = TEXTS[language]) => `<!doctype html>
+const page = (language: Language, [title, advice] = TEXTS[language]) => `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">

@@ -46,7 +46,7 @@ export function saleOf(
 /** The members of a request that a new payment takes over. */
 type PaymentDetails = Pick<
   CreateCardPaymentInput,
-  'callbackUrl' | 'customer' | 'metadata' | 'externalId' | 'successUrl' | 'cancelUrl'
+  'callbackUrl' | 'customer' | 'metadata' | 'externalId' | 'successUrl' | 'cancelUrl' | 'language'
 > & { productId?: string | null | undefined };
 
 interface Creation {
@@ -113,6 +113,7 @@ function newPayment(
     subscriptionId: null,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
+    language: input.language ?? null,
     checkoutAttempt,
   };
 }

@@ -9,6 +9,7 @@ import {
 } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
+import type { Language } from '../kernel/language.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -80,6 +81,7 @@ export interface StoredPayment extends Payment, StoredPixResource {
   method: PaymentMethod;
   ltc: StoredLtcRequest | null;
   feeCents: Cents;
+  language: Language | null;
   createdAt: Date;
   /** The checkout attempt. If two of its payments are paid, the second is returned. */
   checkoutAttempt: string | null;

@@ -4,7 +4,7 @@ import { contradictionOf } from '../pix/upstream-resource.ts';
 import type { CreatePaymentInput, Payment, PaymentMethod } from './model.ts';
 import type { UpstreamPayment } from './upstream-payment.ts';
 
-/** The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's own, which stays here. */
+/** The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's own, which stays here; so does its `language`. */
 export type WantedPayment = { valueCents: Cents; method: PaymentMethod } & Pick<
   Payment,
   | 'description'
@@ -15,6 +15,7 @@ export type WantedPayment = { valueCents: Cents; method: PaymentMethod } & Pick<
   | 'productId'
   | 'successUrl'
   | 'cancelUrl'
+  | 'language'
 >;
 
 type Input = Omit<CreatePaymentInput, 'idempotencyKey'>;
@@ -32,11 +33,15 @@ export function toWanted(input: Input, valueCents: Cents): WantedPayment {
     productId: input.productId ?? null,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
+    language: input.language ?? null,
   };
 }
 
 /** The body of the request. A product has its price at the service. */
-export function bodyOf({ valueCents, ...wanted }: WantedPayment, callbackUrl: string | null): object {
+export function bodyOf(
+  { valueCents, language: _, ...wanted }: WantedPayment,
+  callbackUrl: string | null,
+): object {
   return { ...wanted, callbackUrl, ...(wanted.productId === null && { valueCents }) };
 }
 

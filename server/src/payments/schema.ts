@@ -7,7 +7,14 @@ import {
 } from '../access/model.ts';
 import { methodsOf, orderTokenOf } from '../card-payments/checkout/model.ts';
 import { CustomerFilter, receivedFilterFields } from '../card-payments/filter-schema.ts';
-import { CustomerInput, CustomerRef, EXTERNAL_ID, StartCheckoutInput } from '../card-payments/schema.ts';
+import {
+  CheckoutLanguageEnum,
+  CustomerInput,
+  CustomerRef,
+  EXTERNAL_ID,
+  LANGUAGE_OF_PAGE,
+  StartCheckoutInput,
+} from '../card-payments/schema.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
@@ -258,6 +265,7 @@ const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
       description: 'The URL to which the payer is sent after the payment. Reaching it proves nothing.',
     }),
     cancelUrl: t.field({ type: 'Url' }),
+    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     idempotencyKey: t.string({
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',

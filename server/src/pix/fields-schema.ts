@@ -1,10 +1,11 @@
 import { seesCustomer } from '../access/model.ts';
-import { Currency } from '../card-payments/schema.ts';
+import { CheckoutLanguageEnum, Currency, LANGUAGE } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
 import { secondsLeft } from '../kernel/clock.ts';
+import { knownLanguage } from '../kernel/language.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -154,8 +155,13 @@ export function pixFields<R extends PixResource>(
       type: 'Url',
       nullable: true,
       description: 'The URL of the hosted page that shows the payer how to pay.',
-      resolve: (resource, _, context) =>
-        resource.checkoutUrl === undefined ? context.checkoutUrl(idOfAny(resource)) : resource.checkoutUrl,
+      resolve: (resource, _, context) => context.checkoutUrl(idOfAny(resource), resource),
+    }),
+    language: t.field({
+      type: CheckoutLanguageEnum,
+      nullable: true,
+      description: LANGUAGE,
+      resolve: ({ language }) => knownLanguage(language),
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: expiresAt }),
     expiresInSeconds: t.int({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Customer } from '../card-payments/model.ts';
 import { UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
+import type { Language } from '../kernel/language.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
@@ -56,6 +57,8 @@ export interface PixResource {
   metadata: string | null;
   /** The address of the page; omitted where this server hosts it. */
   checkoutUrl?: string | null;
+  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  language?: Language | null;
   /** PIX Copia e Cola. Null until the bank has given it. */
   brCode: string | null;
   /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the resource. */
@@ -87,6 +90,7 @@ export interface PixResource {
 export interface StoredPixResource extends PixResource {
   status: PaymentStatus;
   feeCents: Cents;
+  language: Language | null;
   createdAt: Date;
   refundedCents: Cents;
   refundingCents: Cents;
@@ -241,6 +245,7 @@ export interface HostedPix {
   /** The shop's addresses, to which the payer returns. */
   successUrl: string | null;
   cancelUrl: string | null;
+  language: Language | null;
   /** The debits that the code authorises; left out where it authorises none. */
   recurrence?: Recurrence & {
     nextDueAt: Date | null;

@@ -14,7 +14,7 @@ const COLUMNS = [
   ...(['version', 'status', 'amount_cents', 'fee_cents', 'description', 'metadata', 'br_code'] as const),
   ...(['created_at', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id', 'refunded_at'] as const),
   ...(['refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),
-  ...(['failure_reason', 'returned_credits'] as const),
+  ...(['failure_reason', 'returned_credits', 'language'] as const),
 ] as const;
 
 /** The columns that change; `expires_at` where a sandbox ends the time earlier. */
@@ -32,6 +32,7 @@ export function pixMembersOf(row: PixColumns): StoredPixResource {
     feeCents: row.fee_cents,
     description: row.description,
     metadata: row.metadata,
+    language: row.language,
     brCode: row.br_code,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
@@ -58,6 +59,7 @@ export function pixColumnsOf(tenant: Tenant, resource: StoredPixResource) {
     fee_cents: resource.feeCents,
     description: resource.description,
     metadata: resource.metadata,
+    language: resource.language,
     br_code: resource.brCode,
     created_at: resource.createdAt,
     expires_at: resource.expiresAt,

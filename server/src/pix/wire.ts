@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseBrCode } from '../kernel/br-code.ts';
 import { instant } from '../kernel/instant.ts';
+import { LANGUAGES } from '../kernel/language.ts';
 import {
   findMember,
   isEndToEndId,
@@ -37,6 +38,9 @@ export function pixWireShape(expiry: string) {
     currency: z.literal('BRL'),
     description: z.string().nullable(),
     checkoutUrl: z.string().meta({ format: 'uri', description: 'The page where the payer finds the code' }),
+    language: answeredWord(LANGUAGES)
+      .nullable()
+      .meta({ description: 'The language of its page; null where none was given' }),
     pixCopyPaste: z
       .string()
       .nullable()

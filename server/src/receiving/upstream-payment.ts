@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
+import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { PaymentStatus } from './model.ts';
 
@@ -19,6 +20,8 @@ export interface UpstreamDetails {
   externalId?: string | null;
   successUrl?: string | null;
   cancelUrl?: string | null;
+  /** The language in this server's own request, which the service does not get. */
+  language?: Language | null;
   createdAt?: Date | null;
   expiresAt?: Date | null;
   paidAt?: Date | null;
@@ -43,6 +46,7 @@ export interface PaymentDetails {
   externalId?: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
+  language?: Language | null;
   createdAt: Date | null;
   expiresAt: Date;
   expiryDerived?: boolean;
@@ -88,6 +92,7 @@ export function mergeDetails(
   // A subscriber must see when it was paid, so this is stored as soon as it is known.
   const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
   const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
+  const language = known?.language ?? claim.language;
   return {
     status,
     ...(status === 'unknown' && { lastStatus: before }),
@@ -101,6 +106,8 @@ export function mergeDetails(
     externalId: known?.externalId ?? claim.externalId ?? null,
     successUrl: known?.successUrl ?? claim.successUrl ?? null,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
+    // Left out where there is none: what an earlier version has stored is not changed by it.
+    ...(language && { language }),
     createdAt,
     ...(expiresAt
       ? { expiresAt }

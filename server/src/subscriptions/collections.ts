@@ -72,6 +72,7 @@ function hostedOf(subscription: StoredSubscription): HostedPix {
     returnedCredits: subscription.returnedCredits,
     successUrl: subscription.successUrl,
     cancelUrl: subscription.cancelUrl,
+    language: subscription.language,
     recurrence: { interval, endsAfterCycles, nextDueAt, isOver: authorisedAt !== null && !isLive(status) },
   };
 }

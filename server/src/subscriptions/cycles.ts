@@ -52,6 +52,7 @@ export function paid(
     productId: null,
     successUrl: subscription.successUrl,
     cancelUrl: subscription.cancelUrl,
+    language: subscription.language,
     checkoutAttempt: null,
     paidAt: at,
     endToEndId,

@@ -62,6 +62,7 @@ export function decideCreate(
     metadata: input.metadata ?? null,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
+    language: input.language ?? null,
     brCode: null,
     nextDueAt: null,
     cancelReason: null,

@@ -4,6 +4,7 @@ import { type Customer, checkoutDetails } from '../card-payments/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { UpstreamError } from '../kernel/errors.ts';
 import { deterministicId } from '../kernel/ids.ts';
+import type { Language } from '../kernel/language.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -136,6 +137,8 @@ export interface Subscription {
   cancelUrl: string | null;
   /** The address of the page; omitted where this server hosts it. */
   checkoutUrl?: string | null;
+  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  language?: Language | null;
   /** PIX Copia e Cola, which authorises it. Null until the bank has given it. */
   brCode: string | null;
   /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the subscription. */
@@ -162,6 +165,7 @@ export interface StoredSubscription extends Subscription, CodedResource {
   interval: Interval;
   /** The part of each cycle that the service keeps. */
   feeCents: Cents;
+  language: Language | null;
   cancelReason: CancelReason | null;
   createdAt: Date;
   expiresAt: Date;
@@ -222,7 +226,10 @@ const MAX_CYCLES = 520;
 const cycles = `must be a whole number from 1 to ${MAX_CYCLES}`;
 
 export const createSubscriptionInput = checkoutDetails
-  .pick({ description: true, customer: true, metadata: true, successUrl: true, cancelUrl: true })
+  .pick({
+    ...{ description: true, customer: true, metadata: true },
+    ...{ successUrl: true, cancelUrl: true, language: true },
+  })
   .extend({
     valueCents: pixAmount.describe('The amount of each cycle'),
     interval: z

@@ -5,7 +5,7 @@ import { takesAmount, type UpstreamSubscription } from './upstream-subscription.
 /** The request to the service, stored before it is sent. */
 export type WantedSubscription = Pick<
   Subscription,
-  'description' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl' | 'endsAfterCycles'
+  'description' | 'customer' | 'metadata' | 'successUrl' | 'cancelUrl' | 'language' | 'endsAfterCycles'
 > &
   Pick<CreateSubscriptionInput, 'valueCents' | 'interval'>;
 
@@ -19,7 +19,13 @@ export function toWanted(input: Omit<CreateSubscriptionInput, 'idempotencyKey'>)
     metadata: input.metadata ?? null,
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
+    language: input.language ?? null,
   };
+}
+
+/** The body of the request. The language stays here. */
+export function bodyOf({ language: _, ...wanted }: WantedSubscription): object {
+  return wanted;
 }
 
 /**

@@ -1,5 +1,12 @@
 import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../access/model.ts';
-import { Currency, CustomerInput, CustomerRef } from '../card-payments/schema.ts';
+import {
+  CheckoutLanguageEnum,
+  Currency,
+  CustomerInput,
+  CustomerRef,
+  LANGUAGE,
+  LANGUAGE_OF_PAGE,
+} from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -21,6 +28,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { knownLanguage } from '../kernel/language.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { PixCode, ReturnedCreditRef } from '../pix/fields-schema.ts';
 import { txidOf } from '../pix/model.ts';
@@ -213,8 +221,13 @@ builder.node(SubscriptionRef, {
       type: 'Url',
       nullable: true,
       description: 'The URL of the hosted page where the payer authorises the subscription.',
-      resolve: ({ subscriptionId, checkoutUrl }, _, context) =>
-        checkoutUrl === undefined ? context.checkoutUrl(subscriptionId) : checkoutUrl,
+      resolve: (subscription, _, context) => context.checkoutUrl(subscription.subscriptionId, subscription),
+    }),
+    language: t.field({
+      type: CheckoutLanguageEnum,
+      nullable: true,
+      description: LANGUAGE,
+      resolve: ({ language }) => knownLanguage(language),
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
@@ -345,6 +358,7 @@ const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', 
       description: 'The URL to which the payer is sent after the authorisation. Reaching it proves nothing.',
     }),
     cancelUrl: t.field({ type: 'Url' }),
+    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     idempotencyKey: t.string({
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same subscription.',

@@ -1,5 +1,6 @@
 import { customerOf } from '../card-payments/model.ts';
 import { parseBrCode } from '../kernel/br-code.ts';
+import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../receiving/upstream-payment.ts';
 import {
@@ -21,10 +22,12 @@ export type UpstreamCycle = Pick<SubscriptionCycle, 'number'> & {
 export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
   [Member in Exclude<
     keyof Subscription,
-    'subscriptionId' | 'version' | 'lastStatus' | 'cycles' | 'checkoutUrl' | 'txid'
+    'subscriptionId' | 'version' | 'lastStatus' | 'cycles' | 'checkoutUrl' | 'language' | 'txid'
   >]: Subscription[Member] | null;
 } & {
   checkoutUrl: string | null;
+  /** The language in this server's own request, which the service does not get. */
+  language?: Language | null;
   txid: string | null;
   /** Some cycles of the subscription, in any order; empty where none is shown. */
   cycles: readonly UpstreamCycle[];
@@ -47,6 +50,7 @@ export function mergeUpstreamSubscription(
   const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, amountCents);
   const status = statusAfter(known, claim.status);
   const canceled = status === 'canceled';
+  const language = known?.language ?? claim.language;
   const subscription: SubscriptionSnapshot = {
     subscriptionId: claim.subscriptionId,
     version: known?.version ?? 1,
@@ -61,6 +65,8 @@ export function mergeUpstreamSubscription(
     successUrl: known?.successUrl ?? claim.successUrl,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl,
     checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl,
+    // Left out where there is none: what an earlier version has stored is not changed by it.
+    ...(language && { language }),
     brCode: known?.brCode ?? codeOf(claim.brCode, amountCents),
     txid: known?.txid ?? claim.txid,
     nextDueAt: isFinal(status) ? null : (claim.nextDueAt ?? known?.nextDueAt ?? null),

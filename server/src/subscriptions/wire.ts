@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
+import { LANGUAGES } from '../kernel/language.ts';
 import { cents } from '../kernel/money.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
@@ -59,6 +60,9 @@ export const subscriptionWire = z
     checkoutUrl: z.string().meta({ format: 'uri', description: 'The page where the payer authorises it' }),
     successUrl: z.string().nullable(),
     cancelUrl: z.string().nullable(),
+    language: answeredWord(LANGUAGES)
+      .nullable()
+      .meta({ description: 'The language of its page; null where none was given' }),
     pixCopyPaste: z.string().nullable().meta({
       description:
         'PIX Copia e Cola: authorises the subscription and pays its first cycle; null once it no longer can',

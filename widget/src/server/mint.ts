@@ -13,6 +13,8 @@ export interface CheckoutInput {
   callbackUrl?: string;
   successUrl?: string;
   cancelUrl?: string;
+  /** The language of the hosted page. One that its address names wins, as the element’s own does. */
+  language?: 'PT_BR' | 'EN' | 'ES';
   /** Serialized JSON, which webhooks give back. */
   metadata?: string;
   reusable?: boolean;

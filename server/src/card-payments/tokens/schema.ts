@@ -14,7 +14,7 @@ import {
   ValidationError,
 } from '../../kernel/errors.ts';
 import { methodsOf } from '../checkout/model.ts';
-import { CustomerInput, EXTERNAL_ID } from '../schema.ts';
+import { CheckoutLanguageEnum, CustomerInput, EXTERNAL_ID, LANGUAGE_OF_PAGE } from '../schema.ts';
 import { createCheckoutTokenInput, type PausedToken } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -61,6 +61,7 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
     }),
     successUrl: t.field({ type: 'Url' }),
     cancelUrl: t.field({ type: 'Url' }),
+    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     allowedOrigins: t.field({
       type: ['Url'],
       description:

@@ -21,6 +21,7 @@ import {
 import type { UpstreamAnswer } from '../../upstream/upstream.ts';
 import { createSubscriptionInput, isAnySubscriptionId, type SubscriptionService } from '../model.ts';
 import {
+  bodyOf,
   contradictionOf,
   createdClaim,
   toWanted,
@@ -80,7 +81,7 @@ export function createSubscriptionRequests({
       assertTaken(facade, 'subscriptions', 'Creating subscriptions');
       const wanted = toWanted(input);
       const { resourceId, replayed } = await requests
-        .run(tenant, { key: idempotencyKey ?? null, input: wanted, wanted, body: wanted })
+        .run(tenant, { key: idempotencyKey ?? null, input: wanted, wanted, body: bodyOf(wanted) })
         .finally(() => pollNow(tenant, 'subscription'));
       const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
         throw behindChange(error);
