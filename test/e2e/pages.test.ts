@@ -126,7 +126,7 @@ it('GraphiQL shows the documentation without a key, and runs the examples of eve
   await page.getByRole('link', { name: 'Query', exact: true }).click();
   await page.getByRole('link', { name: 'wallet', exact: true }).click();
   await page.getByRole('link', { name: 'Wallet', exact: true }).click();
-  await page.getByText('Card sales awaiting release').waitFor();
+  await page.getByText('card sales that await release').waitFor();
 
   await execute(page);
   // Each root field has an error.
