@@ -47,8 +47,8 @@ interface Account {
   payoutsLeft: number;
 }
 
-/** Longer than any client waits, or takes to notice silence. */
-const PATIENCE_MS = 180_000;
+/** Longer than any client waits, or takes to notice silence, and than 10,000 need to come back to a slow machine. */
+const PATIENCE_MS = 600_000;
 /** The share of cuts without restarts, and the share of those after which memory is read first. */
 const STEADY_SHARE = 0.7;
 const QUARTER = 0.25;

@@ -86,6 +86,13 @@ function follow(spec: FollowerSpec): void {
   });
 }
 
+// A client that loses a rejection would end the process, and all its followers; the address of its socket tells whose it is.
+process.on('unhandledRejection', (reason) => {
+  const { code, reason: why, target } = Object(reason) as Partial<CloseEvent>;
+  const [, number = -1] = /\?f=(\d+)/.exec((target as WebSocket | null)?.url ?? '') ?? [];
+  errors.push([Number(number), `unhandled: ${code === undefined ? textOf(reason) : `close ${code} ${why}`}`]);
+});
+
 let isLeaving = false;
 
 /** The reason for which an operation ended: a close code of a socket, a code of the server, the status of an answer, or the network. */
