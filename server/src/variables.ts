@@ -202,7 +202,7 @@ export const environment = z.object({
   PSA_TRUSTED_DOCUMENTS_ONLY: trustedOnly.default('off').register(documentation, {
     group: 'Clients',
     meaning:
-      'callers that may run only the documents of those manifests and the widget’s own: none (off), all but API keys (tokens), or everybody (all)',
+      'callers that may run only the documents of those manifests and of our packages: none (off), all but API keys (tokens), or everybody (all)',
   }),
   PSA_TRUSTED_PROXIES: networks.default([]).register(documentation, {
     group: 'Clients',

@@ -251,6 +251,9 @@ test.each([
 });
 
 test.each([
+  // A pattern that tries again and again would take minutes.
+  ['many blanks behind it', `${QUERY}${' '.repeat(50_000)}`],
+  ['many comments behind it', `${QUERY}\n${'# note\n'.repeat(10_000)}`],
   ['a fragment before it', `${FRAGMENT}${QUERY}`],
   ['a fragment behind it', `${QUERY} ${FRAGMENT}`],
   ['a comment before it', `# query { }\n${QUERY}`],

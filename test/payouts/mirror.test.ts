@@ -130,15 +130,26 @@ describe('what is known of a payout', () => {
     expect(knownAfter({})[0]).toMatchObject({ litoshi: null, endToEndId: null });
   });
 
-  test('the bank’s identifier is taken with a completed payout alone, and the LTC amount whenever it is named', () => {
-    const claim = { litoshi: 42, endToEndId: 'E1' };
+  test('the LTC amount is that of a payout by LTC, and stays as it was first named', () => {
+    const [pix] = knownAfter({ litoshi: 42 });
+    expect(pix?.litoshi).toBeNull();
+    const byLtc = { method: 'ltc' as const };
+    const ltc = knownAfter(byLtc, { ...byLtc, litoshi: 42 }, { ...byLtc, litoshi: 43 });
+    expect(ltc.map(({ version, litoshi }) => [version, litoshi])).toEqual([
+      [1, null],
+      [1, 42],
+    ]);
+  });
+
+  test('the bank’s identifier is taken with a completed payout alone', () => {
+    const claim = { endToEndId: 'E1' };
     for (const status of ['pending', 'processing', 'denied', 'unknown'] as const)
-      expect(knownAfter({ status, ...claim })).toMatchObject([{ litoshi: 42, endToEndId: null }]);
+      expect(knownAfter({ status, ...claim })).toMatchObject([{ endToEndId: null }]);
     const completed = { status: 'completed' as const };
     expect(knownAfter({ ...completed, ...claim }, completed)).toMatchObject([claim]);
     // Named later, it is no change of the payout that a subscription would send.
     expect(knownAfter(completed, { ...completed, ...claim })).toMatchObject([
-      { version: 1, litoshi: null, endToEndId: null },
+      { version: 1, endToEndId: null },
       { version: 1, ...claim },
     ]);
     // A completed payout that the service takes back has no identifier any more.

@@ -180,7 +180,8 @@ export function createCharging({
         return { kind: refusal, payment: charging };
       }
 
-      const { amountCents, customer: payer } = charging;
+      const { amountCents, customer } = charging;
+      const payer = customer && { name: customer.name, email: customer.email, taxId: customer.taxId };
       const charge = { id: chargeId, amountCents, card, payer };
       const outcome = await acquirer.charge(charge).catch((error: unknown): ChargeStatus => {
         // The money may have been taken: the payer must not see a failure, and pay again.

@@ -94,7 +94,7 @@ export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
     taxId: t.string({
       nullable: true,
       description:
-        'The CPF or CNPJ, masked: ***.456.789-** or **.***.678/0001-**. In remote mode it is that of this server’s own request: the upstream service does not receive it.',
+        'The CPF or CNPJ, masked: ***.456.789-** or **.***.678/0001-**. In remote mode it is that of this server’s own request; of a card payment the upstream service does not receive it.',
       resolve: ({ taxId }) => (taxId === undefined ? null : maskTaxId(taxId)),
     }),
   }),
@@ -278,7 +278,7 @@ export const CustomerInput = builder.inputType('CustomerInput', {
     externalId: t.string(),
     taxId: t.string({
       description:
-        'A CPF (11 digits) or a CNPJ (14 digits and letters), with or without punctuation. Every answer shows it masked. In remote mode it stays on this server.',
+        'A CPF (11 digits) or a CNPJ (14 digits and letters), with or without punctuation. Every answer shows it masked. In remote mode that of a card payment stays on this server.',
     }),
   }),
 });
@@ -290,7 +290,7 @@ export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of al
 
 /** The description of the field in every input that has it. */
 export const LANGUAGE_OF_PAGE =
-  'The language of the hosted page. A `?lang=` in its address wins over it, as that of the widget does. If omitted, the page has the payer’s own, by Accept-Language. In remote mode it stays on this server, which appends it to checkoutUrl.';
+  'The language of the hosted page. A `?lang=` in the address of the page has precedence; `<psa-checkout>` appends one. If omitted, the page has the payer’s own, by Accept-Language. In remote mode this server appends the language to checkoutUrl itself, so it has precedence over that of the widget.';
 
 const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },

@@ -17,7 +17,7 @@ import {
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import {
   knownFilter,
-  LIST_DESCRIPTION,
+  listDescription,
   listedPix,
   PaymentStatusEnum,
   pixFields,
@@ -167,7 +167,7 @@ builder.queryFields((t) => ({
   }),
   charges: t.field({
     type: ChargeConnection,
-    description: LIST_DESCRIPTION,
+    description: listDescription('charges'),
     args: {
       ...connectionArguments(t.arg),
       filter: t.arg({ type: ChargeFilterInput }),

@@ -129,7 +129,7 @@ function readsDelivered({ credential }: Caller): boolean {
 }
 
 const DELIVERED =
-  'The content of the payment’s product that was delivered. Null if there is none, if the payment is not paid, if the upstream service does not report it, and to a checkout token. Content that was out of stock is delivered without a change of the version.';
+  'The content of the payment’s product, each with its status. Null if there is none, if the payment is not paid, if the upstream service does not report it, and to a checkout token. Content that was out of stock is delivered without a change of the version.';
 
 builder.objectField(CardPaymentRef, 'delivered', (t) =>
   t.field({

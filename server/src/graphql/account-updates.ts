@@ -78,7 +78,7 @@ builder.subscriptionField('accountUpdates', (t) =>
       kinds: t.arg({
         type: [AccountUpdateKind],
         description:
-          'The kinds to send. If omitted, all that the credential may follow are sent, without an error for the others, nor for those that the service behind a facade does not announce: SUBACCOUNT, and REFUND where it has no refunds. A kind that is named is refused instead: with FORBIDDEN, or with NOT_OFFERED.',
+          'The kinds to send. If omitted: all that the credential may follow and the upstream service reports. A named kind is refused with FORBIDDEN if the credential may not follow it, and with NOT_OFFERED if the upstream service does not report it: SUBACCOUNT, and REFUND without refunds.',
       }),
     },
     subscribe: (_, { after, kinds: wanted }, context) => {

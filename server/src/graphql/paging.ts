@@ -36,11 +36,12 @@ export function connectionArguments(arg: ArgBuilder<Types>) {
   return {
     first: arg.int({
       description:
-        'The length of a page that begins at the start, 1 to 100; 50 if neither it nor `last` is given.',
+        'The most items to return, counted from `after` or from the start of the list: 1 to 100; 50 if neither it nor `last` is given.',
     }),
-    after: arg.string({ description: 'A cursor of this list; the page has the items behind it.' }),
+    after: arg.string({ description: 'A cursor of this list; the page has the items after it.' }),
     last: arg.int({
-      description: 'The length of a page that begins at the end, 1 to 100. Not allowed with `first`.',
+      description:
+        'The most items to return, counted back from `before` or from the end of the list: 1 to 100. Not allowed with `first`.',
     }),
     before: arg.string({ description: 'A cursor of this list; the page has the items before it.' }),
   };

@@ -7,7 +7,7 @@ import { BACKEND_DOCUMENTS } from './widget-documents.ts';
 
 /** The limit on the documents that clients have registered. One that is dropped is registered again by its next client. */
 const REGISTERED_BYTES = 4_000_000;
-/** The limit on those of tokens that may be public: a visitor of a shop's page could empty a store that all share. */
+/** The limit on documents registered with public tokens, kept apart so that a visitor cannot evict those of others. */
 const PUBLIC_BYTES = 1_000_000;
 
 /** The callers whose operations must be trusted documents: none, all but API keys, or all. */

@@ -95,9 +95,10 @@ export function readCents(value: unknown): Cents | null {
 /** Reads an amount of LTC, in litoshi: decimal text, which is exact, or a number. */
 export function readLitoshi(value: unknown): number | null {
   const [, whole, decimals = ''] = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(String(readText(value) ?? '')) ?? [];
-  if (whole !== undefined) return Number(whole) * LITOSHI_PER_LTC + Number(decimals.padEnd(8, '0'));
   const ltc = readNumber(value);
-  const litoshi = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
+  const rounded = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
+  const litoshi =
+    whole === undefined ? rounded : Number(whole) * LITOSHI_PER_LTC + Number(decimals.padEnd(8, '0'));
   return litoshi !== null && Number.isSafeInteger(litoshi) && litoshi >= 0 ? litoshi : null;
 }
 

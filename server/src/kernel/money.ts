@@ -19,7 +19,7 @@ export function reaisText(cents: Cents): string {
   return reaisFormat.format(text as Intl.StringNumericLiteral).replace('\u00a0', ' ');
 }
 
-/** LTC in the program: integer litoshi. */
+/** The number of litoshi in one LTC. Amounts of LTC are integer litoshi. */
 export const LITOSHI_PER_LTC = 100_000_000;
 
 /** Formats an amount of LTC exactly, with all eight decimals. */

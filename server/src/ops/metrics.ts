@@ -73,7 +73,7 @@ export interface Metrics {
   onTokenPaused(): void;
   /** Counts the answer of the bank to a request for a PIX code. */
   onPixCode(outcome: 'registered' | 'pending' | 'refused'): void;
-  /** Counts a Incoming PIX: accepted, or the cause for which it is sent back. */
+  /** Counts an incoming PIX: accepted, or the cause for which it is sent back. */
   onPixCredit(outcome: string): void;
   /** Counts a dispute that was opened or decided, by its new status. */
   onDispute(change: string): void;

@@ -35,7 +35,7 @@ import { qrCode } from '../kernel/qr-code.ts';
 import { type LtcRequest, ltcUri } from '../ltc/model.ts';
 import {
   knownFilter,
-  LIST_DESCRIPTION,
+  listDescription,
   listedPix,
   PaymentStatusEnum,
   pixFields,
@@ -220,7 +220,7 @@ builder.queryFields((t) => ({
   }),
   payments: t.field({
     type: PaymentConnection,
-    description: LIST_DESCRIPTION,
+    description: listDescription('payments'),
     args: {
       ...connectionArguments(t.arg),
       filter: t.arg({ type: PaymentFilterInput }),

@@ -53,7 +53,7 @@ export function mergeUpstreamPayout(
     status,
     amountCents,
     feeCents: upstream.feeCents ?? known?.feeCents ?? null,
-    litoshi: upstream.litoshi ?? known?.litoshi ?? null,
+    litoshi: known?.litoshi ?? (method === 'ltc' ? upstream.litoshi : null),
     destination: mergeDestination(known, method, upstream.destination),
     requestedAt: known?.requestedAt ?? upstream.requestedAt,
     processedAt: kept?.processedAt ?? (isFinal(status) ? upstream.processedAt : null),

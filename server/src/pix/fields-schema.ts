@@ -218,7 +218,7 @@ export function pixFields<R extends PixResource>(
 
 // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
 
-export const LIST_DESCRIPTION = `A list, newest first. ${BOTH_WAYS}`;
+export const listDescription = (of: string) => `The ${of}, newest first. ${BOTH_WAYS}`;
 
 /** The members of a filter that all families have. @throws ValidationError naming the argument */
 export function knownFilter(

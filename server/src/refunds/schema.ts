@@ -328,7 +328,7 @@ builder.mutationFields((t) => ({
   refundCharge: t.field({
     type: RefundResult,
     description:
-      'Refunds a charge. A split charge takes from each beneficiary in proportion, as far as its balance goes; the account pays the rest, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+      'Refunds a charge. A refund of a split charge takes from each beneficiary in proportion, as far as its balance goes; the account pays the rest, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundChargeInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,

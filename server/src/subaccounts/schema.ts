@@ -76,7 +76,7 @@ const SubaccountPayoutConnection = builder.connectionObject(
 builder.objectFields(SubaccountRef, (t) => ({
   payouts: t.field({
     type: SubaccountPayoutConnection,
-    description: `A list of subaccounts, newest first. ${BOTH_WAYS}`,
+    description: `The payouts of the subaccount, newest first. ${BOTH_WAYS}`,
     args: { ...connectionArguments(t.arg), status: t.arg({ type: [SubaccountPayoutStatusEnum] }) },
     resolve: async ({ id }, args, context) => {
       const caller = callerOf(context);

@@ -156,7 +156,7 @@ builder.node(SubaccountRef, {
     }),
     statement: t.field({
       type: StatementEntryConnection,
-      description: `A list, newest first. ${BOTH_WAYS}`,
+      description: `The entries of the statement, newest first. ${BOTH_WAYS}`,
       args: { ...connectionArguments(t.arg), filter: t.arg({ type: StatementFilterInput }) },
       resolve: async ({ id }, args, context) => {
         const caller = callerOf(context);
@@ -188,7 +188,7 @@ builder.queryFields((t) => ({
   }),
   subaccounts: t.field({
     type: SubaccountConnection,
-    description: `A list, newest first. ${BOTH_WAYS}`,
+    description: `The subaccounts, newest first. ${BOTH_WAYS}`,
     args: connectionArguments(t.arg),
     resolve: async (_, args, context) => {
       const caller = callerOf(context);

@@ -110,7 +110,7 @@ const CycleStatusEnum = builder.enumType('SubscriptionCycleStatus', {
     },
     PAID: { value: 'paid', description: 'The cycle’s payment is in the balance.' },
     FAILED: { value: 'failed', description: 'None of the attempts was paid.' },
-    CANCELED: { value: 'canceled', description: 'The subscription was canceled before this cycle.' },
+    CANCELED: { value: 'canceled', description: 'The subscription was canceled before this cycle was paid.' },
     UNKNOWN,
   } as const,
 });

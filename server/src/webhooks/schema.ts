@@ -203,7 +203,7 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],
       description:
-        'The events to send besides the documented ones, which the payments service does not document. If omitted, they stay as they are, none at first. An empty list selects none. Those of a card payment go to its own callbackUrl if it has one.',
+        'The undocumented events to send, in addition to the documented ones. If omitted, they stay as they are, none at first. An empty list selects none. Those of a card payment go to its own callbackUrl if it has one.',
     }),
   }),
 });

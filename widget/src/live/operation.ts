@@ -1,16 +1,16 @@
 import type { LiveRequest } from './protocol.ts';
 
 /** The parts of a document in which brackets and keywords are text: comments, block strings and strings. */
-const LITERALS = /#[^\n\r]*|"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"/g;
-/** Brackets without brackets in them. */
+const LITERALS = /#[^\n\r]*|"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*(?:"|\\?)/g;
+/** The innermost parentheses and braces. */
 const ARGUMENTS = /\([^(){}]*\)/g;
 const SELECTION = /\{[^(){}]*\}/g;
-/** A definition without its brackets: its keyword, which an anonymous query may leave out, and its name. */
-const DEFINITION = /[^\w;]*(\w*)[\s,]*(\w*)[^;]*;/g;
+/** An operation or fragment after its brackets were removed: keyword, which an anonymous query lacks, and name. */
+const DEFINITION = /^\W*(\w*)[\s,]*(\w*)/;
 
 /**
- * Whether a request is a subscription. The keyword counts, and no field or fragment of that name. Of a document without text,
- * as a persisted one is, the client may say the kind; without that it is taken for a subscription.
+ * Whether a request is a subscription, by the keyword of its operation, not by a field or fragment of that name. For a
+ * persisted document without text `operationKind` decides; without it, the request counts as a subscription.
  */
 export function isSubscription({ query, operationName, operationKind }: Partial<LiveRequest>): boolean {
   if (!query) return (operationKind ?? 'subscription') === 'subscription';
@@ -27,5 +27,6 @@ function definitionsOf(query: string): { keyword: string | undefined; name: stri
     // No document has a semicolon outside its strings and comments.
     text = text.replace(ARGUMENTS, ' ').replace(SELECTION, ';');
   } while (text !== before);
-  return [...text.matchAll(DEFINITION)].map(([, keyword, name]) => ({ keyword, name }));
+  const parts = text.split(';').slice(0, -1);
+  return parts.map((part) => DEFINITION.exec(part)!).map(([, keyword, name]) => ({ keyword, name }));
 }

@@ -142,7 +142,7 @@ function follow(
       error: (cause) => over(cause, judge(cause)),
       complete: () => end(onComplete),
     });
-    // A client of event streams has asked for it now, and a socket that is open when it connected.
+    // An event stream has just requested this token; an open socket requested it when it connected.
     token = tokens?.present() ?? null;
     if (isOver) stop();
     else dispose = stop;

@@ -33,9 +33,9 @@ export type Topic = keyof typeof TOPICS;
 export interface FollowedUpdate<Resource = Record<string, unknown>> {
   cursor: string;
   occurredAt: string;
-  /** Null of the first one; undefined of subaccounts, which have no status. */
+  /** Null in the first event of a resource; undefined for subaccounts, which have no status. */
   previousStatus?: string | null;
-  /** The new entry of a subaccount's statement; null where the subaccount was opened. Only subaccounts have it. */
+  /** The new entry of a subaccount's statement; null in the update that reports the opening. Only subaccounts have it. */
   entry?: FollowedEntry | null;
   resource: Resource;
 }

@@ -13,7 +13,7 @@ export interface CheckoutInput {
   callbackUrl?: string;
   successUrl?: string;
   cancelUrl?: string;
-  /** The language of the hosted page. One that its address names wins, as the element’s own does. */
+  /** The language of the hosted page. One in its address has precedence; `<psa-checkout>` appends one. */
   language?: 'PT_BR' | 'EN' | 'ES';
   /** Serialized JSON, which webhooks give back. */
   metadata?: string;

@@ -16,7 +16,7 @@ export interface Sale {
 /** The sale that a webhook reports; null where it reports something else. */
 export function saleOf(event: WebhookEvent): Sale | null {
   if (!isPaid(event)) return null;
-  const { externalId = null, metadata, paidAt } = event;
+  const { externalId = null, metadata, paidAt = '' } = event;
   const sale = { externalId, metadata, paidAt };
   return 'orderCode' in event
     ? { id: event.orderCode, ...sale, amountCents: Math.round(event.amount * 100) }

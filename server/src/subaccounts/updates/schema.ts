@@ -41,7 +41,7 @@ const SubaccountUpdate = builder.objectRef<Update>('SubaccountUpdate').implement
       type: StatementEntryRef,
       nullable: true,
       description:
-        'The new entry of the statement: each comes in one update, in the order of the statement. Null in a first state, and if the subaccount was opened.',
+        'The new entry of the statement: each comes in one update, in the order of the statement. Null in a first state, and in the update that reports the opening.',
       resolve: (update) => update.entry,
     }),
   }),
