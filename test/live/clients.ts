@@ -206,8 +206,7 @@ function socket({ endpoint, getToken, ...options }: Following, create = createWs
   return resumable(
     create({
       url: endpoint.replace(/^http/, 'ws'),
-      webSocketImpl: WebSocket,
-      ...socketOptions(token),
+      ...socketOptions(token, WebSocket as never),
     }),
     { ...options, tokens: token },
   );

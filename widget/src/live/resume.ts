@@ -64,7 +64,10 @@ export function resumable<Client extends LiveClient>(client: Client, options: Re
 
 const PONG_MS = 5_000;
 
-/** Ends a socket of graphql-ws that does not answer a ping: the library sends pings, and waits for ever. */
+/**
+ * Ends a socket of graphql-ws that does not answer a ping: the library sends pings, and waits for ever. One that is not yet
+ * acknowledged has a limit of its own (`socketOptions`): version 5 would keep a promise of it that rejects at a later end.
+ */
 function noticeSilence(client: LiveClient): void {
   const { on, terminate } = client as Partial<{
     on(event: string, listener: (received: unknown) => void): unknown;
@@ -72,10 +75,18 @@ function noticeSilence(client: LiveClient): void {
   }>;
   if (!on || !terminate) return;
   let silence: ReturnType<typeof setTimeout> | undefined;
-  on('ping', (isReceived) => {
-    if (!isReceived) silence = setTimeout(terminate, PONG_MS);
+  let isConnected = false;
+  on('connected', () => {
+    isConnected = true;
   });
-  for (const event of ['pong', 'closed']) on(event, () => clearTimeout(silence));
+  on('ping', (isReceived) => {
+    if (!isReceived && isConnected) silence = setTimeout(terminate, PONG_MS);
+  });
+  on('pong', () => clearTimeout(silence));
+  on('closed', () => {
+    isConnected = false;
+    clearTimeout(silence);
+  });
 }
 
 /** The third refusal of the credential in a row is final. */

@@ -56,13 +56,40 @@ function lifeMsOf({ expiresAt, expiresInSeconds }: LiveToken): number {
   return expiresAt ? new Date(expiresAt).getTime() - Date.now() : Number.POSITIVE_INFINITY;
 }
 
-/** Options for graphql-ws: `createClient({ url, ...socketOptions(token) })`. `resumable` connects again in the library's place. */
-export function socketOptions(token: Tokens) {
+/** The limit of the time in which a socket opens. Without one, a socket whose bytes get lost waits for minutes, or for ever. */
+const OPENS_MS = 15_000;
+/** The limit of the time in which the server acknowledges an open socket. */
+const ACKNOWLEDGES_MS = 10_000;
+
+type SocketClass = new (url: string | URL, protocols?: string | string[]) => WebSocket;
+
+/**
+ * Options for graphql-ws: `createClient({ url, ...socketOptions(token) })`. `resumable` connects again in the library's place.
+ *
+ * @param Socket in place of `webSocketImpl`, for platforms without a WebSocket, such as Node before version 22
+ */
+export function socketOptions(
+  token: Tokens,
+  Socket: SocketClass | undefined = (globalThis as { WebSocket?: SocketClass }).WebSocket,
+) {
   return {
     connectionParams: async () => ({ authorization: await token.authorization() }),
+    connectionAckWaitTimeout: ACKNOWLEDGES_MS,
+    ...(Socket && { webSocketImpl: openingInTime(Socket) }),
     // `resumable` ends a connection that does not answer a ping.
     keepAlive: 12_000,
     retryAttempts: 0,
+  };
+}
+
+/** Returns the class with sockets that close where they have not opened in time. */
+function openingInTime(Socket: SocketClass): SocketClass {
+  return class extends Socket {
+    constructor(url: string | URL, protocols?: string | string[]) {
+      super(url, protocols);
+      const limit = setTimeout(() => this.close(), OPENS_MS);
+      for (const event of ['open', 'close']) this.addEventListener(event, () => clearTimeout(limit));
+    }
   };
 }
 

@@ -1,0 +1,115 @@
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createClient } from 'graphql-ws';
+import { createClient as createClient5 } from 'graphql-ws-5';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import WebSocket, { WebSocketServer } from 'ws';
+import { resumable, socketOptions, tokens } from '../../widget/src/live/resume.ts';
+
+// Sockets of graphql-ws whose peer says nothing, before it opens them and before it acknowledges them.
+
+const CLIENTS = {
+  'graphql-ws': createClient,
+  'graphql-ws 5': createClient5 as unknown as typeof createClient,
+};
+const QUERY = 'subscription ($after: String) { payoutUpdates(id: "1", after: $after) { cursor } }';
+
+/** Follows over this port, without a wait between attempts. */
+function follow(create: typeof createClient, port: number) {
+  const token = tokens(async () => 'token');
+  const causes: unknown[] = [];
+  const updates: unknown[] = [];
+  const client = resumable(
+    create({ url: `ws://127.0.0.1:${port}`, ...socketOptions(token, WebSocket as never) }),
+    { tokens: token, onRetry: (cause) => causes.push(cause), wait: async () => undefined },
+  );
+  const leave = client.subscribe(
+    { query: QUERY },
+    {
+      next: ({ data }) => updates.push(data),
+      error: (error) => updates.push(error),
+      complete: () => undefined,
+    },
+  );
+  onTestFinished(leave);
+  return { causes, updates };
+}
+
+test.each(Object.entries(CLIENTS))(
+  '%s: a socket that does not open in time is replaced',
+  async (_, create) => {
+    const connections: Socket[] = [];
+    const server = createServer((socket) => void connections.push(socket)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      for (const socket of connections) socket.destroy();
+      server.close();
+    });
+    useTimers();
+    const { causes } = follow(create, (server.address() as AddressInfo).port);
+    await once(server, 'connection');
+    vi.advanceTimersByTime(14_999);
+    expect(causes).toEqual([]);
+    const next = once(server, 'connection');
+    vi.advanceTimersByTime(1);
+    await next;
+    expect(causes).toHaveLength(1);
+  },
+);
+
+test.each(Object.entries(CLIENTS))(
+  '%s: a socket that is not acknowledged in time is replaced, and its late acknowledgement harms nothing',
+  async (_, create) => {
+    const lost: unknown[] = [];
+    const keep = (reason: unknown) => lost.push(reason);
+    process.on('unhandledRejection', keep);
+    onTestFinished(() => void process.off('unhandledRejection', keep));
+    const { port, sockets, received } = await startServer();
+    useTimers();
+    const { causes, updates } = follow(create, port);
+    await received('1 connection_init');
+    vi.advanceTimersByTime(9_999);
+    expect(causes).toEqual([]);
+    vi.advanceTimersByTime(1);
+    // The client has said goodbye, and the server has not read it yet.
+    acknowledge(sockets[0]!);
+    await received('2 connection_init');
+    acknowledge(sockets[1]!);
+    await received('2 subscribe');
+    sockets[1]!.terminate();
+    await received('3 connection_init');
+    acknowledge(sockets[2]!);
+    await received('3 subscribe');
+    expect(causes).toMatchObject([{ code: 4504 }, { code: 1006 }]);
+    expect(updates).toEqual([]);
+    expect(lost).toEqual([]);
+  },
+);
+
+function useTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+const acknowledge = (socket: WebSocket) => socket.send(JSON.stringify({ type: 'connection_ack' }));
+
+/** Starts a server that keeps its sockets and says nothing. `received` resolves when a socket has sent a message. */
+async function startServer() {
+  const sockets: WebSocket[] = [];
+  const messages = new EventEmitter();
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server.on('connection', (socket) => {
+    const place = sockets.push(socket);
+    socket.on('message', (text) => messages.emit(`${place} ${JSON.parse(String(text)).type}`));
+  });
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.terminate();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    sockets,
+    received: (message: string) => once(messages, message),
+  };
+}
