@@ -87,7 +87,7 @@ const TESTS = join(root, 'test');
 /** @type {Report} */
 const NOTHING = {
   ...{ passed: 0, failed: 0, skipped: 0, failures: [], projects: {}, files: [] },
-  ...{ runnerCpuMs: 0, postgresCpuMs: 0 },
+  ...{ runnerCpuMs: 0, postgresCpuMs: 0, clients: { tests: {}, versions: {} } },
 };
 
 /** The parts that are programs of others, with what finds or installs them. */
@@ -133,7 +133,7 @@ async function vitest(options, env) {
       env: { ...env, PSA_TEST_REPORT: file },
     });
     const report = readFileSync(file, 'utf8');
-    // Shows which files take the time.
+    // Shows which files take the time, and what is known of each client.
     writeStamp('last-tests.json', report);
     return { ...JSON.parse(report), postgresCpuMs: sumOfLines(`${file}.postgres`) };
   } catch (error) {

@@ -1,13 +1,13 @@
-// Prints server/docs/clients.md: the table of clients, with the versions of the tests' packages and of the last saved run.
+// Prints server/docs/clients.md: the table of clients, with the versions of the tests' packages, and the saved results and versions.
 import { readFileSync } from 'node:fs';
+import { readFound } from './collect.mjs';
 import { cellsOf, TABLES } from './table.mjs';
 
 /** @param {string} path */
 const json = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 /** @type {Record<string, string>} */
 const packages = json('../package.json').devDependencies;
-/** @type {Record<string, { version: string, failed?: string }>} */
-const found = json('./found.json');
+const found = readFound();
 
 /** @type {string[]} */
 const tests = [];
@@ -19,6 +19,8 @@ function numberOf({ file, title }) {
   return tests.indexOf(link) + 1;
 }
 
+const MARKS = { passed: '✓', failed: '✗' };
+
 const tables = TABLES.map((table) => {
   const { title, about, features, clients } = table;
   const rows = clients.map((client) => [
@@ -26,8 +28,9 @@ const tables = TABLES.map((table) => {
     versionOf(client),
     ...cellsOf(table, client).map((evidence, index) => {
       if (!evidence) return '–';
-      const hasFailed = found[client.name]?.failed?.split(', ').includes(Object.keys(features)[index] ?? '');
-      return `[${hasFailed ? '✗' : '✓'}][${numberOf(evidence)}]`;
+      const result = found[client.name]?.results[Object.keys(features)[index] ?? ''];
+      const mark = result ? MARKS[result] : '?';
+      return `[${mark}][${numberOf(evidence)}]`;
     }),
   ]);
   return `## ${title}\n\n${about}\n\n${draw([['client', 'version', ...Object.keys(features)], ...rows])}\n`;
@@ -35,10 +38,10 @@ const tables = TABLES.map((table) => {
 
 process.stdout.write(`# Clients
 
-Other people's software with which this server and its elements are tried, and at which version. Each mark leads to the file of its
-test; the name of the test is the title of the link. Versions of packages are those of \`test/package.json\`,
-and of the folders in \`test/bench/peers\`. Those of programs are
-what the last \`npm run conformance -- http --save\` has found, which the nightly repeats.
+Other people's software with which this server and its elements are tried, and at which version. Each mark is the result of its test
+in the last whole run whose results were saved: ✓ has passed, ✗ has failed, ? has not run. It leads to the file of the test, whose
+name is the title of the link. The nightly runs all of them, and proposes this page where a mark or a version has changed.
+Versions of packages are those of \`test/package.json\`, and of the folders in \`test/bench/peers\`; browsers and programs say theirs.
 
 ${tables.join('\n')}
 ${tests.map((link, index) => `[${index + 1}]: ${link}\n`).join('')}`);

@@ -228,3 +228,12 @@ export function cellsOf({ features }, { name, lacks = [] }) {
     return typeof evidence === 'function' ? evidence(name) : evidence;
   });
 }
+
+/** The test files whose results the table shows. The programs of HTTP clients have results of their own. */
+export function citedFiles() {
+  const cells = TABLES.flatMap((table) => table.clients.flatMap((client) => cellsOf(table, client)));
+  const files = cells.flatMap((cell) => (cell && TEST_FILE.test(cell.file) ? [cell.file] : []));
+  return [...new Set(files)];
+}
+
+const TEST_FILE = /-?test\.tsx?$/;

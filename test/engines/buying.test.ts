@@ -6,6 +6,7 @@ import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { type ServiceFixture, startServiceFixture } from '../e2e/fixture.ts';
 import { pageWith, type Site, startSite } from '../e2e/site.ts';
 import { CARD } from '../support/browser.ts';
+import type { FileMeta } from '../support/cpu.ts';
 import { freePort } from '../support/free-port.ts';
 import { SCREENSHOTS } from '../support/screenshots.ts';
 import { startChromium, startFirefox } from './bidi.ts';
@@ -68,6 +69,12 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     for (const window of gone) await window.leave();
   });
   afterAll(() => engine?.close());
+
+  it('The engine says its version, for the table of clients', async ({ task }) => {
+    const meta = task.file.meta as FileMeta;
+    meta.versions = { ...meta.versions, [name]: await engine.version() };
+    expect(meta.versions[name]).toMatch(/^\d+(\.\d+)+$/);
+  });
 
   async function keep(window: EngineWindow, state: string): Promise<void> {
     if (!SIDE_BY_SIDE) return;

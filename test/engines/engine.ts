@@ -5,6 +5,8 @@
 export interface Engine {
   /** Opens a window of a new person: no cookies, no storage. */
   visit(url: string): Promise<EngineWindow>;
+  /** The engine's version, as it says itself. */
+  version(): Promise<string>;
   close(): Promise<void>;
 }
 

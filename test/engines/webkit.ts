@@ -50,18 +50,24 @@ export async function startWebKit(): Promise<Engine> {
     if (tries > 1) return begin(tries - 1);
     throw new Error('WebKitWebDriver has started no browser in three tries');
   }
+  async function leave(driver: WebDriver, program: ChildProcess): Promise<void> {
+    // A driver may not answer once its browser is gone.
+    await Promise.race([driver.quit().catch(() => undefined), setTimeout(ENDS_MS, null, { ref: false })]);
+    await end(program, 'SIGKILL');
+  }
   return {
     async visit(address) {
       const { driver, program } = await begin();
       await driver.manage().window().setRect(SIZE);
-      const leave = async () => {
-        // A driver may not answer once its browser is gone.
-        await Promise.race([driver.quit().catch(() => undefined), setTimeout(ENDS_MS, null, { ref: false })]);
-        await end(program, 'SIGKILL');
-      };
-      const window = windowOf(driver, await driver.getWindowHandle(), leave);
+      const window = windowOf(driver, await driver.getWindowHandle(), () => leave(driver, program));
       await window.goto(address);
       return window;
+    },
+    async version() {
+      const { driver, program } = await begin();
+      const version = (await driver.getCapabilities()).getBrowserVersion();
+      await leave(driver, program);
+      return version ?? '';
     },
     async close() {
       await Promise.all([...programs].map((program) => end(program)));

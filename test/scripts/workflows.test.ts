@@ -44,15 +44,18 @@ it('The nightly workflow runs every part of npm run nightly', () => {
 
 it('The nightly workflow proposes the table of clients that it has written', () => {
   const nightly = read('.github/workflows/nightly.yml');
-  const [, written = ''] = /name: clients\n +path: \|\n((?: +\S+\n)+)/.exec(nightly)!;
-  // The files that `npm run conformance -- http --save` writes, and the job that downloads them.
-  expect(written.trim().split(/\s+/)).toEqual(['server/docs/clients.md', 'test/clients/found.json']);
+  // The file that `npm run conformance -- http --save` writes, the results of the tests, and the job that downloads them.
+  expect(nightly).toMatch(/name: clients\n +path: test\/clients\/found\.json\n/);
+  expect(nightly).toMatch(
+    /name: results-\$\{\{ matrix\.part \}\}\n +path: node_modules\/\.psa\/last-tests\.json\n/,
+  );
   expect(PARTS['http-clients']!.run).toContain('--save');
-  // Without a status function GitHub runs neither where a client has failed.
+  // Without a status function GitHub runs none of them where a client has failed.
+  expect(nightly).toMatch(/if: always\(\) && startsWith\(matrix\.part, 'tests-'\) && matrix\.node == '24'\n/);
   expect(nightly).toMatch(/if: always\(\) && matrix\.part == 'http-clients'\n +with:\n +name: clients\n/);
   expect(nightly).toMatch(/\n {2}clients:\n(?: {4}.+\n)*? {4}if: always\(\) && github\.ref_name == 'main'\n/);
   expect(nightly).toMatch(
-    / {2}clients:\n[\s\S]+gh run download "\$GITHUB_RUN_ID" --name clients\n[\s\S]+gh pr create/,
+    / {2}clients:\n[\s\S]+gh run download "\$GITHUB_RUN_ID" --name clients [\s\S]+ node test\/clients\/collect\.mjs [\s\S]+gh pr create/,
   );
 });
 

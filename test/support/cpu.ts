@@ -7,6 +7,8 @@ export interface FileMeta {
   cpuMs?: number;
   /** The process id of the file's worker, which several files use one after the other. */
   worker?: number;
+  /** Versions of the browsers that the file has driven. */
+  versions?: Record<string, string>;
 }
 
 const before = cpuMs();

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { SerializedError } from 'vitest';
 import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason } from 'vitest/node';
+import { citedFiles } from '../clients/table.mjs';
 import type { FileMeta } from './cpu.ts';
 import { projectOfFile } from './test-files.mjs';
 
@@ -17,6 +18,15 @@ export interface Report {
   runnerCpuMs: number;
   /** The files, in the order in which they ended. */
   files: FileReport[];
+  /** The results of the tests with other people’s clients, for the table of clients. */
+  clients: ClientsReport;
+}
+
+export interface ClientsReport {
+  /** Whether each test has passed, by the file that the table of clients cites and the full name of the test. */
+  tests: Record<string, Record<string, boolean>>;
+  /** The versions of browsers, which say it themselves. */
+  versions: Record<string, string>;
 }
 
 interface FileReport {
@@ -51,6 +61,7 @@ export default class SumsReporter extends DefaultReporter {
     projects: {},
     runnerCpuMs: 0,
     files: [],
+    clients: { tests: {}, versions: {} },
   };
   readonly #spans = new Map<string, { from: number; to: number }>();
 
@@ -61,6 +72,7 @@ export default class SumsReporter extends DefaultReporter {
     this.#report.failed += count('failed');
     this.#report.skipped += count('skipped');
     this.#count(module, tests);
+    this.#keepClients(module, tests);
     if (module.state() === 'failed') {
       const failures = failuresOf(module, tests);
       this.#report.failures.push(...failures);
@@ -110,11 +122,25 @@ export default class SumsReporter extends DefaultReporter {
     this.#spans.set(name, { from: Math.min(span.from, now - wallMs), to: now });
   }
 
+  #keepClients(module: TestModule, tests: readonly TestCase[]): void {
+    const { clients } = this.#report;
+    Object.assign(clients.versions, (module.meta() as FileMeta).versions);
+    if (!CITED.includes(module.relativeModuleId)) return;
+    const states = tests.map((test) => [test.fullName, test.result().state] as const);
+    const ended = states.filter(([, state]) => state === 'passed' || state === 'failed');
+    clients.tests[module.relativeModuleId] = {
+      ...clients.tests[module.relativeModuleId],
+      ...Object.fromEntries(ended.map(([name, state]) => [name, state === 'passed'])),
+    };
+  }
+
   #sum(): string {
     const { passed, failed } = this.#report;
     return failed > 0 ? `${passed} passed, ${failed} failed` : `${passed} passed`;
   }
 }
+
+const CITED = citedFiles();
 
 /** Returns the project of a file. Vitest runs several of our projects as one of its own; `facade` runs files again. */
 function projectOf({ project, relativeModuleId }: TestModule): string {
