@@ -231,7 +231,7 @@ describe('the memory', () => {
   });
 
   test('the memory holds a number of bytes, and never an answer that is larger than all of it', async () => {
-    const { asked, read, get } = start({ entries: 100, bytes: 1_000 });
+    const { asked, read, get } = start({ entries: 100, bytes: 1_500 });
     await read('/v1/a', 'a'.repeat(400));
     await read('/v1/b', 'b'.repeat(400));
     await read('/v1/b', 'b'.repeat(500));

@@ -234,7 +234,8 @@ describe('a list by rank', () => {
       keyOf: () => 'all',
       idOf: String,
       isCacheable: () => true,
-      maxCachedItems: 10,
+      // Ten items of some 210 bytes.
+      itemsBytes: 2_150,
       async fetchPage(_, { offset }) {
         asked += 1;
         return {

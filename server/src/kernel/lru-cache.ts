@@ -5,14 +5,16 @@ const ENTRY_BYTES = 200;
 
 /**
  * A cache of at most `bytes` of memory, by text keys, that drops the least recently used entry first. `bytesOf` sizes a
- * value; an entry larger than the whole cache is not stored.
+ * value; an entry larger than the whole cache is not stored. `entries` bounds the number of entries as well.
  */
 export function createLRUCache<Value extends object | number | boolean | string>(
   bytes: number,
   bytesOf: (value: Value, key: string) => number = () => 0,
+  entries?: number,
 ): LRUCache<string, Value> {
   return new LRUCache({
     maxSize: bytes,
+    ...(entries === undefined ? {} : { max: entries }),
     sizeCalculation: (value, key) => ENTRY_BYTES + 2 * key.length + bytesOf(value, key),
   });
 }

@@ -12,7 +12,7 @@ interface Scope {
 }
 
 /** A list that a service may not have, read by offset; nothing of it is stored here. Reads throw `NOT_OFFERED` without it. */
-export function createOfferedList<Of extends Scope, Item>(
+export function createOfferedList<Of extends Scope, Item extends object>(
   { clock, reads }: Pick<UpstreamDependencies, 'clock' | 'reads'>,
   {
     endpoint,

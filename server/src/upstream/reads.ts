@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import {
   type RequestOptions,
@@ -46,7 +47,7 @@ export interface Reads {
 /** The source of an answer, for the metrics; `shared`: the request of another caller that was under way. */
 export type ReadSource = 'upstream' | 'shared' | 'memory' | 'stale';
 
-/** The limits of the cache, which evicts the least recently used entry first. A size is the length of the JSON text. */
+/** The limits of the cache. The size of an answer is the length of its JSON text. */
 export interface ReadsLimit {
   readonly entries: number;
   readonly bytes: number;
@@ -82,40 +83,18 @@ export function createReads({
   /** Counts each answer that is returned. */
   onRead?: (priority: UpstreamPriority, source: ReadSource) => void;
 }): Reads {
-  /** The cached answers, the least recently used first. */
-  const cache = new Map<string, CachedAnswer>();
-  let cachedBytes = 0;
+  const cache = createLRUCache<CachedAnswer>(bytes, (answer) => answer.bytes, entries);
   const flights = new Map<string, Flight>();
   const writeCounts = new Map<Environment, number>();
-
-  function evict(key: string): void {
-    cachedBytes -= cache.get(key)?.bytes ?? 0;
-    cache.delete(key);
-  }
 
   /**
    * Caches an answer, never in place of a later one: two requests for one path may cross where a write came between
    * them.
    */
   function cacheAnswer(key: string, answer: CachedAnswer): void {
-    const cached = cache.get(key);
+    const cached = cache.peek(key);
     if (cached && (cached.writes > answer.writes || cached.at > answer.at)) return;
-    evict(key);
-    if (answer.bytes > bytes) return;
     cache.set(key, answer);
-    cachedBytes += answer.bytes;
-    for (const oldest of cache.keys()) {
-      if (cache.size <= entries && cachedBytes <= bytes) break;
-      evict(oldest);
-    }
-  }
-
-  function touch(key: string): CachedAnswer | null {
-    const found = cache.get(key);
-    if (!found) return null;
-    cache.delete(key);
-    cache.set(key, found);
-    return found;
   }
 
   /**
@@ -160,7 +139,7 @@ export function createReads({
       };
       for (;;) {
         const writes = writeCounts.get(environment) ?? 0;
-        const known = touch(key);
+        const known = cache.get(key);
         if (known && isFresh(known, keepMs, clock.now(), writes)) return toRead(known, 'memory');
         const underWay = flights.get(key);
         const shared = !isOwnRequest && underWay?.writes === writes ? underWay : null;
@@ -171,7 +150,7 @@ export function createReads({
           const hadNoSlot = error instanceof RateLimitError;
           // The shared request had no slot; one of a more important class may get one.
           if (hadNoSlot && shared && rank(requestOptions.priority) < rank(shared.priority)) continue;
-          const lastKnown = hadNoSlot || error instanceof UpstreamFault ? touch(key) : null;
+          const lastKnown = hadNoSlot || error instanceof UpstreamFault ? cache.get(key) : null;
           if (!lastKnown) throw error;
           return toRead(lastKnown, 'stale');
         }

@@ -1,4 +1,5 @@
 import { RateLimitError, ValidationError } from '../kernel/errors.ts';
+import { createLRUCache } from '../kernel/lru-cache.ts';
 
 /** A page of a list of the service, newest first, as it stood when it was read. */
 export interface OffsetPage<Item> {
@@ -61,15 +62,18 @@ export const LARGEST_PAGE = 100;
 /** The most pages that are read for one answer: a twelfth of the budget of a minute. */
 const MAX_SCAN_PAGES = 10;
 const RETRY_AFTER_SECONDS = 5;
-const MAX_CACHED_ITEMS = 20_000;
-const MAX_CACHED_LISTS = 1_000;
+/** The memory of about 20,000 items. */
+const ITEMS_BYTES = 32_000_000;
+/** The memory of about 1,000 lists. */
+const LISTS_BYTES = 400_000;
+const LIST_BYTES = 100;
 
-export function createStableOffsetList<Where, Item>({
+export function createStableOffsetList<Where, Item extends object | number>({
   keyOf,
   idOf,
   fetchPage,
   isCacheable,
-  maxCachedItems = MAX_CACHED_ITEMS,
+  itemsBytes = ITEMS_BYTES,
 }: {
   /** The key of a list and of its reader: cached items of one are never given to another. */
   keyOf: (where: Where) => string;
@@ -77,8 +81,8 @@ export function createStableOffsetList<Where, Item>({
   fetchPage: (where: Where, page: { limit: number; offset: number }) => Promise<OffsetPage<Item>>;
   /** Whether an item cannot change any more, so that it need not be read again. */
   isCacheable: (item: Item) => boolean;
-  /** The largest number of cached items; the least recently used are evicted. */
-  maxCachedItems?: number;
+  /** The memory of the cached items; the least recently used are evicted. */
+  itemsBytes?: number;
 }): StableOffsetList<Where, Item> {
   interface KnownList {
     /** A number that separates the items cached before the list was replaced from those cached since. */
@@ -87,8 +91,8 @@ export function createStableOffsetList<Where, Item>({
     isTotalKnown: boolean;
     at: Date;
   }
-  const lists = new Map<string, KnownList>();
-  const cache = new Map<string, Item>();
+  const lists = createLRUCache<KnownList>(LISTS_BYTES, () => LIST_BYTES);
+  const cache = createLRUCache<Item>(itemsBytes, (item) => 2 * JSON.stringify(item).length);
   let generations = 0;
 
   /** Opens a scan for one answer, which reads `maxPages` pages at most. */
@@ -97,7 +101,7 @@ export function createStableOffsetList<Where, Item>({
     const seen = new Map<number, Item | null>();
     let pages = 0;
 
-    const known = () => lists.get(key) ?? null;
+    const known = () => lists.peek(key) ?? null;
     const cacheKeyOf = (rank: number) => `${known()?.generation} ${rank}`;
 
     async function read(offset: number): Promise<void> {
@@ -118,7 +122,7 @@ export function createStableOffsetList<Where, Item>({
       recordTotal(length, isTotalKnown, at);
       for (const { rank, item } of ranked) {
         seen.set(rank, item);
-        if (item !== null && isCacheable(item)) touch(cache, cacheKeyOf(rank), item, maxCachedItems);
+        if (item !== null && isCacheable(item)) cache.set(cacheKeyOf(rank), item);
       }
     }
 
@@ -135,7 +139,7 @@ export function createStableOffsetList<Where, Item>({
       if (!before) return false;
       if (total < before.total && at > before.at) return true;
       return ranked.some(({ rank, item }) => {
-        const cached = cache.get(cacheKeyOf(rank));
+        const cached = cache.peek(cacheKeyOf(rank));
         return cached !== undefined && item !== null && idOf(cached) !== idOf(item);
       });
     }
@@ -144,17 +148,14 @@ export function createStableOffsetList<Where, Item>({
       const before = known();
       const isNewer = !before || at >= before.at || total > before.total;
       const generation = before?.generation ?? ++generations;
-      touch(lists, key, isNewer ? { generation, total, isTotalKnown, at } : before, MAX_CACHED_LISTS);
+      lists.set(key, isNewer ? { generation, total, isTotalKnown, at } : before);
     }
 
     /** The item of a rank; null where it cannot be read, undefined where the list has none. `towards`: the next rank. */
     async function itemAt(rank: number, towards: 'older' | 'newer'): Promise<Item | null | undefined> {
       if (seen.has(rank)) return seen.get(rank);
       const cached = cache.get(cacheKeyOf(rank));
-      if (cached !== undefined) {
-        touch(cache, cacheKeyOf(rank), cached, maxCachedItems);
-        return cached;
-      }
+      if (cached !== undefined) return cached;
       // The second try puts the item first: the list may have grown meanwhile, or a page be smaller than requested.
       for (const itemsBefore of [towards === 'older' ? 0 : LARGEST_PAGE - 1, 0]) {
         await read(Math.max(0, total() - rank - itemsBefore));
@@ -243,11 +244,4 @@ export function tooManyPages(pages: number): RateLimitError {
     `${pages} pages of the payments service for one answer; what was read is kept, so ask again`,
     RETRY_AFTER_SECONDS,
   );
-}
-
-/** Sets an entry as the most recently used; beyond `limit` the least recently used is evicted. */
-function touch<Value>(map: Map<string, Value>, key: string, value: Value, limit: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > limit) map.delete(map.keys().next().value!);
 }
