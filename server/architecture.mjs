@@ -34,7 +34,10 @@ const PIX = 'pix/{credit,decisions,refunding,upstream-resource}.ts';
 /** The decisions about payments by LTC: pure too. */
 const LTC = 'ltc/{decisions,upstream-request}.ts';
 
-const PURE = ['kernel/**', MODELS, RECEIVING, PIX, LTC, 'ledger/postings.ts'];
+/** What the accounts of the ledger are, and what may be taken from them: pure. */
+const LEDGER = 'ledger/{postings,funds}.ts';
+
+const PURE = ['kernel/**', MODELS, RECEIVING, PIX, LTC, LEDGER];
 /** A service knows the types of the events, and a rail by its interface. */
 const SERVICE = [...PURE, 'commit/**', 'db/**', 'work/**', 'rails/*', 'events/event.ts'];
 const SUBSCRIPTIONS = 'events/{event,subscribe,subscription,credential}.ts';
@@ -111,6 +114,12 @@ export const ARCHITECTURE = [
     others: ['kernel/**', MODELS, 'pix/remote/service.ts', 'upstream/**'],
   },
 
+  // What starts by a checkout token starts in one way, whichever method pays it.
+  {
+    files: ['card-payments/service.ts'],
+    own: [...RULES, '**/*{store,collections}.ts'],
+    others: [...SERVICE, 'checkout/service.ts'],
+  },
   // The wallet is how the ledger looks to an account.
   {
     files: ['wallet/service.ts'],
@@ -142,7 +151,7 @@ export const ARCHITECTURE = [
   {
     files: ['{payments,charges,subscriptions}/service.ts'],
     own: [...RULES, '**/*{store,collections}.ts'],
-    others: [...SERVICE, 'pix/{collections,service}.ts', 'ltc/collections.ts'],
+    others: [...SERVICE, 'checkout/service.ts', 'pix/{collections,service}.ts', 'ltc/collections.ts'],
   },
   {
     files: ['{payments,charges,subscriptions}/wire.ts'],
@@ -203,7 +212,7 @@ export const ARCHITECTURE = [
   { files: ['kernel/**'], own: ['**'], others: [] },
   { files: ['db/**'], own: ['**'], others: ['kernel/**', METHODS] },
   { files: ['ledger/**'], own: ['**'], others: ['kernel/**', 'db/**'] },
-  { files: ['ledger/postings.ts'], own: [], others: ['kernel/**'] },
+  { files: [LEDGER], own: ['postings.ts'], others: ['kernel/**'] },
   { files: ['rails/*'], own: ['*'], others: ['kernel/**', METHODS] },
   { files: ['rails/simulated/**'], own: ['**'], others: ['kernel/**', METHODS, 'db/**', 'http/**'] },
   { files: ['http/**'], own: ['**'], others: ['kernel/**', 'access/model.ts'] },

@@ -103,6 +103,9 @@ const FILES = [
   'receiving/upstream-payment.ts',
   'receiving/poll-interval.ts',
   'checkout-page/layout.ts',
+  'checkout/model.ts',
+  'checkout/service.ts',
+  'checkout/schema.ts',
 
   'demo/routes.ts',
   'demo/dashboard.ts',
@@ -120,6 +123,7 @@ const FILES = [
   'upstream/intents/store.ts',
   'upstream/intents/transitions.ts',
   'ledger/postings.ts',
+  'ledger/funds.ts',
   'ledger/store.ts',
   'events/event.ts',
   'events/log.ts',

@@ -1,3 +1,4 @@
+import { CHECKOUT_SESSION_MS } from '../server/src/checkout/model.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -5,13 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
 import { type AccountSettings, DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
 import { decideCreate } from '../server/src/card-payments/decisions.ts';
-import {
-  type CardPayment,
-  type CardPaymentStatus,
-  CHECKOUT_SESSION_MS,
-  canFollow,
-  MAX_DECLINED_CHARGES,
-} from '../server/src/card-payments/model.ts';
+import { type CardPayment, type CardPaymentStatus, canFollow, MAX_DECLINED_CHARGES } from '../server/src/card-payments/model.ts';
 import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/card-payments/refunding.ts';
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
 import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';

@@ -4,9 +4,9 @@ import { RESOLVE_AFTER_MS } from '../../server/src/card-payments/decisions.ts';
 import type {
   CardPaymentFilter,
   CardPaymentStatus,
-  CheckoutGrant,
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
+import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  assertTokenFree,
-  checkoutAmount,
-  grantAtStart,
-} from '../../server/src/card-payments/checkout/model.ts';
-import {
   type CardPaymentChange,
   type ChargeOutcome,
   decideCharge,
@@ -18,18 +13,23 @@ import {
 } from '../../server/src/card-payments/decisions.ts';
 import {
   assertCardsAvailable,
-  CHECKOUT_SESSION_MS,
   cardPaymentFromJson,
   createCardPaymentInput,
-  customerOf,
   isAnyOrderCode,
   isFinal,
   isOrderCode,
   MAX_DECLINED_CHARGES,
   newOrderCode,
   type StoredCardPayment,
-  startCheckoutInput,
 } from '../../server/src/card-payments/model.ts';
+import {
+  assertTokenFree,
+  CHECKOUT_SESSION_MS,
+  checkoutAmount,
+  customerOf,
+  grantAtStart,
+  startCheckoutInput,
+} from '../../server/src/checkout/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import {
   NotFoundError,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { CheckoutGrant, SoldProduct } from '../../server/src/card-payments/model.ts';
 import { createRemoteCardPayments } from '../../server/src/card-payments/remote/service.ts';
+import type { CheckoutGrant, SoldProduct } from '../../server/src/checkout/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';

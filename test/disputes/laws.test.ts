@@ -35,6 +35,7 @@ import {
 } from '../../server/src/disputes/model.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { PaymentError } from '../../server/src/kernel/errors.ts';
+import { withdrawableOf } from '../../server/src/ledger/funds.ts';
 import {
   applyToBalances,
   type Balances,
@@ -48,7 +49,7 @@ import {
 } from '../../server/src/payments/collections.ts';
 import { decideCreate } from '../../server/src/payments/decisions.ts';
 import { refundableCents } from '../../server/src/receiving/model.ts';
-import { walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
+import { walletOf } from '../../server/src/wallet/model.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');

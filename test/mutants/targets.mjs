@@ -48,7 +48,7 @@ export const ROOMS = [
     group: 'state machines',
     mutate: [
       'card-payments/model.ts',
-      'card-payments/checkout/model.ts',
+      'checkout/model.ts',
       'card-payments/decisions.ts',
       'card-payments/upstream-card-payment.ts',
       'receiving/upstream-payment.ts',

@@ -6,6 +6,7 @@ import {
   decideOutcome,
 } from '../../server/src/card-payments/decisions.ts';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
+import { closesOrder } from '../../server/src/checkout/model.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import type { PaymentError } from '../../server/src/kernel/errors.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
@@ -24,7 +25,7 @@ import type { RecordedCredit } from '../../server/src/pix/credit.ts';
 import { type PixChange, returnIdOf } from '../../server/src/pix/decisions.ts';
 import { NEXT, SHOWN_RETURNS } from '../../server/src/pix/model.ts';
 import { pixRefunds, REFUND_DAYS } from '../../server/src/pix/refunding.ts';
-import { closesOrder, MAX_REFUNDS } from '../../server/src/receiving/model.ts';
+import { MAX_REFUNDS } from '../../server/src/receiving/model.ts';
 import { generated } from '../support/scale.ts';
 
 type PaymentChange = PixChange<StoredPayment>;

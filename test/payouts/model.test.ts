@@ -1,3 +1,4 @@
+import { withdrawableOf } from '../../server/src/ledger/funds.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
@@ -26,7 +27,6 @@ import {
   payoutFromJson,
   requestPayoutInput,
 } from '../../server/src/payouts/model.ts';
-import { withdrawableOf } from '../../server/src/wallet/model.ts';
 import { DESTINATIONS, FEES } from '../support/payout-methods.ts';
 import { generated } from '../support/scale.ts';
 import { PAYOUT } from './examples.ts';

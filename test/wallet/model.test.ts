@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { InsufficientFundsError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
+import { assertLtcWithdrawable, assertWithdrawable, withdrawableOf } from '../../server/src/ledger/funds.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import {
   assertLive,
-  assertLtcWithdrawable,
-  assertWithdrawable,
   decideCredit,
   decideCreditLtc,
   isSameWallet,
   isWallet,
   walletOf,
-  withdrawableOf,
 } from '../../server/src/wallet/model.ts';
 
 const HALF = Math.floor(Number.MAX_SAFE_INTEGER / 2);

@@ -1,3 +1,4 @@
+import { withdrawableOf } from '../../server/src/ledger/funds.ts';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +12,7 @@ import {
   ledgerTransaction,
   NO_BALANCES,
 } from '../../server/src/ledger/postings.ts';
-import { isWallet, type OwnWallet, walletOf, withdrawableOf } from '../../server/src/wallet/model.ts';
+import { isWallet, type OwnWallet, walletOf } from '../../server/src/wallet/model.ts';
 import { createWalletService } from '../../server/src/wallet/service.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';

@@ -1,5 +1,5 @@
+import type { CheckoutGrant } from '../checkout/model.ts';
 import { z } from 'zod';
-import type { CheckoutGrant } from '../card-payments/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';

@@ -1,4 +1,4 @@
-import type { CheckoutGrant } from '../card-payments/model.ts';
+import type { CheckoutGrant } from '../checkout/model.ts';
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';

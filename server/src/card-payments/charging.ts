@@ -1,3 +1,4 @@
+import { closesOrder, tokenOf } from '../checkout/model.ts';
 import { type Committer, joined, type State, type Writes } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
@@ -6,10 +7,9 @@ import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
-import { closesOrder, fitsBalance } from '../receiving/model.ts';
+import { fitsBalance } from '../receiving/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { isCurrentTask } from '../work/store.ts';
-import { tokenOf } from './checkout/model.ts';
 import {
   cardOrderPayments,
   cardPayments,

@@ -1,3 +1,4 @@
+import { tokenOf } from '../checkout/model.ts';
 import {
   type Change,
   type Collection,
@@ -10,7 +11,6 @@ import {
 import type { Order, OrderPayments } from '../commit/orders.ts';
 import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import { NotFoundError } from '../kernel/errors.ts';
-import { tokenOf } from './checkout/model.ts';
 import type { CardPaymentChange } from './decisions.ts';
 import type { StoredCardPayment } from './model.ts';
 import {
@@ -91,7 +91,7 @@ export async function readWithSiblings(reader: Reader, orderCode: string): Promi
 }
 
 /** Loads the payments of an order that were paid, or have an open charge. */
-export function readOrder(reader: Reader, externalId: string): Promise<void> {
+function readOrder(reader: Reader, externalId: string): Promise<void> {
   return readSiblings(reader, orders, externalId);
 }
 
@@ -137,10 +137,14 @@ export const cardOrderPayments: OrderPayments = {
   selectPaid: selectPaidOfOrder,
 };
 
-/** The payments of an order that were paid, or have an open charge. */
-export function paymentsOfOrder(state: State, externalId: string): StoredCardPayment[] {
-  return state.need(orders, externalId).orderCodes.map((orderCode) => state.need(cardPayments, orderCode));
-}
+/** The card payments of an order by the merchant's number alone: those that were paid, or have an open charge. */
+export const paymentsOfNumber: Pick<OrderPayments, 'read' | 'paymentsOf'> = {
+  read: async (reader, { externalId }) => externalId !== null && readOrder(reader, externalId),
+  paymentsOf: (state, { externalId }) =>
+    externalId === null
+      ? []
+      : state.need(orders, externalId).orderCodes.map((orderCode) => state.need(cardPayments, orderCode)),
+};
 
 /** Translates a step of a payment into writes. */
 export function writesOf({ previous, payment, transaction, due, announced }: CardPaymentChange): Writes & {

@@ -1,3 +1,4 @@
+import { CHECKOUT_SESSION_MS, closesOrder, customerOf, type OrderPayment } from '../checkout/model.ts';
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import {
@@ -6,14 +7,12 @@ import {
   type LedgerTransaction,
   ledgerTransaction,
 } from '../ledger/postings.ts';
-import { causeOfReturn, closesOrder, type OrderPayment } from '../receiving/model.ts';
+import { causeOfReturn } from '../receiving/model.ts';
 import type { ChargeRefusal } from './hosted-checkout.ts';
 import {
   type AccountSettings,
   type CardPaymentStatus,
-  CHECKOUT_SESSION_MS,
   type CreateCardPaymentInput,
-  customerOf,
   MAX_DECLINED_CHARGES,
   NEXT,
   type StoredCardPayment,

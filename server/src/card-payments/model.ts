@@ -1,24 +1,22 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import {
+  CHECKOUT_SESSION_MS,
+  type CheckoutGrant,
+  type Customer,
+  cardAmount,
+  checkoutDetails,
+  type StartCheckoutInput,
+} from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { readableCode } from '../kernel/ids.ts';
-import { type Language, languageTag } from '../kernel/language.ts';
+import type { Language } from '../kernel/language.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
-import { type Cents, isCents } from '../kernel/money.ts';
-import { taxIdText } from '../kernel/tax-id.ts';
+import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import {
-  externalIdText,
-  idempotencyKeyText,
-  metadataText,
-  plainText,
-  requiredOr,
-  webUrl,
-} from '../kernel/text.ts';
-import type { DeliveredContent, PaymentStatus } from '../receiving/model.ts';
-
-export type { DeliveredContent };
+import { idempotencyKeyText } from '../kernel/text.ts';
+import type { PaymentStatus } from '../receiving/model.ts';
 
 /**
  * The statuses of a card payment (the document's section 3.2; what it leaves open is decided in
@@ -49,14 +47,6 @@ export function isOrderCode(text: string): boolean {
 /** Whether a text can be an order code of any service, whose form the document does not show. */
 export function isAnyOrderCode(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text);
-}
-
-export interface Customer {
-  name?: string | undefined;
-  email?: string | undefined;
-  externalId?: string | undefined;
-  /** The whole CPF or CNPJ, in its normal form. Each interface shows it through `withMaskedTaxId` or `maskTaxId`. */
-  taxId?: string | undefined;
 }
 
 /**
@@ -158,104 +148,11 @@ export function canFollow(from: CardPaymentStatus, to: CardPaymentStatus): boole
 
 // ── Input (section 4.2, limits of section 8) ─────────────────────────────────────────────────────
 
-const CARD_PAYMENT_MIN_CENTS = 80;
-/**
- * The upper limit of an amount, R$ 100 million: 900,000 such sales still add up to a safe integer. The document sets
- * none.
- */
-const CARD_PAYMENT_MAX_CENTS = 10_000_000_000;
-export const CHECKOUT_SESSION_MS = 30 * 60_000;
-const URL_MAX = 500;
-
-export const cardAmount = z
-  .number({ error: requiredOr('must be an integer number of cents') })
-  .refine(isCents, 'must be an integer number of cents')
-  .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`)
-  .refine((cents) => cents <= CARD_PAYMENT_MAX_CENTS, `must be at most ${CARD_PAYMENT_MAX_CENTS}`)
-  .meta({ type: 'integer', minimum: CARD_PAYMENT_MIN_CENTS, maximum: CARD_PAYMENT_MAX_CENTS });
-
-const customerInput = z.object({
-  name: plainText({ max: 200 }).nullish(),
-  email: plainText({ max: 254 })
-    .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
-    .nullish(),
-  externalId: plainText({ max: 200 }).nullish(),
-  taxId: taxIdText.nullish().describe('CPF or CNPJ, with its punctuation or without; shown masked'),
-});
-
-/**
- * The details that the payer sees, and the addresses it goes to: the same in a card payment and in a checkout token.
- */
-export const checkoutDetails = z.object({
-  description: plainText({ max: 200 }).nullish().describe('Shown on the checkout'),
-  // `assertCallbackUrl` decides which of these may be called.
-  callbackUrl: webUrl({ max: URL_MAX })
-    .nullish()
-    .describe('Public https URL that gets the webhook of this payment'),
-  customer: customerInput.nullish(),
-  metadata: metadataText({ max: 2048 }).nullish().describe('Serialized JSON, given back byte for byte'),
-  externalId: externalIdText
-    .nullish()
-    .describe('The number of your order: of all its payments at most one is kept'),
-  successUrl: webUrl({ max: URL_MAX })
-    .nullish()
-    .describe('Where the payer goes after an approved payment; reaching it proves nothing'),
-  cancelUrl: webUrl({ max: URL_MAX }).nullish().describe('Where the payer goes who gives up'),
-  language: languageTag
-    .nullish()
-    .describe('The language of the checkout, unless its address names one; the payer’s where left out'),
-});
-
 export const createCardPaymentInput = checkoutDetails.extend({
   valueCents: cardAmount,
   idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same payment'),
 });
 export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
-
-/**
- * The input of a checkout. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
- * visit appends `.2`, `.3`, ….
- */
-export const startCheckoutInput = z.object({
-  attemptId: z
-    .string()
-    .regex(
-      /^[A-Za-z0-9_-]{22,128}(\.[0-9]{1,3})?$/,
-      'must be at least 128 random bits: 22 to 128 of A-Z a-z 0-9 _ -',
-    ),
-  valueCents: cardAmount.nullish(),
-  customer: customerInput.nullish(),
-});
-export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
-
-/** The amount that a checkout token lets a browser pay. */
-export type CheckoutAmount = KnownAmount | { kind: 'product'; productId: string };
-export type KnownAmount =
-  | { kind: 'fixed'; cents: Cents }
-  | { kind: 'range'; minCents: Cents; maxCents: Cents };
-
-/** The methods by which a checkout token can be paid. */
-export const CHECKOUT_METHODS = ['card', 'pix'] as const;
-export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
-
-/** The payment that a checkout token describes. The text of the token reveals nothing of it. */
-export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
-  /** The methods by which it may be paid; omitted for card alone, as in all tokens that an earlier version made. */
-  methods?: readonly CheckoutMethod[];
-  amount: CheckoutAmount;
-  reusable: boolean;
-  /** The first token of the same order, where this is a later one. */
-  orderTokenId?: string;
-}
-
-/**
- * A product as a checkout token sells it, provided by the slice that owns products. Null: the service does not show
- * it.
- */
-export interface SoldProduct {
-  name: string | null;
-  priceCents: Cents | null;
-}
 
 /** The number of declined cards after which a payment fails, so that nobody tests stolen numbers on it. */
 export const MAX_DECLINED_CHARGES = 5;
@@ -346,12 +243,6 @@ export interface CardTestingGuard {
   admit(attempt: ChargeAttempt): Promise<Date | null>;
   /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */
   record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
-}
-
-export function customerOf(input: z.infer<typeof customerInput> | null | undefined): Customer | null {
-  if (!input) return null;
-  const given = Object.entries(input).filter(([, value]) => value != null);
-  return given.length === 0 ? null : (Object.fromEntries(given) as Customer);
 }
 
 // ── Availability ────────────────────────────────────────────────────────────────────────────────

@@ -1,6 +1,7 @@
+import { CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { hashInput } from '../kernel/input-hash.ts';
-import { type CardPayment, CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from './model.ts';
+import { type CardPayment } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
 /**

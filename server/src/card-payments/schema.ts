@@ -5,6 +5,17 @@ import {
   mayReadCardPayment,
   seesCustomer,
 } from '../access/model.ts';
+import { methodsOf, orderTokenOf } from '../checkout/model.ts';
+import {
+  CheckoutLanguageEnum,
+  Currency,
+  CustomerInput,
+  CustomerRef,
+  EXTERNAL_ID,
+  LANGUAGE,
+  LANGUAGE_OF_PAGE,
+  StartCheckoutInput,
+} from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -29,36 +40,12 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { knownLanguage } from '../kernel/language.ts';
-import { maskTaxId } from '../kernel/tax-id.ts';
-import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import { refundableCents } from '../receiving/model.ts';
-import { methodsOf, orderTokenOf } from './checkout/model.ts';
 import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
-import {
-  type CardPayment,
-  type CardPaymentStatus,
-  type Customer,
-  createCardPaymentInput,
-  isFinal,
-  startCheckoutInput,
-} from './model.ts';
+import { type CardPayment, type CardPaymentStatus, createCardPaymentInput, isFinal } from './model.ts';
 import { assertNotPaused } from './tokens/model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-export const Currency = builder.enumType('Currency', { values: ['BRL'] as const });
-
-export const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
-  description: 'The languages of the hosted pages.',
-  values: {
-    PT_BR: { value: 'pt-BR', description: 'Portuguese, as in Brazil.' },
-    EN: { value: 'en', description: 'English.' },
-    ES: { value: 'es', description: 'Spanish.' },
-  } as const,
-});
-
-/** The description of the field in every type that has it. */
-export const LANGUAGE = 'The language of the hosted page, as it was given; null where none was.';
 
 export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
   values: {
@@ -84,20 +71,6 @@ export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
       description: 'A value that this server does not know yet. Never accepted as input.',
     },
   } as const,
-});
-
-export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
-  fields: (t) => ({
-    name: t.exposeString('name', { nullable: true }),
-    email: t.exposeString('email', { nullable: true }),
-    externalId: t.exposeString('externalId', { nullable: true }),
-    taxId: t.string({
-      nullable: true,
-      description:
-        'The CPF or CNPJ, masked: ***.456.789-** or **.***.678/0001-**. In remote mode it is that of this server’s own request; of a card payment the upstream service does not receive it.',
-      resolve: ({ taxId }) => (taxId === undefined ? null : maskTaxId(taxId)),
-    }),
-  }),
 });
 
 export const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
@@ -271,26 +244,7 @@ builder.queryFields((t) => ({
   }),
 }));
 
-export const CustomerInput = builder.inputType('CustomerInput', {
-  fields: (t) => ({
-    name: t.string(),
-    email: t.string(),
-    externalId: t.string(),
-    taxId: t.string({
-      description:
-        'A CPF (11 digits) or a CNPJ (14 digits and letters), with or without punctuation. Every answer shows it masked. In remote mode that of a card payment stays on this server.',
-    }),
-  }),
-});
-
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
-
-/** The description of the field in every input that has it. */
-export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In remote mode no second is refunded, and a page that is open there still takes a card.`;
-
-/** The description of the field in every input that has it. */
-export const LANGUAGE_OF_PAGE =
-  'The language of the hosted page. A `?lang=` in the address of the page has precedence; `<psa-checkout>` appends one. If omitted, the page has the payer’s own, by Accept-Language. In remote mode this server appends the language to checkoutUrl itself, so it has precedence over that of the widget.';
 
 const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },
@@ -317,20 +271,6 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',
     }),
-  }),
-});
-
-export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
-  description:
-    'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
-  validate: { schema: startCheckoutInput },
-  fields: (t) => ({
-    attemptId: t.string({ required: true }),
-    valueCents: t.field({
-      type: 'Cents',
-      description: 'The amount in cents that the payer chose; for a token with a range.',
-    }),
-    customer: t.field({ type: CustomerInput }),
   }),
 });
 

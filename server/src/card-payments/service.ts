@@ -1,4 +1,6 @@
-import { type Collection, type Committer, put } from '../commit/commit.ts';
+import { orderTokenOf } from '../checkout/model.ts';
+import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
+import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
@@ -8,37 +10,15 @@ import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { closesOrder } from '../receiving/model.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
-import {
-  assertTokenFree,
-  attemptOf,
-  checkoutAmount,
-  grantAtStart,
-  grantOfOpen,
-  isOpen,
-  joins,
-  orderPaid,
-  orderTokenOf,
-} from './checkout/model.ts';
-import { cardPayments, checkoutUses, paymentsOfOrder, readOrder, writesOf } from './collections.ts';
+import { cardPayments, checkoutUses, paymentsOfNumber, writesOf } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import type { CardTestingGuard } from './model.ts';
-import {
-  type AccountSettings,
-  assertCardsAvailable,
-  type CardPaymentService,
-  newOrderCode,
-  type SoldProduct,
-  type StoredCardPayment,
-} from './model.ts';
-import { countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
+import { type AccountSettings, assertCardsAvailable, type CardPaymentService, newOrderCode, type StoredCardPayment } from './model.ts';
+import { type CheckoutUse, countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
 
 /** Accounts with the settings that card payments use; the slice that owns accounts provides them. */
 export type AccountCollection = Collection<AccountSettings & { id: string }>;
-
-/** Products that checkout tokens sell, by id; `product` is null once it was deleted. */
-export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;
 
 const CREATE = 'createCardPayment';
 
@@ -76,6 +56,25 @@ export function createCardPaymentService({
     return orderCodes.map((orderCode) => found.get(orderCode) ?? null);
   }
 
+  const start = createCheckoutStart<StoredCardPayment, CheckoutUse, AccountSettings & { id: string }>(
+    { committer, accounts, products },
+    {
+      ...{ scope: 'startCheckout', payments: cardPayments, uses: checkoutUses },
+      idOf: ({ orderCode }) => orderCode,
+      useOf: (tokenId, orderCode) => ({ tokenId, orderCode }),
+      newId: newOrderCode,
+      siblings: [paymentsOfNumber, ...otherMethods],
+      assertAvailable: ({ environment }, account) => assertCardsAvailable(environment, account),
+      decide({ id, grant, valueCents, customer, productId, checkoutAttempt, state }) {
+        const change = decideCreate(
+          { ...grant, valueCents, customer },
+          { orderCode: id, checkoutAttempt, productId, now: state.now },
+        );
+        return { payment: change.payment, writes: writesOf(change) };
+      },
+    },
+  );
+
   return {
     async create(tenant, { idempotencyKey, ...input }) {
       assertCallbackUrl(input.callbackUrl, privateAddresses);
@@ -109,67 +108,7 @@ export function createCardPaymentService({
       const tokenId = orderTokenOf(token);
       const retryAt = address === null ? null : await guard.look({ tenant, tokenId, address });
       if (retryAt) throw new RateLimitError('payments of this network', secondsUntil(retryAt, clock));
-      // Each token has a scope of its own, so that attempts of two tokens' pages never collide. Tokens of one order share
-      // one, so that a page with a newer token finds its payment again.
-      const operation = `startCheckout:${tokenId}`;
-      const { attemptId, ...rest } = input;
-      const inputHash = hashInput(rest);
-      const orderCode = newOrderCode();
-      const { amount, reusable, externalId = null } = token.grant;
-      const checkoutAttempt = attemptOf(tokenId, token.grant, attemptId);
-      const order = { checkoutAttempt, externalId, tokenId: reusable ? null : tokenId };
-      return committer.change({
-        tenant,
-        read: (reader) =>
-          Promise.all([
-            reader.load(accounts, tenant.accountId),
-            amount.kind === 'product' && reader.load(products, amount.productId),
-            readReplay(reader, operation, attemptId, (made) => reader.load(cardPayments, made)),
-            reader.load(checkoutUses, tokenId).then((use) => use && reader.load(cardPayments, use.orderCode)),
-            externalId !== null && readOrder(reader, externalId),
-            ...otherMethods.map((method) => method.read(reader, order)),
-          ]),
-        decide(state) {
-          assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
-          const before = replayed(state, operation, attemptId, inputHash);
-          if (before !== null) return { outcome: state.need(cardPayments, before) };
-
-          const use = reusable ? null : state.get(checkoutUses, tokenId);
-          const last = use && state.need(cardPayments, use.orderCode);
-          const grant =
-            last && isOpen(last)
-              ? grantOfOpen(token.grant, last)
-              : grantAtStart(
-                  token.grant,
-                  amount.kind === 'product' ? (state.get(products, amount.productId)?.product ?? null) : null,
-                );
-          const valueCents = checkoutAmount(grant, input.valueCents);
-          const siblings = [
-            ...(externalId === null ? [] : paymentsOfOrder(state, externalId)),
-            ...otherMethods.flatMap((method) => method.paymentsOf(state, order)),
-          ];
-          if (siblings.some(closesOrder)) throw orderPaid();
-          const attempt = { operation, key: attemptId, inputHash };
-          if (last && joins(last, valueCents))
-            return {
-              outcome: last,
-              writes: { records: [remember({ ...attempt, resourceId: last.orderCode })] },
-            };
-          assertTokenFree(last);
-          const { amount: _, ...details } = grant;
-          const change = decideCreate(
-            { ...details, valueCents, customer: input.customer ?? details.customer },
-            {
-              ...{ orderCode, checkoutAttempt, now: state.now },
-              productId: amount.kind === 'product' ? amount.productId : null,
-            },
-          );
-          const writes = writesOf(change);
-          writes.records.push(remember({ ...attempt, resourceId: orderCode }));
-          if (!reusable) writes.records.push(put(checkoutUses, { tokenId, orderCode }));
-          return { outcome: change.payment, writes };
-        },
-      });
+      return start(tenant, token, input);
     },
 
     cancel: (tenant, orderCode) =>

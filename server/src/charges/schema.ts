@@ -1,6 +1,6 @@
+import { CheckoutLanguageEnum, LANGUAGE_OF_PAGE } from '../checkout/schema.ts';
+import { receivedFilterFields } from '../checkout/filter-schema.ts';
 import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/model.ts';
-import { receivedFilterFields } from '../card-payments/filter-schema.ts';
-import { CheckoutLanguageEnum, LANGUAGE_OF_PAGE } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';

@@ -1,8 +1,8 @@
+import { type CheckoutMethod, cardAmount } from '../checkout/model.ts';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { AccessService } from '../access/model.ts';
-import { type CheckoutMethod, cardAmount } from '../card-payments/model.ts';
 import {
   type CheckoutTokenService,
   type CreateCheckoutTokenInput,

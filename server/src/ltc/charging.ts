@@ -1,3 +1,4 @@
+import { closesOrder } from '../checkout/model.ts';
 import { type Committer, joined, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
@@ -6,7 +7,6 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { behindChange } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { LitecoinRail, LtcAddress } from '../rails/litecoin.ts';
-import { closesOrder } from '../receiving/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { type LtcFamily, outputs, recordedOutputs, writesOfLtc } from './collections.ts';
 import {

@@ -1,11 +1,6 @@
-import {
-  CHECKOUT_SESSION_MS,
-  type CreateCardPaymentInput,
-  customerOf,
-  type SoldProduct,
-} from '../card-payments/model.ts';
+import { CHECKOUT_SESSION_MS, type SoldProduct, customerOf, soldNow } from '../checkout/model.ts';
+import { type CreateCardPaymentInput } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { NotFoundError, UpstreamError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
@@ -34,13 +29,8 @@ export function saleOf(
   product: SoldProduct | null,
 ): Sale {
   if (valueCents != null) return { amountCents: valueCents, description };
-  if (!product) throw new NotFoundError('Product not found');
-  if (product.priceCents === null)
-    throw new UpstreamError('The payments service does not report the price of this product', {
-      retryable: false,
-      moneyMayHaveMoved: false,
-    });
-  return { amountCents: product.priceCents, description: description ?? product.name };
+  const { name, priceCents } = soldNow(product);
+  return { amountCents: priceCents, description: description ?? name };
 }
 
 /** The members of a request that a new payment takes over. */

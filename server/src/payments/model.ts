@@ -6,7 +6,7 @@ import {
   type Customer,
   checkoutDetails,
   type StartCheckoutInput,
-} from '../card-payments/model.ts';
+} from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import type { Language } from '../kernel/language.ts';

@@ -1,4 +1,4 @@
-import { customerOf } from '../card-payments/model.ts';
+import { customerOf } from '../checkout/model.ts';
 import type { Cents } from '../kernel/money.ts';
 import { contradictionOf } from '../pix/upstream-resource.ts';
 import type { CreatePaymentInput, Payment, PaymentMethod } from './model.ts';

@@ -1,3 +1,6 @@
+import { CheckoutLanguageEnum, CustomerInput, CustomerRef, EXTERNAL_ID, LANGUAGE_OF_PAGE, StartCheckoutInput } from '../checkout/schema.ts';
+import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
+import { methodsOf, orderTokenOf } from '../checkout/model.ts';
 import {
   assertMay,
   assertUnrestrictedKey,
@@ -5,16 +8,6 @@ import {
   mayReadPayment,
   seesCustomer,
 } from '../access/model.ts';
-import { methodsOf, orderTokenOf } from '../card-payments/checkout/model.ts';
-import { CustomerFilter, receivedFilterFields } from '../card-payments/filter-schema.ts';
-import {
-  CheckoutLanguageEnum,
-  CustomerInput,
-  CustomerRef,
-  EXTERNAL_ID,
-  LANGUAGE_OF_PAGE,
-  StartCheckoutInput,
-} from '../card-payments/schema.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';

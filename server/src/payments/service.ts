@@ -1,20 +1,8 @@
-import {
-  assertTokenFree,
-  attemptOf,
-  checkoutAmount,
-  grantAtStart,
-  grantOfOpen,
-  isOpen,
-  joins,
-  orderPaid,
-  orderTokenOf,
-} from '../card-payments/checkout/model.ts';
-import type { CheckoutGrant, SoldProduct, StartCheckoutInput } from '../card-payments/model.ts';
-import { type Collection, type Committer, put } from '../commit/commit.ts';
-import { readReplay, remember, replayed } from '../commit/idempotency.ts';
+import { assertTokenFree } from '../checkout/model.ts';
+import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
+import type { Collection, Committer } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
-import { hashInput } from '../kernel/input-hash.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { writesOfLtc } from '../ltc/collections.ts';
 import type { LtcChange } from '../ltc/decisions.ts';
@@ -24,7 +12,6 @@ import type { PixChange } from '../pix/decisions.ts';
 import type { RegisterCode } from '../pix/model.ts';
 import { createPixCreation, createPixReads } from '../pix/service.ts';
 import type { Bank } from '../rails/bank.ts';
-import { closesOrder } from '../receiving/model.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
 import { checkoutUses, ltcPayments, payments, pixPayments } from './collections.ts';
 import { decideCreate, decideCreateLtc, saleOf } from './decisions.ts';
@@ -38,13 +25,10 @@ import {
   type PaymentService,
   type StoredPayment,
 } from './model.ts';
-import { paymentTable } from './store.ts';
+import { type CheckoutUse, paymentTable } from './store.ts';
 
 /** Accounts with the settings that payments use; the slice that owns accounts provides them. */
 export type AccountCollection = Collection<AccountSettings & { id: string; name: string }>;
-
-/** Products that payments and checkout tokens sell, by id; `product` is null once it was deleted. */
-export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
 export function createPaymentService({
@@ -110,6 +94,38 @@ export function createPaymentService({
     );
   }
 
+  const start = createCheckoutStart<
+    StoredPayment,
+    CheckoutUse,
+    AccountSettings & { id: string; name: string }
+  >(
+    { committer, accounts, products },
+    {
+      ...{ scope: 'startPixCheckout', payments, uses: checkoutUses },
+      idOf: ({ paymentId }) => paymentId,
+      useOf: (tokenId, paymentId) => ({ tokenId, paymentId }),
+      newId: () => newPaymentId(null),
+      siblings: methods,
+      assertAvailable: ({ environment }, account) => assertMethodAvailable('pix', environment, account),
+      assertSiblings(siblings) {
+        // A token whose payment the merchant has canceled starts nothing more, by whichever method.
+        for (const { canceledAt } of siblings)
+          if (canceledAt) assertTokenFree({ status: 'expired', canceledAt });
+      },
+      decide({ tenant, id, grant, valueCents, customer, productId, checkoutAttempt, account, state }) {
+        const change = decideCreate(
+          { ...grant, customer, productId },
+          { amountCents: valueCents, description: grant.description ?? null },
+          {
+            ...{ paymentId: id, account, checkoutAttempt },
+            ...{ environment: tenant.environment, balances: state.balances, now: state.now },
+          },
+        );
+        return { payment: change.resource, writes: writesOfPix(pixPayments, change) };
+      },
+    },
+  );
+
   return {
     ...reads,
 
@@ -151,77 +167,4 @@ export function createPaymentService({
       return withCode(tenant, payment);
     },
   };
-
-  /** Makes the payment of a checkout, or finds that of an earlier attempt which it joins. */
-  function start(
-    tenant: Tenant,
-    token: { id: string; grant: CheckoutGrant },
-    input: StartCheckoutInput,
-  ): Promise<StoredPayment> {
-    const tokenId = orderTokenOf(token);
-    // A scope of its own: one attempt id serves both methods, and each has its payment.
-    const operation = `startPixCheckout:${tokenId}`;
-    const { attemptId, ...rest } = input;
-    const inputHash = hashInput(rest);
-    const { amount, reusable, externalId = null } = token.grant;
-    const checkoutAttempt = attemptOf(tokenId, token.grant, attemptId);
-    const order = { checkoutAttempt, externalId, tokenId: reusable ? null : tokenId };
-    const paymentId = newPaymentId(null);
-    return committer.change({
-      tenant,
-      read: (reader) =>
-        Promise.all([
-          reader.load(accounts, tenant.accountId),
-          amount.kind === 'product' && reader.load(products, amount.productId),
-          readReplay(reader, operation, attemptId, (made) => reader.load(payments, made)),
-          reader.load(checkoutUses, tokenId).then((use) => use && reader.load(payments, use.paymentId)),
-          ...methods.map((method) => method.read(reader, order)),
-        ]),
-      decide(state) {
-        const account = state.need(accounts, tenant.accountId);
-        assertMethodAvailable('pix', tenant.environment, account);
-        const before = replayed(state, operation, attemptId, inputHash);
-        if (before !== null) return { outcome: state.need(payments, before) };
-
-        const use = reusable ? null : state.get(checkoutUses, tokenId);
-        const last = use && state.need(payments, use.paymentId);
-        const grant =
-          last && isOpen(last)
-            ? grantOfOpen(token.grant, last)
-            : grantAtStart(
-                token.grant,
-                amount.kind === 'product' ? (state.get(products, amount.productId)?.product ?? null) : null,
-              );
-        const valueCents = checkoutAmount(grant, input.valueCents);
-        const siblings = methods.flatMap((method) => method.paymentsOf(state, order));
-        if (siblings.some(closesOrder)) throw orderPaid();
-        // A token whose payment the merchant has canceled starts nothing more, by whichever method.
-        for (const { canceledAt } of siblings)
-          if (canceledAt) assertTokenFree({ status: 'expired', canceledAt });
-        const attempt = { operation, key: attemptId, inputHash };
-        if (last && joins(last, valueCents))
-          return {
-            outcome: last,
-            writes: { records: [remember({ ...attempt, resourceId: last.paymentId })] },
-          };
-        assertTokenFree(last && { ...last, canceledAt: null });
-        const change = decideCreate(
-          {
-            ...grant,
-            customer: input.customer ?? grant.customer,
-            productId: amount.kind === 'product' ? amount.productId : null,
-          },
-          { amountCents: valueCents, description: grant.description ?? null },
-          {
-            ...{ paymentId, account, checkoutAttempt },
-            ...{ environment: tenant.environment, balances: state.balances, now: state.now },
-          },
-        );
-        const writes = writesOfPix(pixPayments, change);
-        writes.records.push(remember({ ...attempt, resourceId: paymentId }));
-        if (!reusable) writes.records.push(put(checkoutUses, { tokenId, paymentId }));
-        return { outcome: change.resource, writes };
-      },
-    });
-  }
 }

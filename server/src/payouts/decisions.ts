@@ -1,3 +1,4 @@
+import { assertLtcWithdrawable, assertWithdrawable } from '../ledger/funds.ts';
 import { ValidationError } from '../kernel/errors.ts';
 import { reaisText } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
@@ -8,7 +9,6 @@ import {
   ledgerTransaction,
   type Move,
 } from '../ledger/postings.ts';
-import { assertLtcWithdrawable, assertWithdrawable } from '../wallet/model.ts';
 import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
 import {
   type AccountSettings,

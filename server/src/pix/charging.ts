@@ -1,3 +1,4 @@
+import { closesOrder } from '../checkout/model.ts';
 import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
@@ -6,7 +7,7 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { behindChange } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PixCredit, PixRail, PixRegistration } from '../rails/pix.ts';
-import { closesOrder, type ReturnCause } from '../receiving/model.ts';
+import type { ReturnCause } from '../receiving/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import {
   allWritesOfPix,

@@ -1,5 +1,5 @@
+import { CheckoutLanguageEnum, Currency, LANGUAGE } from '../checkout/schema.ts';
 import { seesCustomer } from '../access/model.ts';
-import { CheckoutLanguageEnum, Currency, LANGUAGE } from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Customer } from '../card-payments/model.ts';
+import type { Customer } from '../checkout/model.ts';
 import { UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import type { Language } from '../kernel/language.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
@@ -8,8 +8,6 @@ import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
 import type { DeliveredContent, PaymentStatus, ReturnCause } from '../receiving/model.ts';
-
-export type { DeliveredContent };
 
 // What all resources share that a PIX code pays: a payment, a charge.
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cardAmount } from '../card-payments/model.ts';
+import { cardAmount } from '../checkout/model.ts';
 import { NotFoundError, UnavailableError } from '../kernel/errors.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';

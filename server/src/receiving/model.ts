@@ -1,6 +1,7 @@
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import { UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { type Cents, reaisText } from '../kernel/money.ts';
+import { assertWithdrawable } from '../ledger/funds.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -9,7 +10,6 @@ import {
   ledgerTransaction,
   type Move,
 } from '../ledger/postings.ts';
-import { assertWithdrawable } from '../wallet/model.ts';
 
 // The rules that are the same for every way to be paid: what a credit does to a payment, and what a refund takes from it.
 
@@ -21,22 +21,6 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export interface Payable {
   status: PaymentStatus;
   amountCents: Cents;
-}
-
-/** The members of a payment that tell whether it was paid for its order. */
-export interface OrderPayment {
-  status: string;
-  paidAt: Date | null;
-  canceledAt: Date | null;
-}
-
-/**
- * Whether a payment keeps each other one of its attempt or order from being paid: it was paid, also if it was refunded
- * since. The money of a canceled payment is returned, and another one can be paid; but a server of an earlier version knows
- * no cancellation, and keeps it.
- */
-export function closesOrder({ status, paidAt, canceledAt }: OrderPayment): boolean {
-  return paidAt !== null && !(canceledAt !== null && status === 'refunded');
 }
 
 // ── Credits ─────────────────────────────────────────────────────────────────────────────────────

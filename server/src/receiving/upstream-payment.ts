@@ -1,5 +1,5 @@
+import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../checkout/model.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../card-payments/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';

@@ -1,7 +1,7 @@
 import { ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
+import { assertWithdrawable } from '../ledger/funds.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
-import { assertWithdrawable } from '../wallet/model.ts';
 import type {
   CreateSubaccountInput,
   StatementEntryKind,

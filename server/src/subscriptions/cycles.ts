@@ -1,4 +1,4 @@
-import { CHECKOUT_SESSION_MS } from '../card-payments/model.ts';
+import { CHECKOUT_SESSION_MS } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
 import { creditWithRecovery, ledgerTransaction } from '../ledger/postings.ts';

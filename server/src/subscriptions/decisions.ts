@@ -1,4 +1,4 @@
-import { customerOf } from '../card-payments/model.ts';
+import { customerOf } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';

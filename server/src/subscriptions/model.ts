@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type Customer, checkoutDetails } from '../card-payments/model.ts';
+import { type Customer, checkoutDetails } from '../checkout/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { UpstreamError } from '../kernel/errors.ts';
 import { deterministicId } from '../kernel/ids.ts';

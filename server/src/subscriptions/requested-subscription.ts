@@ -1,4 +1,4 @@
-import { customerOf } from '../card-payments/model.ts';
+import { customerOf } from '../checkout/model.ts';
 import type { CreateSubscriptionInput, Subscription } from './model.ts';
 import { takesAmount, type UpstreamSubscription } from './upstream-subscription.ts';
 

@@ -1,12 +1,5 @@
+import { CheckoutLanguageEnum, Currency, CustomerInput, CustomerRef, LANGUAGE, LANGUAGE_OF_PAGE } from '../checkout/schema.ts';
 import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../access/model.ts';
-import {
-  CheckoutLanguageEnum,
-  Currency,
-  CustomerInput,
-  CustomerRef,
-  LANGUAGE,
-  LANGUAGE_OF_PAGE,
-} from '../card-payments/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';

@@ -1,4 +1,4 @@
-import { customerOf } from '../card-payments/model.ts';
+import { customerOf } from '../checkout/model.ts';
 import { parseBrCode } from '../kernel/br-code.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';

@@ -1,5 +1,5 @@
+import { Currency } from '../checkout/schema.ts';
 import { assertMay } from '../access/model.ts';
-import { Currency } from '../card-payments/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';

@@ -1,5 +1,6 @@
+import type { DeliveredContent } from '../../receiving/model.ts';
 import type { Shown, Site } from '../../checkout-page/layout.ts';
-import type { DeliveredContent, StoredCardPayment } from '../model.ts';
+import type { StoredCardPayment } from '../model.ts';
 
 /** The behaviour of each test card at the simulated acquirer, by its number, in the form of that acquirer's own list. */
 export type TestCards = Readonly<

@@ -1,3 +1,4 @@
+import { CHECKOUT_SESSION_MS, type CheckoutGrant, type SoldProduct, type StartCheckoutInput, checkoutAmount, grantAtStart, orderTokenOf } from '../../checkout/model.ts';
 import { behindChange, type PaymentError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -21,17 +22,7 @@ import {
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
-import { checkoutAmount, grantAtStart, orderTokenOf } from '../checkout/model.ts';
-import {
-  assertNotSandbox,
-  type CardPayment,
-  type CardPaymentService,
-  CHECKOUT_SESSION_MS,
-  type CheckoutGrant,
-  cardsNotConfigured,
-  type SoldProduct,
-  type StartCheckoutInput,
-} from '../model.ts';
+import { assertNotSandbox, type CardPayment, type CardPaymentService, cardsNotConfigured } from '../model.ts';
 import {
   beganAt,
   createdClaim,

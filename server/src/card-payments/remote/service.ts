@@ -1,3 +1,4 @@
+import type { SoldProduct } from '../../checkout/model.ts';
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
@@ -10,12 +11,7 @@ import { countMirrored, listMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import { notOffered } from '../../upstream/responses.ts';
-import {
-  type CardPaymentFilter,
-  type CardPaymentService,
-  isAnyOrderCode,
-  type SoldProduct,
-} from '../model.ts';
+import { type CardPaymentFilter, type CardPaymentService, isAnyOrderCode } from '../model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../wire.ts';
 import { createCardPaymentRequests } from './commands.ts';
 import { cardPaymentFamily, observationOf, paymentOf } from './mirror.ts';

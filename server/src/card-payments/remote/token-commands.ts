@@ -1,3 +1,15 @@
+import {
+  assertTokenFree,
+  CHECKOUT_SESSION_MS,
+  type CheckoutGrant,
+  checkoutAmount,
+  grantOfOpen,
+  isOpen,
+  joins,
+  orderPaid,
+  type StartCheckoutInput,
+  tokenUsed,
+} from '../../checkout/model.ts';
 import type { Committer, Reader, State } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember, replayed } from '../../commit/idempotency.ts';
 import { plusMs } from '../../kernel/clock.ts';
@@ -10,21 +22,7 @@ import { lastIntents } from '../../upstream/intents/store.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
 import { mirrored } from '../../upstream/mirror.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
-import {
-  assertTokenFree,
-  checkoutAmount,
-  grantOfOpen,
-  isOpen,
-  joins,
-  orderPaid,
-  tokenUsed,
-} from '../checkout/model.ts';
-import {
-  type CardPayment,
-  CHECKOUT_SESSION_MS,
-  type CheckoutGrant,
-  type StartCheckoutInput,
-} from '../model.ts';
+import type { CardPayment } from '../model.ts';
 import { paidOrders, paymentOf } from './mirror.ts';
 
 /** The time after which every request under way has its response. */

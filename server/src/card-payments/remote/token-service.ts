@@ -1,5 +1,5 @@
+import { methodsOf } from '../../checkout/model.ts';
 import { notOffered } from '../../upstream/responses.ts';
-import { methodsOf } from '../checkout/model.ts';
 import { type CheckoutTokenService, grantOf } from '../tokens/model.ts';
 
 /** Checkout tokens in front of another service, where no PIX payment can be started. */

@@ -1,10 +1,5 @@
 import { z } from 'zod';
 import { allowedOrigins, trustedDocumentsOnly } from '../../access/model.ts';
-import { plusMs } from '../../kernel/clock.ts';
-import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
-import { hashInput } from '../../kernel/input-hash.ts';
-import type { Tenant } from '../../kernel/tenant.ts';
-import { productIdText } from '../../products/model.ts';
 import {
   CHECKOUT_METHODS,
   type CheckoutAmount,
@@ -12,7 +7,12 @@ import {
   cardAmount,
   checkoutDetails,
   customerOf,
-} from '../model.ts';
+} from '../../checkout/model.ts';
+import { plusMs } from '../../kernel/clock.ts';
+import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { productIdText } from '../../products/model.ts';
 
 /** The life of a single-use token where none is asked for. */
 const CHECKOUT_TOKEN_SECONDS = 86_400;

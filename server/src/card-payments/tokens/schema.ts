@@ -1,3 +1,5 @@
+import { CheckoutLanguageEnum, CustomerInput, EXTERNAL_ID, LANGUAGE_OF_PAGE } from '../../checkout/schema.ts';
+import { methodsOf } from '../../checkout/model.ts';
 import { assertMay, assertUnrestrictedKey } from '../../access/model.ts';
 import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../access/schema.ts';
 import type { StoredEvent } from '../../events/event.ts';
@@ -13,8 +15,6 @@ import {
   UnavailableError,
   ValidationError,
 } from '../../kernel/errors.ts';
-import { methodsOf } from '../checkout/model.ts';
-import { CheckoutLanguageEnum, CustomerInput, EXTERNAL_ID, LANGUAGE_OF_PAGE } from '../schema.ts';
 import { createCheckoutTokenInput, type PausedToken } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ import {
   normalizeOrigins,
   type PrepareToken,
 } from '../../access/model.ts';
+import { type CheckoutGrant, methodsOf } from '../../checkout/model.ts';
 import { type Collection, type Committer, put } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotency.ts';
 import type { Database, Sql } from '../../db/database.ts';
@@ -14,8 +15,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import { assertPixEnabled, type AccountSettings as PixSettings } from '../../pix/model.ts';
 import { assertFound, type ProductService } from '../../products/model.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
-import { methodsOf } from '../checkout/model.ts';
-import { type AccountSettings, assertCardsAvailable, type CheckoutGrant } from '../model.ts';
+import { type AccountSettings, assertCardsAvailable } from '../model.ts';
 import { tokenPauses } from './collections.ts';
 import {
   type CheckoutTokenService,

@@ -1,9 +1,9 @@
 import { sql as raw, type Selectable } from 'kysely';
+import type { CheckoutGrant } from '../../checkout/model.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { hashSecret } from '../../kernel/ids.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { CheckoutGrant } from '../model.ts';
 import type { PausedToken, TokenPause, TokenSnapshot } from './model.ts';
 
 const TOKEN_ID = /^tok_[0-9a-f]{24}$/;

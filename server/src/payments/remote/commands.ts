@@ -1,4 +1,4 @@
-import type { SoldProduct } from '../../card-payments/model.ts';
+import type { SoldProduct } from '../../checkout/model.ts';
 import { behindChange, NotFoundError, type PaymentError, UnavailableError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';

@@ -1,0 +1,261 @@
+import { z } from 'zod';
+import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
+import { languageTag } from '../kernel/language.ts';
+import { type Cents, isCents } from '../kernel/money.ts';
+import { taxIdText } from '../kernel/tax-id.ts';
+import { externalIdText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
+
+// What a payer is asked to pay, by whichever method: the customer, the details and amounts of a checkout, the order.
+
+/** The time to pay a payment. */
+export const CHECKOUT_SESSION_MS = 30 * 60_000;
+
+export interface Customer {
+  name?: string | undefined;
+  email?: string | undefined;
+  externalId?: string | undefined;
+  /** The whole CPF or CNPJ, in its normal form. Each interface shows it through `withMaskedTaxId` or `maskTaxId`. */
+  taxId?: string | undefined;
+}
+
+// ── Input (section 4.2, limits of section 8) ─────────────────────────────────────────────────────
+
+const CARD_PAYMENT_MIN_CENTS = 80;
+/**
+ * The upper limit of an amount, R$ 100 million: 900,000 such sales still add up to a safe integer. The document sets
+ * none.
+ */
+const CARD_PAYMENT_MAX_CENTS = 10_000_000_000;
+const URL_MAX = 500;
+
+export const cardAmount = z
+  .number({ error: requiredOr('must be an integer number of cents') })
+  .refine(isCents, 'must be an integer number of cents')
+  .refine((cents) => cents >= CARD_PAYMENT_MIN_CENTS, `must be at least ${CARD_PAYMENT_MIN_CENTS} (R$ 0,80)`)
+  .refine((cents) => cents <= CARD_PAYMENT_MAX_CENTS, `must be at most ${CARD_PAYMENT_MAX_CENTS}`)
+  .meta({ type: 'integer', minimum: CARD_PAYMENT_MIN_CENTS, maximum: CARD_PAYMENT_MAX_CENTS });
+
+const customerInput = z.object({
+  name: plainText({ max: 200 }).nullish(),
+  email: plainText({ max: 254 })
+    .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
+    .nullish(),
+  externalId: plainText({ max: 200 }).nullish(),
+  taxId: taxIdText.nullish().describe('CPF or CNPJ, with its punctuation or without; shown masked'),
+});
+
+/**
+ * The details that the payer sees, and the addresses it goes to: the same in a card payment and in a checkout token.
+ */
+export const checkoutDetails = z.object({
+  description: plainText({ max: 200 }).nullish().describe('Shown on the checkout'),
+  // `assertCallbackUrl` decides which of these may be called.
+  callbackUrl: webUrl({ max: URL_MAX })
+    .nullish()
+    .describe('Public https URL that gets the webhook of this payment'),
+  customer: customerInput.nullish(),
+  metadata: metadataText({ max: 2048 }).nullish().describe('Serialized JSON, given back byte for byte'),
+  externalId: externalIdText
+    .nullish()
+    .describe('The number of your order: of all its payments at most one is kept'),
+  successUrl: webUrl({ max: URL_MAX })
+    .nullish()
+    .describe('Where the payer goes after an approved payment; reaching it proves nothing'),
+  cancelUrl: webUrl({ max: URL_MAX }).nullish().describe('Where the payer goes who gives up'),
+  language: languageTag
+    .nullish()
+    .describe('The language of the checkout, unless its address names one; the payer’s where left out'),
+});
+
+/**
+ * The input of a checkout. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
+ * visit appends `.2`, `.3`, ….
+ */
+export const startCheckoutInput = z.object({
+  attemptId: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9_-]{22,128}(\.[0-9]{1,3})?$/,
+      'must be at least 128 random bits: 22 to 128 of A-Z a-z 0-9 _ -',
+    ),
+  valueCents: cardAmount.nullish(),
+  customer: customerInput.nullish(),
+});
+export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
+
+/** The amount that a checkout token lets a browser pay. */
+export type CheckoutAmount = KnownAmount | { kind: 'product'; productId: string };
+export type KnownAmount =
+  | { kind: 'fixed'; cents: Cents }
+  | { kind: 'range'; minCents: Cents; maxCents: Cents };
+
+/** The methods by which a checkout token can be paid. */
+export const CHECKOUT_METHODS = ['card', 'pix'] as const;
+export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
+
+/** The payment that a checkout token describes. The text of the token reveals nothing of it. */
+export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
+  /** The methods by which it may be paid; omitted for card alone, as in all tokens that an earlier version made. */
+  methods?: readonly CheckoutMethod[];
+  amount: CheckoutAmount;
+  reusable: boolean;
+  /** The first token of the same order, where this is a later one. */
+  orderTokenId?: string;
+}
+
+/**
+ * A product as a checkout token sells it, provided by the slice that owns products. Null: the service does not show
+ * it.
+ */
+export interface SoldProduct {
+  name: string | null;
+  priceCents: Cents | null;
+}
+
+export function customerOf(input: z.infer<typeof customerInput> | null | undefined): Customer | null {
+  if (!input) return null;
+  const given = Object.entries(input).filter(([, value]) => value != null);
+  return given.length === 0 ? null : (Object.fromEntries(given) as Customer);
+}
+
+// ── The start of a payment by a token ────────────────────────────────────────────────────────────
+
+/** The members of a payment that a further start of its token reads. */
+export interface CheckoutPayment {
+  status: string;
+  amountCents: Cents;
+  /** Left out by a method whose payments cannot be canceled. */
+  canceledAt?: Date | null;
+}
+
+/** The methods by which a checkout token can be paid. */
+export function methodsOf({ methods = ['card'] }: Pick<CheckoutGrant, 'methods'>): readonly CheckoutMethod[] {
+  return methods;
+}
+
+/** Reads the token that started a payment; null for a payment that an API key created. */
+export function tokenOf({ checkoutAttempt }: { checkoutAttempt: string | null }): string | null {
+  return checkoutAttempt?.split(':')[0] ?? null;
+}
+
+/**
+ * Resolves the amount of a token when it is used. A product is read at that time: its price never changes, but a
+ * deleted product is no longer sold. Its name describes the payment where the token has no description.
+ * @throws NotFoundError, UpstreamError (its price is unknown)
+ */
+export function grantAtStart(
+  grant: CheckoutGrant,
+  product: SoldProduct | null,
+): CheckoutGrant & { amount: KnownAmount } {
+  const { amount } = grant;
+  if (amount.kind !== 'product') return { ...grant, amount };
+  const { name, priceCents } = soldNow(product);
+  return {
+    ...grant,
+    description: grant.description ?? name,
+    amount: { kind: 'fixed', cents: priceCents },
+  };
+}
+
+/** A product that can be sold now. @throws NotFoundError, UpstreamError (its price is unknown) */
+export function soldNow(product: SoldProduct | null): SoldProduct & { priceCents: Cents } {
+  if (!product) throw new NotFoundError('Product not found');
+  const { name, priceCents } = product;
+  if (priceCents === null)
+    throw new UpstreamError('The payments service does not report the price of this product', {
+      retryable: false,
+      moneyMayHaveMoved: false,
+    });
+  return { name, priceCents };
+}
+
+/** Resolves the amount that the payer pays: that of the token, or one inside its range. @throws ValidationError */
+export function checkoutAmount(
+  { amount }: { amount: KnownAmount },
+  valueCents: Cents | null | undefined,
+): Cents {
+  const refuse = (message: string) => new ValidationError([{ path: 'input.valueCents', message }]);
+  if (amount.kind === 'fixed') {
+    if (valueCents != null && valueCents !== amount.cents)
+      throw refuse(`this token pays exactly ${amount.cents}; leave the amount out`);
+    return amount.cents;
+  }
+  if (valueCents == null) throw refuse(`choose an amount from ${amount.minCents} to ${amount.maxCents}`);
+  if (valueCents < amount.minCents || valueCents > amount.maxCents)
+    throw refuse(`must lie from ${amount.minCents} to ${amount.maxCents}`);
+  return valueCents;
+}
+
+/** The token whose id names the order: its payments, attempts and pauses. Of a reusable token, or a lone one, itself. */
+export function orderTokenOf({ id, grant }: { id: string; grant: CheckoutGrant }): string {
+  return grant.orderTokenId ?? id;
+}
+
+/**
+ * Resolves the amount of a token with an open payment, which another device may join. A product is not read: it may
+ * have been deleted since.
+ */
+export function grantOfOpen(
+  grant: CheckoutGrant,
+  { amountCents }: Pick<CheckoutPayment, 'amountCents'>,
+): CheckoutGrant & { amount: KnownAmount } {
+  const { amount } = grant;
+  return { ...grant, amount: amount.kind === 'product' ? { kind: 'fixed', cents: amountCents } : amount };
+}
+
+/** Whether an attempt joins the last payment of a single-use token: it is open, and costs what the payer wants to pay. */
+export function joins(last: Pick<CheckoutPayment, 'status' | 'amountCents'>, valueCents: Cents): boolean {
+  return isOpen(last) && last.amountCents === valueCents;
+}
+
+/** Whether the last payment of a token still waits for its payer. */
+export function isOpen({ status }: Pick<CheckoutPayment, 'status'>): boolean {
+  return status === 'pending';
+}
+
+/**
+ * Refuses a second payment of a single-use token until its last one has expired or failed, and after its merchant has
+ * canceled one.
+ * @throws UnavailableError
+ */
+export function assertTokenFree(last: Pick<CheckoutPayment, 'status' | 'canceledAt'> | null): void {
+  if (!last) return;
+  if (last.canceledAt)
+    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'The payment of this checkout token was canceled');
+  if (last.status !== 'expired' && last.status !== 'failed') throw tokenUsed();
+}
+
+export function tokenUsed(): UnavailableError {
+  return new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
+}
+
+/** The refusal of a checkout whose order is already paid. */
+export function orderPaid(): UnavailableError {
+  return new UnavailableError('CHECKOUT_TOKEN_USED', 'This order has already been paid');
+}
+
+/**
+ * Names the checkout attempt. A single-use token is one attempt, however often it is started; of a reusable one each
+ * visit is, whose later tries append `.2`, `.3`, … to the same id.
+ */
+export function attemptOf(tokenId: string, { reusable }: CheckoutGrant, attemptId: string): string {
+  return reusable ? `${tokenId}:${attemptId.replace(/\.[0-9]+$/, '')}` : tokenId;
+}
+
+// ── Orders ──────────────────────────────────────────────────────────────────────────────────────
+
+/** The members of a payment that tell whether it was paid for its order. */
+export interface OrderPayment {
+  status: string;
+  paidAt: Date | null;
+  canceledAt: Date | null;
+}
+
+/**
+ * Whether a payment keeps each other one of its attempt or order from being paid: it was paid, also if it was refunded
+ * since. The money of a canceled payment is returned, and another one can be paid; but a server of an earlier version knows
+ * no cancellation, and keeps it.
+ */
+export function closesOrder({ status, paidAt, canceledAt }: OrderPayment): boolean {
+  return paidAt !== null && !(canceledAt !== null && status === 'refunded');
+}
