@@ -1,12 +1,21 @@
-import { CHECKOUT_SESSION_MS } from '../server/src/checkout/model.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
-import { type AccountSettings, DEFAULT_SETTINGS, KEY_PREFIX } from '../server/src/access/model.ts';
+import {
+  type AccountSettings,
+  DEFAULT_SETTINGS,
+  KEY_PREFIX,
+  REQUESTS_A_MINUTE,
+} from '../server/src/access/model.ts';
 import { decideCreate } from '../server/src/card-payments/decisions.ts';
-import { type CardPayment, type CardPaymentStatus, canFollow, MAX_DECLINED_CHARGES } from '../server/src/card-payments/model.ts';
+import {
+  type CardPayment,
+  type CardPaymentStatus,
+  canFollow,
+  MAX_DECLINED_CHARGES,
+} from '../server/src/card-payments/model.ts';
 import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/card-payments/refunding.ts';
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
 import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';
@@ -15,6 +24,7 @@ import { decideCreate as decideCreateCharge } from '../server/src/charges/decisi
 import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src/charges/model.ts';
 import { createChargeRoutes } from '../server/src/charges/routes.ts';
 import { chargeWebhook } from '../server/src/charges/wire.ts';
+import { CHECKOUT_SESSION_MS } from '../server/src/checkout/model.ts';
 import { readConfig } from '../server/src/config.ts';
 import { MAX_CODES, MAX_DELIVERIES, MAX_STOCK } from '../server/src/deliveries/model.ts';
 import { createDeliveryRoutes } from '../server/src/deliveries/routes.ts';
@@ -33,7 +43,6 @@ import { describeOperations } from '../server/src/http/openapi.ts';
 import { type RestOperation, STATUS } from '../server/src/http/rest.ts';
 import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
 import { NO_BALANCES } from '../server/src/ledger/postings.ts';
-import { REQUESTS_A_MINUTE } from '../server/src/limits/requests.ts';
 import { decideCreate as decideCreatePayment } from '../server/src/payments/decisions.ts';
 import type { StoredPayment } from '../server/src/payments/model.ts';
 import { createPaymentRoutes } from '../server/src/payments/routes.ts';

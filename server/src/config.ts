@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import { REQUESTS_A_MINUTE } from './access/model.ts';
 import type { UpstreamFamily } from './kernel/upstream-family.ts';
-import { environment, isLoopback, LOOPBACK, REQUESTS_PER_MINUTE } from './variables.ts';
+import { environment, isLoopback, LOOPBACK } from './variables.ts';
 
 /** The service that a server in remote mode stands in front of, and the merchant's account there. */
 export interface UpstreamConfig {
@@ -164,7 +165,7 @@ function toUpstreamConfig(data: Environment): UpstreamConfig | null {
     },
     webhookSecrets: data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
     families: data.PSA_UPSTREAM_FAMILIES ?? [],
-    requestsPerMinute: data.PSA_UPSTREAM_LIMIT ?? REQUESTS_PER_MINUTE,
+    requestsPerMinute: data.PSA_UPSTREAM_LIMIT ?? REQUESTS_A_MINUTE,
     windowMs: 60_000,
   };
 }

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { KEY_PREFIX, TOKEN_TEXT } from './access/model.ts';
+import { KEY_PREFIX, REQUESTS_A_MINUTE, TOKEN_TEXT } from './access/model.ts';
 import { isNetwork } from './kernel/network.ts';
 import { UPSTREAM_FAMILIES, type UpstreamFamily } from './kernel/upstream-family.ts';
 
 export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
-
-/** The document's limit on requests of an account (section 8). */
-export const REQUESTS_PER_MINUTE = 120;
 
 /** The documented format of the values that a schema accepts. */
 const formats = z.registry<{ format: string }>();
@@ -254,7 +251,7 @@ export const environment = z.object({
       group: 'Remote mode',
       meaning:
         'requests to the service in any 60 seconds, of all instances together; less where others use the account too',
-      unset: String(REQUESTS_PER_MINUTE),
+      unset: String(REQUESTS_A_MINUTE),
     }),
   PSA_LOG_SLOW_MS: wholeNumber(0, 3_600_000).default(1_000).register(documentation, {
     group: 'Logs and traces',

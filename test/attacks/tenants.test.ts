@@ -1,3 +1,4 @@
+import { SCOPES } from '../support/dashboard-scopes.ts';
 import type { GraphQLInterfaceType } from 'graphql';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -619,17 +620,6 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.shut());
 
-const SCOPES = [
-  'WALLET',
-  'PAYOUTS',
-  'SUBACCOUNTS',
-  'CARD_PAYMENTS',
-  'PAYMENTS',
-  'DISPUTES',
-  'SUBSCRIPTIONS',
-  'PRODUCTS',
-  'WEBHOOKS',
-];
 const MINUTE = 60_000;
 
 /** A store of two products. */

@@ -1,3 +1,4 @@
+import { SCOPES } from '../support/dashboard-scopes.ts';
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,17 +19,6 @@ import { firstInSample, runsAll, scale } from '../support/scale.ts';
 // the service and a facade in front of it: a token that one has made is none of the other's.
 
 const ENVIRONMENT = { PSA_TRUSTED_PROXIES: '127.0.0.1', PSA_GRAPHQL_LIMIT: '1000000' };
-const SCOPES = [
-  'WALLET',
-  'PAYOUTS',
-  'SUBACCOUNTS',
-  'CARD_PAYMENTS',
-  'PAYMENTS',
-  'DISPUTES',
-  'SUBSCRIPTIONS',
-  'PRODUCTS',
-  'WEBHOOKS',
-];
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 

@@ -4,6 +4,7 @@ import type { NewEvent } from '../events/event.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, PermissionError, ValidationError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
+import { withoutUndefined } from '../kernel/objects.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { setBrand } from './brand-store.ts';
 import { apiKeys } from './collections.ts';
@@ -261,10 +262,4 @@ async function findAccount(sql: Sql, id: string): Promise<Account> {
 
 function noAccount(id: string): NotFoundError {
   return new NotFoundError(`Account ${id} not found`);
-}
-
-function withoutUndefined<Members extends object>(members: Members) {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Members]: Exclude<Members[Name], undefined>;
-  };
 }

@@ -1,5 +1,5 @@
-import type { CheckoutGrant } from '../checkout/model.ts';
 import { z } from 'zod';
+import type { CheckoutGrant } from '../checkout/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
@@ -25,6 +25,9 @@ export interface AccountSettings {
   /** The fee that the account takes from each payout of its subaccounts. */
   subaccountMarkupCents: Cents;
 }
+
+/** The limit of the document's section 8, over all `/v1` routes of an account, both environments together. */
+export const REQUESTS_A_MINUTE = 120;
 
 export const DEFAULT_SETTINGS: AccountSettings = {
   cardPaymentsEnabled: true,

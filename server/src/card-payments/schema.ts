@@ -6,17 +6,8 @@ import {
   seesCustomer,
 } from '../access/model.ts';
 import { methodsOf, orderTokenOf } from '../checkout/model.ts';
-import {
-  CheckoutLanguageEnum,
-  Currency,
-  CustomerInput,
-  CustomerRef,
-  EXTERNAL_ID,
-  LANGUAGE,
-  LANGUAGE_OF_PAGE,
-  StartCheckoutInput,
-} from '../checkout/schema.ts';
-import { builder } from '../graphql/builder.ts';
+import { CheckoutLanguageEnum, Currency, CustomerInput, CustomerRef, EXTERNAL_ID, LANGUAGE_OF_PAGE, StartCheckoutInput, languageField } from '../checkout/schema.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
@@ -39,7 +30,6 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { knownLanguage } from '../kernel/language.ts';
 import { refundableCents } from '../receiving/model.ts';
 import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
 import { type CardPayment, type CardPaymentStatus, createCardPaymentInput, isFinal } from './model.ts';
@@ -66,10 +56,7 @@ export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
         'The payer has the whole amount back. Or the amount is on its way back, because another payment of the same order was paid before, or because the merchant had canceled this one: such a payment is returned automatically, and was never PAID.',
     },
     FAILED: { value: 'failed', description: 'The payment was declined for good; nothing was charged.' },
-    UNKNOWN: {
-      value: 'unknown',
-      description: 'A value that this server does not know yet. Never accepted as input.',
-    },
+    UNKNOWN,
   } as const,
 });
 
@@ -95,12 +82,7 @@ builder.node(CardPaymentRef, {
       description: 'The URL of the hosted page where the payer enters the card.',
       resolve: (payment, _, context) => context.checkoutUrl(payment.orderCode, payment),
     }),
-    language: t.field({
-      type: CheckoutLanguageEnum,
-      nullable: true,
-      description: LANGUAGE,
-      resolve: ({ language }) => knownLanguage(language),
-    }),
+    language: languageField(t),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       description: 'The end of the time to pay, 30 minutes after creation.',

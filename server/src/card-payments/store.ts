@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, isOfCustomer, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { headOf } from '../db/head.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
@@ -21,7 +22,10 @@ export async function selectCardPayments(
 ): Promise<StoredCardPayment[]> {
   const possible = orderCodes.filter(isOrderCode);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).selectAll().where('order_code', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'card_payment', tenant)
+    .selectAll()
+    .where('order_code', 'in', possible)
+    .execute();
   return rows.map(toCardPayment);
 }
 
@@ -53,7 +57,7 @@ export async function selectWithHead(
   orderCode: string,
 ): Promise<{ version: number; payment: StoredCardPayment } | null> {
   if (!isOrderCode(orderCode)) return null;
-  const row = await ofTenant(sql, tenant)
+  const row = await ofTenant(sql, 'card_payment', tenant)
     .selectAll('card_payment')
     .select(headOf(tenant).as('head'))
     .where('order_code', '=', orderCode)
@@ -92,7 +96,7 @@ export async function selectByExternalIds(
  * one. So an order with thousands of payments loads one or two. The indexes of an order's payments hold no others.
  */
 function paidOrCharging(sql: Sql, tenant: Tenant) {
-  return ofTenant(sql, tenant).where((row) =>
+  return ofTenant(sql, 'card_payment', tenant).where((row) =>
     row.or([row('paid_at', 'is not', null), row('open_charge_id', 'is not', null)]),
   );
 }
@@ -213,13 +217,6 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
       conflict.column('token_id').doUpdateSet((row) => ({ order_code: row.ref('excluded.order_code') })),
     )
     .execute();
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('card_payment')
-    .where('card_payment.account_id', '=', tenant.accountId)
-    .where('card_payment.environment', '=', tenant.environment);
 }
 
 function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayment {

@@ -1,9 +1,5 @@
-import {
-  isUnchanged,
-  type MergedPayment,
-  mergeDetails,
-  type UpstreamDetails,
-} from '../receiving/upstream-payment.ts';
+import { isUnchanged } from '../kernel/objects.ts';
+import { type MergedPayment, mergeDetails, type UpstreamDetails } from '../receiving/upstream-payment.ts';
 import { type CardPayment, canFollow, isFinal } from './model.ts';
 
 /** A payment as the service shows it in a response or a webhook, or as it was requested. Null: not shown. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { LANGUAGES } from '../kernel/language.ts';
 import {
   type JsonRecord,
   readCents,
@@ -15,7 +14,7 @@ import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { refundableCents } from '../receiving/model.ts';
-import { findEventRecord, readPayment, readPaymentEvent } from '../receiving/wire.ts';
+import { answeredLanguage, findEventRecord, readPayment, readPaymentEvent } from '../receiving/wire.ts';
 import { type CardPayment, isAnyOrderCode, type StoredCardPayment } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
@@ -61,9 +60,7 @@ export const cardPaymentWire = z
       .string()
       .nullable()
       .meta({ description: 'The number of your order; null where none was given' }),
-    language: answeredWord(LANGUAGES)
-      .nullable()
-      .meta({ description: 'The language of its page; null where none was given' }),
+    language: answeredLanguage,
     paidAt: instant.nullable(),
     paidLate: z.boolean().meta({ description: 'Confirmed by the acquirer after it had expired' }),
     refundedAt: instant.nullable(),

@@ -41,9 +41,6 @@ export function formatsOf(language: Language): Formats {
   return formats;
 }
 
-/** The whole seconds until an instant, 0 where it has passed. */
-export const secondsLeft = (until: Date, now: Date) =>
-  Math.max(0, Math.ceil((until.getTime() - now.getTime()) / 1000));
 const twoDigits = (number: number) => String(number).padStart(2, '0');
 /** Minutes and seconds; from an hour on with the hours before them. */
 export const minutes = (seconds: number) => {

@@ -3,7 +3,7 @@ import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from 
 import { languageTag } from '../kernel/language.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import { taxIdText } from '../kernel/tax-id.ts';
-import { externalIdText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
+import { URL_MAX, externalIdText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
 
 // What a payer is asked to pay, by whichever method: the customer, the details and amounts of a checkout, the order.
 
@@ -26,7 +26,6 @@ const CARD_PAYMENT_MIN_CENTS = 80;
  * none.
  */
 const CARD_PAYMENT_MAX_CENTS = 10_000_000_000;
-const URL_MAX = 500;
 
 export const cardAmount = z
   .number({ error: requiredOr('must be an integer number of cents') })
@@ -67,6 +66,8 @@ export const checkoutDetails = z.object({
     .describe('The language of the checkout, unless its address names one; the payer’s where left out'),
 });
 
+export type CheckoutDetails = z.infer<typeof checkoutDetails>;
+
 /**
  * The input of a checkout. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
  * visit appends `.2`, `.3`, ….
@@ -94,7 +95,7 @@ export const CHECKOUT_METHODS = ['card', 'pix'] as const;
 export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
 
 /** The payment that a checkout token describes. The text of the token reveals nothing of it. */
-export interface CheckoutGrant extends z.infer<typeof checkoutDetails> {
+export interface CheckoutGrant extends CheckoutDetails {
   /** The methods by which it may be paid; omitted for card alone, as in all tokens that an earlier version made. */
   methods?: readonly CheckoutMethod[];
   amount: CheckoutAmount;

@@ -1,3 +1,5 @@
+import { knownLanguage } from '../kernel/language.ts';
+import { type Types } from '../graphql/mutations.ts';
 import { builder } from '../graphql/builder.ts';
 import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
@@ -14,8 +16,21 @@ export const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
   } as const,
 });
 
-/** The description of the field in every type that has it. */
-export const LANGUAGE = 'The language of the hosted page, as it was given; null where none was.';
+/** The field of a type whose hosted page has a language. */
+export function languageField<Shape extends { language?: string | null }>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+) {
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
+    Types,
+    { language?: string | null }
+  >;
+  return t.field({
+    type: CheckoutLanguageEnum,
+    nullable: true,
+    description: 'The language of the hosted page, as it was given; null where none was.',
+    resolve: ({ language }) => knownLanguage(language),
+  });
+}
 
 export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
   fields: (t) => ({

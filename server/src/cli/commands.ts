@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { PSA_COMMAND, START_COMMAND } from '../kernel/assets.ts';
+import { withoutUndefined } from '../kernel/objects.ts';
 import type { OperationName } from '../ops/operations.ts';
-import { addSettings, createOption, type Options, toSettings, withoutUndefined } from './options.ts';
+import { addSettings, createOption, type Options, toSettings } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
 export type ParsedCommand =

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { sql as raw } from 'kysely';
 import { createAdministration, findManagedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
@@ -10,7 +9,6 @@ import { createCommitter } from '../commit/commit.ts';
 import { type Config, ConfigError, invocationDir, readConfig } from '../config.ts';
 import { BackupError } from '../db/backup.ts';
 import type { Database } from '../db/database.ts';
-import { DataDirLockedError } from '../db/lock.ts';
 import type { Log } from '../db/log.ts';
 import { MigrationError, migrate } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
@@ -23,6 +21,7 @@ import { createDoubts } from '../modes/doubts.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
 import { describeDatabaseError } from '../ops/database-errors.ts';
+import { retryWhileLocked } from '../ops/locked-folder.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
 import { ltcPayments } from '../payments/collections.ts';
 import { createStoreAdministration, createStoreService } from '../store/service.ts';
@@ -36,10 +35,6 @@ import { UsageError } from './usage-error.ts';
 class Refusal extends Error {
   override readonly name = 'Refusal';
 }
-
-/** The wait while another process has locked the data folder and does not answer: a starting server, another command. */
-const LOCK_WAIT_MS = 15_000;
-const LOCK_RETRY_MS = 100;
 
 async function main(args: readonly string[]): Promise<void> {
   const command = parseCommand(args);
@@ -148,21 +143,15 @@ async function perform(config: Config, operation: OperationName, input: object):
     );
   const folder = resolve(config.dataDir);
   if (!existsSync(folder)) throw new Refusal(neverStartedMessage(folder));
-  for (const until = Date.now() + LOCK_WAIT_MS; ; ) {
-    const answer = await callAdminSocket(folder, operation, input);
-    if (answer) return answer;
-    try {
+  return retryWhileLocked(
+    async () => {
+      const answer = await callAdminSocket(folder, operation, input);
+      if (answer) return answer;
       if (!existsSync(join(folder, 'pgdata'))) throw new Refusal(neverStartedMessage(folder));
-      return await performOnDatabase(config, operation, input);
-    } catch (error) {
-      if (!(error instanceof DataDirLockedError)) throw error;
-      if (Date.now() > until)
-        throw new Refusal(
-          `${folder} is in use by a process that does not answer to this command. Stop it, or look at its log`,
-        );
-      await wait(LOCK_RETRY_MS);
-    }
-  }
+      return performOnDatabase(config, operation, input);
+    },
+    { folder, clock: createSystemClock(), toError: (message) => new Refusal(message) },
+  );
 }
 
 async function performOnDatabase(config: Config, operation: OperationName, input: object): Promise<Answer> {

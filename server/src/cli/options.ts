@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { withoutUndefined } from '../kernel/objects.ts';
 import { METHODS } from '../payouts/methods/registry.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -83,8 +84,4 @@ function readCents(text: string): number | undefined {
   const [, reais, cents = ''] = /^(\d{1,4})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
   const amount = Number(reais) * 100 + Number(cents.padEnd(2, '0'));
   return reais === undefined || amount > 100_000 ? undefined : amount;
-}
-
-export function withoutUndefined(members: object): object {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

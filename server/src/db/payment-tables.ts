@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { Language } from '../kernel/language.ts';
 import type { Json } from './json-column.ts';
 import type { TenantTable } from './tenant-table.ts';
 
@@ -32,7 +33,7 @@ interface CardPaymentTable extends TenantTable {
   metadata: string | null;
   success_url: string | null;
   cancel_url: string | null;
-  language: 'pt-BR' | 'en' | 'es' | null;
+  language: Language | null;
   checkout_attempt: string | null;
   open_charge_id: string | null;
   paid_charge_id: string | null;
@@ -92,7 +93,7 @@ interface PaymentTable extends TenantTable {
   product_id: string | null;
   success_url: string | null;
   cancel_url: string | null;
-  language: 'pt-BR' | 'en' | 'es' | null;
+  language: Language | null;
   checkout_attempt: string | null;
   subscription_id: Generated<string | null>;
   br_code: string | null;
@@ -140,7 +141,7 @@ interface ChargeTable extends TenantTable {
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
   external_id: string | null;
-  language: 'pt-BR' | 'en' | 'es' | null;
+  language: Language | null;
   splits: Json<
     {
       subaccountId: string;
@@ -180,7 +181,7 @@ interface PixSubscriptionTable extends TenantTable {
   metadata: string | null;
   success_url: string | null;
   cancel_url: string | null;
-  language: 'pt-BR' | 'en' | 'es' | null;
+  language: Language | null;
   br_code: string | null;
   next_due_at: Date | null;
   cancel_reason: 'merchant' | 'payer' | 'unpaid' | null;

@@ -1,6 +1,6 @@
 import { assertMay, assertUnrestrictedKey, type Caller } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
@@ -27,11 +27,6 @@ import type { DeliveredContent } from '../receiving/model.ts';
 import { type CreateDeliveryInput, createDeliveryInput, type Delivery, deliveryIdText } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
 
 const DeliveryKindEnum = builder.enumType('DeliveryKind', {
   values: {

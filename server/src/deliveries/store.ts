@@ -1,6 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { selectPage } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import { isObjectId } from '../kernel/lenient-json.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -18,7 +19,10 @@ export async function selectDeliveries(
 ): Promise<StoredDelivery[]> {
   const possible = deliveryIds.filter(isObjectId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).selectAll().where('delivery_id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'delivery', tenant)
+    .selectAll()
+    .where('delivery_id', 'in', possible)
+    .execute();
   return rows.map(toDelivery);
 }
 
@@ -28,7 +32,7 @@ export async function selectOfProducts(
   tenant: Tenant,
   productIds: readonly string[],
 ): Promise<{ productId: string; deliveryId: string }[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'delivery', tenant)
     .select(['product_id', 'delivery_id'])
     .where('product_id', 'in', productIds)
     .where('deleted_at', 'is', null)
@@ -66,7 +70,7 @@ export async function countDeliveries(
   tenant: Tenant,
   { productId }: DeliveryFilter,
 ): Promise<number> {
-  let query = ofTenant(sql, tenant).where('deleted_at', 'is', null);
+  let query = ofTenant(sql, 'delivery', tenant).where('deleted_at', 'is', null);
   if (productId !== undefined) query = query.where('product_id', '=', productId);
   const { count } = await query.select(raw<number>`count(*)`.as('count')).executeTakeFirstOrThrow();
   return count;
@@ -298,13 +302,6 @@ export async function selectShown(
     content: row.content,
     deliveredAt: row.delivered_at,
   }));
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('delivery')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
 }
 
 function toDelivery(row: Selectable<Tables['delivery']>): StoredDelivery {

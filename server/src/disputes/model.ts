@@ -3,7 +3,7 @@ import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText, plainText, publicHttpsUrl } from '../kernel/text.ts';
+import { idempotencyKeyText, plainText, publicHttpsUrl, URL_MAX } from '../kernel/text.ts';
 import type { RefundedResource, RefundedType } from '../refunds/model.ts';
 
 // ── The numbers ─────────────────────────────────────────────────────────────────────────────────
@@ -24,7 +24,6 @@ export const CLAIM_DAYS: Readonly<Record<DisputedType, number | null>> = {
 export const MAX_EVIDENCE = 10;
 export const MAX_DOCUMENTS = 10;
 export const EVIDENCE_TEXT_MAX = 4_000;
-export const DOCUMENT_URL_MAX = 500;
 export const DOCUMENT_DESCRIPTION_MAX = 200;
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -211,9 +210,7 @@ const evidenceFields = z.object({
   documents: z
     .array(
       z.object({
-        url: publicHttpsUrl({ max: DOCUMENT_URL_MAX }).describe(
-          'Public https URL. It is stored, and never opened',
-        ),
+        url: publicHttpsUrl({ max: URL_MAX }).describe('Public https URL. It is stored, and never opened'),
         description: plainText({ max: DOCUMENT_DESCRIPTION_MAX }).nullish(),
       }),
       'must be a list of documents',

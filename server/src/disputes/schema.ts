@@ -1,7 +1,8 @@
+import { URL_MAX } from '../kernel/text.ts';
 import { assertMay, assertUnrestrictedKey, may } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -24,27 +25,9 @@ import {
 } from '../kernel/errors.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { RefundedResource, refundedResource } from '../refunds/schema.ts';
-import {
-  blockedCents,
-  type Dispute,
-  type DisputeStatus,
-  DOCUMENT_DESCRIPTION_MAX,
-  DOCUMENT_URL_MAX,
-  EVIDENCE_TEXT_MAX,
-  type Evidence,
-  type EvidenceDocument,
-  isFinal,
-  MAX_DOCUMENTS,
-  MAX_EVIDENCE,
-  submitDisputeEvidenceInput,
-} from './model.ts';
+import { blockedCents, type Dispute, type DisputeStatus, DOCUMENT_DESCRIPTION_MAX, EVIDENCE_TEXT_MAX, type Evidence, type EvidenceDocument, isFinal, MAX_DOCUMENTS, MAX_EVIDENCE, submitDisputeEvidenceInput } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
 
 export const DisputeStatusEnum = builder.enumType('DisputeStatus', {
   values: {
@@ -252,7 +235,7 @@ const EvidenceDocumentInput = builder.inputType('EvidenceDocumentInput', {
     url: t.field({
       type: 'Url',
       required: true,
-      description: `The public https URL of the document, at most ${DOCUMENT_URL_MAX} characters. This server never opens it.`,
+      description: `The public https URL of the document, at most ${URL_MAX} characters. This server never opens it.`,
     }),
     description: t.string({
       description: `The description of what the document shows, at most ${DOCUMENT_DESCRIPTION_MAX} characters.`,

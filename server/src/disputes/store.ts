@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
 import { countList, selectPage } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
@@ -26,7 +27,7 @@ export async function selectDisputes(
 ): Promise<StoredDispute[]> {
   const possible = disputeIds.filter(isDisputeId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).selectAll().where('id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'dispute', tenant).selectAll().where('id', 'in', possible).execute();
   return rows.map(toDispute);
 }
 
@@ -37,7 +38,7 @@ export async function selectDisputeAndVersion(
   disputeId: string,
 ): Promise<{ version: number; dispute: StoredDispute } | null> {
   if (!isDisputeId(disputeId)) return null;
-  const row = await ofTenant(sql, tenant)
+  const row = await ofTenant(sql, 'dispute', tenant)
     .selectAll('dispute')
     .select(headOf(tenant).as('head'))
     .where('dispute.id', '=', disputeId)
@@ -52,7 +53,7 @@ export async function selectDisputesOf(
   { type, ids }: { type: DisputedType; ids: readonly string[] },
 ): Promise<StoredDispute[]> {
   if (ids.length === 0) return [];
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'dispute', tenant)
     .selectAll()
     .where('resource', '=', type)
     .where('resource_id', 'in', ids)
@@ -161,13 +162,6 @@ export async function saveShortfalls(sql: Sql, tenant: Tenant, all: readonly Sho
         .doUpdateSet((row) => ({ claims: row.ref('excluded.claims') })),
     )
     .execute();
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('dispute')
-    .where('dispute.account_id', '=', tenant.accountId)
-    .where('dispute.environment', '=', tenant.environment);
 }
 
 function toDispute(row: Selectable<Tables['dispute']>): StoredDispute {

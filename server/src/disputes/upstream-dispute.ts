@@ -1,4 +1,4 @@
-import { isUnchanged } from '../receiving/upstream-payment.ts';
+import { isUnchanged } from '../kernel/objects.ts';
 import { canFollow, type Dispute, type DisputeStatus, isFinal } from './model.ts';
 
 /** A dispute as another service shows it in a response or a webhook. Null: not shown. */

@@ -11,7 +11,7 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
-import { answeredWord } from '../kernel/text.ts';
+import { answeredWord, URL_MAX } from '../kernel/text.ts';
 import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import {
   blockedCents,
@@ -21,7 +21,6 @@ import {
   type DisputedResource,
   type DisputedType,
   DOCUMENT_DESCRIPTION_MAX,
-  DOCUMENT_URL_MAX,
   EVIDENCE_TEXT_MAX,
   type Evidence,
   type EvidenceDocument,
@@ -212,7 +211,7 @@ function readEvidence(value: unknown): Evidence[] {
 
 function readDocument(value: unknown): EvidenceDocument[] {
   const record = readRecord(value);
-  const url = readWholeText(record?.url, { max: DOCUMENT_URL_MAX });
+  const url = readWholeText(record?.url, { max: URL_MAX });
   // Another scheme could run a script in the page that shows the link.
   if (url === null || !/^https:/i.test(url) || !URL.canParse(url)) return [];
   return [{ url, description: readWholeText(record!.description, { max: DOCUMENT_DESCRIPTION_MAX }) }];

@@ -15,6 +15,12 @@ export interface Representation {
   readonly [key: string]: unknown;
 }
 
+/** The value of an enum for what only a newer version or another service knows. */
+export const UNKNOWN = {
+  value: 'unknown',
+  description: 'A value that this server does not know yet. Never accepted as input.',
+} as const;
+
 /**
  * The schema without its types, which each slice's `schema.ts` adds. The errors plugin comes first, so that errors of the
  * other plugins become members of result unions; then the check on every root field, then the validation.

@@ -13,6 +13,9 @@ export function requiredOr(message: string) {
   return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message);
 }
 
+/** The longest address that an input may have, in characters. */
+export const URL_MAX = 500;
+
 /** Text for people, from 1 to `max` characters as JavaScript counts them. */
 export function plainText({ max }: { max: number }) {
   return z

@@ -1,9 +1,7 @@
+import { REQUESTS_A_MINUTE } from '../access/model.ts';
 import type { Sql } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createWindows, type WindowState } from './windows.ts';
-
-/** The limit of the document's section 8, over all `/v1` routes of an account, both environments together. */
-export const REQUESTS_A_MINUTE = 120;
 
 /** Counts one request of an account. Rejects where the database does not respond; the request then fails too. */
 export type TakeRequest = (accountId: string) => Promise<{ admitted: boolean } & WindowState>;

@@ -5,7 +5,7 @@ import { networkOf } from '../kernel/network.ts';
 import { createWindows, type Windows } from './windows.ts';
 
 /** Requests a minute of one network without a known credential. */
-const REQUESTS_A_MINUTE = 300;
+const STRANGER_REQUESTS_A_MINUTE = 300;
 /** Card forms a minute of one network: a carrier has thousands of payers behind one address. */
 const FORMS_A_MINUTE = 120;
 
@@ -33,7 +33,7 @@ export function createStrangerLimits({
 }): StrangerLimits {
   const windowsOf = (name: string, limit: number) =>
     createWindows({ sql, clock, name, limit, chunk: Math.max(1, Math.floor(limit / 20)) });
-  const requests = windowsOf('stranger', perMinute ?? REQUESTS_A_MINUTE);
+  const requests = windowsOf('stranger', perMinute ?? STRANGER_REQUESTS_A_MINUTE);
   const forms = windowsOf('form', perMinute ?? FORMS_A_MINUTE);
 
   function take(windows: Windows, address: string, unit: string): void | Promise<void> {

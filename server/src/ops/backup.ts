@@ -13,7 +13,6 @@ import { open, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Config } from '../config.ts';
 import {
@@ -29,6 +28,7 @@ import type { Database } from '../db/database.ts';
 import { DataDirLockedError, lockDataDir } from '../db/lock.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { COPY_FILES, callAdminSocket } from './admin-socket.ts';
+import { retryWhileLocked } from './locked-folder.ts';
 
 // A backup is one file. It holds secrets, so only its owner can read it. It gets its name only once it is complete and
 // flushed to the disk.
@@ -46,10 +46,6 @@ export interface Saved {
 }
 
 export type OpenDatabase = (where: Pick<Config, 'databaseUrl' | 'dataDir'>) => Promise<Database>;
-
-/** The wait while another process has locked the data folder and does not answer: a starting server, another command. */
-const LOCK_WAIT_MS = 15_000;
-const LOCK_RETRY_MS = 100;
 
 /**
  * Saves the configured database, also while a server uses it. A server that has a data folder open copies its files, and
@@ -75,32 +71,28 @@ export async function backUp(
   const folder = resolve(config.dataDir);
   if (!existsSync(join(folder, 'pgdata')))
     throw new BackupError(`There is no database in ${folder}: no server has run on it yet`);
-  for (const deadline = clock.ms() + LOCK_WAIT_MS; ; ) {
-    const takenAt = clock.now();
-    const saved = await withCopy(folder, async (copy) => {
-      const answer = await callAdminSocket(folder, COPY_FILES, {});
-      if (!answer) return null;
-      if (!answer.ok) throw new BackupError(answer.message);
-      return withDatabase(
-        () => open({ databaseUrl: undefined, dataDir: copy }),
-        (database) => save(database, takenAt),
-      );
-    });
-    if (saved) return saved;
-    try {
-      return await withDatabase(
-        () => open({ databaseUrl: undefined, dataDir: folder }),
-        (database) => save(database, clock.now()),
-      );
-    } catch (error) {
-      if (!(error instanceof DataDirLockedError)) throw error;
-      if (clock.ms() > deadline)
-        throw new BackupError(
-          `${folder} is in use by a process that does not answer to this command. Stop it, or look at its log`,
+  return retryWhileLocked(
+    async () => {
+      const takenAt = clock.now();
+      const saved = await withCopy(folder, async (copy) => {
+        const answer = await callAdminSocket(folder, COPY_FILES, {});
+        if (!answer) return null;
+        if (!answer.ok) throw new BackupError(answer.message);
+        return withDatabase(
+          () => open({ databaseUrl: undefined, dataDir: copy }),
+          (database) => save(database, takenAt),
         );
-      await wait(LOCK_RETRY_MS);
-    }
-  }
+      });
+      return (
+        saved ??
+        (await withDatabase(
+          () => open({ databaseUrl: undefined, dataDir: folder }),
+          (database) => save(database, clock.now()),
+        ))
+      );
+    },
+    { folder, clock, toError: (message) => new BackupError(message) },
+  );
 }
 
 /**

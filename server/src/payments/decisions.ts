@@ -1,5 +1,10 @@
-import { CHECKOUT_SESSION_MS, type SoldProduct, customerOf, soldNow } from '../checkout/model.ts';
-import { type CreateCardPaymentInput } from '../card-payments/model.ts';
+import {
+  CHECKOUT_SESSION_MS,
+  type CheckoutDetails,
+  customerOf,
+  type SoldProduct,
+  soldNow,
+} from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
@@ -35,7 +40,7 @@ export function saleOf(
 
 /** The members of a request that a new payment takes over. */
 type PaymentDetails = Pick<
-  CreateCardPaymentInput,
+  CheckoutDetails,
   'callbackUrl' | 'customer' | 'metadata' | 'externalId' | 'successUrl' | 'cancelUrl' | 'language'
 > & { productId?: string | null | undefined };
 

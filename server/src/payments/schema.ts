@@ -9,7 +9,7 @@ import {
   seesCustomer,
 } from '../access/model.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
@@ -49,10 +49,7 @@ const PaymentMethodEnum = builder.enumType('PaymentMethod', {
   values: {
     PIX: { value: 'pix', description: 'PIX, paid in the payer’s bank by the code or its QR code.' },
     LTC: { value: 'ltc', description: 'Litecoin; live keys only.' },
-    UNKNOWN: {
-      value: 'unknown',
-      description: 'A value that this server does not know yet. Never accepted as input.',
-    },
+    UNKNOWN,
   } as const,
 });
 

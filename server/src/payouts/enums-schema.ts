@@ -1,10 +1,5 @@
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { methodOf, PAYOUT_METHODS, type PayoutMethod } from './model.ts';
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
 
 interface MethodValue {
   value: PayoutMethod | 'unknown';

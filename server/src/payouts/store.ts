@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { headOf } from '../db/head.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
@@ -27,7 +28,7 @@ export async function selectPayouts(
   const ids = references.filter(isWithdrawalId);
   const codes = references.filter(isPayoutCode);
   if (ids.length + codes.length === 0) return [];
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'payout', tenant)
     .selectAll('payout')
     .where((row) =>
       row.or([
@@ -46,7 +47,7 @@ export async function selectWithHead(
   withdrawalId: string,
 ): Promise<{ version: number; payout: OwnPayout } | null> {
   if (!isWithdrawalId(withdrawalId)) return null;
-  const row = await ofTenant(sql, tenant)
+  const row = await ofTenant(sql, 'payout', tenant)
     .selectAll('payout')
     .select(headOf(tenant).as('head'))
     .where('withdrawal_id', '=', withdrawalId)
@@ -150,13 +151,6 @@ export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly Ow
         .whereRef('payout.environment', '=', 'excluded.environment'),
     )
     .execute();
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('payout')
-    .where('payout.account_id', '=', tenant.accountId)
-    .where('payout.environment', '=', tenant.environment);
 }
 
 function toPayout(row: Selectable<Tables['payout']>): OwnPayout {

@@ -1,5 +1,6 @@
 import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
 import type { Cents } from '../kernel/money.ts';
+import { isUnchanged } from '../kernel/objects.ts';
 import { fingerprintOf, mergeDestination } from './destinations.ts';
 import { isFinal, leavesUnconfirmed, type Payout } from './model.ts';
 
@@ -64,7 +65,7 @@ export function mergeUpstreamPayout(
     ...(claimedAt && { claimedAt }),
     ...(inputHash !== null && { inputHash }),
   };
-  return known && isUnchanged(known, merged) ? null : merged;
+  return known && isUnchanged({ ...known, version: null }, { ...merged, version: null }) ? null : merged;
 }
 
 function mergeStatus(
@@ -109,12 +110,6 @@ function statusFor<Status extends UpstreamPayout['status']>(
   status: Status,
 ): Status | 'unknown' {
   return status === 'processing' && !leavesUnconfirmed(method) ? 'unknown' : status;
-}
-
-function isUnchanged(left: Payout, right: Payout): boolean {
-  const comparable = (value: Payout[keyof Payout]) => (value instanceof Date ? value.getTime() : value);
-  const fields = Object.keys({ ...left, ...right }) as (keyof Payout)[];
-  return fields.every((field) => field === 'version' || comparable(left[field]) === comparable(right[field]));
 }
 
 // ── Requests whose outcome is unknown ───────────────────────────────────────────────────────────

@@ -1,21 +1,15 @@
-import { CheckoutLanguageEnum, Currency, LANGUAGE } from '../checkout/schema.ts';
+import { Currency, languageField } from '../checkout/schema.ts';
 import { seesCustomer } from '../access/model.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
 import { secondsLeft } from '../kernel/clock.ts';
-import { knownLanguage } from '../kernel/language.ts';
 import { detailsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
 import { isFinal, isPayable, type PixReads, type PixResource, type ReturnedCredit, txidOf } from './model.ts';
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
 
 export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
   description: 'The states of a payment or a charge, with the same names as those of a card payment.',
@@ -157,12 +151,7 @@ export function pixFields<R extends PixResource>(
       description: 'The URL of the hosted page that shows the payer how to pay.',
       resolve: (resource, _, context) => context.checkoutUrl(idOfAny(resource), resource),
     }),
-    language: t.field({
-      type: CheckoutLanguageEnum,
-      nullable: true,
-      description: LANGUAGE,
-      resolve: ({ language }) => knownLanguage(language),
-    }),
+    language: languageField(t),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: expiresAt }),
     expiresInSeconds: t.int({
       description:

@@ -1,7 +1,7 @@
 import { parseBrCode } from '../kernel/br-code.ts';
 import type { Cents } from '../kernel/money.ts';
+import { isUnchanged } from '../kernel/objects.ts';
 import {
-  isUnchanged,
   type MergedPayment,
   mergeDetails,
   type PaymentDetails,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseBrCode } from '../kernel/br-code.ts';
 import { instant } from '../kernel/instant.ts';
-import { LANGUAGES } from '../kernel/language.ts';
 import {
   findMember,
   isEndToEndId,
@@ -16,6 +15,7 @@ import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents } from '../receiving/model.ts';
+import { answeredLanguage } from '../receiving/wire.ts';
 import { isPayable, type PixResource, type ReturnedCredit, type StoredPixResource, txidOf } from './model.ts';
 
 // ── The members of everything that a PIX code pays, in the REST interface (the document's 2.5) ──
@@ -38,9 +38,7 @@ export function pixWireShape(expiry: string) {
     currency: z.literal('BRL'),
     description: z.string().nullable(),
     checkoutUrl: z.string().meta({ format: 'uri', description: 'The page where the payer finds the code' }),
-    language: answeredWord(LANGUAGES)
-      .nullable()
-      .meta({ description: 'The language of its page; null where none was given' }),
+    language: answeredLanguage,
     pixCopyPaste: z
       .string()
       .nullable()

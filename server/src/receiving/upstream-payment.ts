@@ -1,5 +1,4 @@
 import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../checkout/model.ts';
-import { isDeepStrictEqual } from 'node:util';
 import { plusMs } from '../kernel/clock.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
@@ -128,12 +127,6 @@ export function mergeDetails(
     ...refundsAfter(known, claim),
     failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
   };
-}
-
-/** Whether two states are the same to callers and to later claims. */
-export function isUnchanged(left: object, right: object): boolean {
-  // As JSON, in which a snapshot is stored: without members that are undefined.
-  return isDeepStrictEqual(JSON.parse(JSON.stringify(left)), JSON.parse(JSON.stringify(right)));
 }
 
 /** Whether a claim confirms the known status; an older one does not, nor one without a status. */

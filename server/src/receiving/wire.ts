@@ -1,3 +1,4 @@
+import { LANGUAGES } from '../kernel/language.ts';
 import {
   type JsonRecord,
   readCents,
@@ -7,6 +8,7 @@ import {
   readWholeText,
   readWord,
 } from '../kernel/lenient-json.ts';
+import { answeredWord } from '../kernel/text.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from './model.ts';
 
 // Payments of another service, whichever method pays them: documented members by name, others by form.
@@ -14,6 +16,11 @@ import { PAYMENT_STATUSES, type PaymentStatus } from './model.ts';
 const STATUSES: ReadonlySet<unknown> = new Set<PaymentStatus>(PAYMENT_STATUSES);
 /** The number of dates that a payment of a status has at least. */
 const DATES_AT: Partial<Record<string, number>> = { pending: 1, paid: 2 };
+
+/** The language of a resource, in a response. */
+export const answeredLanguage = answeredWord(LANGUAGES)
+  .nullable()
+  .meta({ description: 'The language of its page; null where none was given' });
 
 /** Reads the members of a payment that each method has, from a response. */
 export function readPayment(record: JsonRecord) {

@@ -1,7 +1,7 @@
 import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
@@ -51,10 +51,7 @@ export const RefundStatusEnum = builder.enumType('RefundStatus', {
       value: 'failed',
       description: 'The acquirer or the bank refused the refund; the amount is back where it was taken.',
     },
-    UNKNOWN: {
-      value: 'unknown',
-      description: 'A value that this server does not know yet. Never accepted as input.',
-    },
+    UNKNOWN,
   } as const,
 });
 

@@ -1,6 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countList, selectPage } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
@@ -22,7 +23,7 @@ export async function selectRefunds(
 ): Promise<StoredRefund[]> {
   const possible = refundIds.filter(isRefundId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).where('refund_id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'refund', tenant).selectAll().where('refund_id', 'in', possible).execute();
   return rows.map(toRefund);
 }
 
@@ -33,7 +34,8 @@ export async function selectRefundsOf(
   { type, ids }: { type: RefundedResource['type']; ids: readonly string[] },
 ): Promise<StoredRefund[]> {
   if (ids.length === 0) return [];
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'refund', tenant)
+    .selectAll()
     .where('resource', '=', type)
     .where('resource_id', 'in', ids)
     .orderBy('number')
@@ -99,14 +101,6 @@ export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly St
       })),
     )
     .execute();
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('refund')
-    .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
 }
 
 function toRefund(row: Selectable<Tables['refund']>): StoredRefund {

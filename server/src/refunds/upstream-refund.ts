@@ -1,5 +1,5 @@
 import type { Cents } from '../kernel/money.ts';
-import { isUnchanged } from '../receiving/upstream-payment.ts';
+import { isUnchanged } from '../kernel/objects.ts';
 import {
   isFinal,
   type Refund,

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { isTestPaymentId, type StoredTestPayment } from './model.ts';
@@ -12,7 +13,7 @@ export async function selectTestPayments(
   // A text that is no id is in no row, and Postgres rejects one with U+0000.
   const possible = ids.filter(isTestPaymentId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).where('id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'test_payment', tenant).selectAll().where('id', 'in', possible).execute();
   return rows.map(toTestPayment);
 }
 
@@ -22,7 +23,11 @@ export async function listTestPayments(
   tenant: Tenant,
   limit: number,
 ): Promise<StoredTestPayment[]> {
-  const rows = await ofTenant(sql, tenant).orderBy('number', 'desc').limit(limit).execute();
+  const rows = await ofTenant(sql, 'test_payment', tenant)
+    .selectAll()
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute();
   return rows.map(toTestPayment);
 }
 
@@ -51,14 +56,6 @@ export async function saveTestPayments(
       })),
     )
     .execute();
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('test_payment')
-    .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
 }
 
 function toTestPayment(row: Selectable<Tables['test_payment']>): StoredTestPayment {

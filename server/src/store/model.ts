@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { plainText, printableText, webUrl } from '../kernel/text.ts';
+import { plainText, printableText, URL_MAX, webUrl } from '../kernel/text.ts';
 
 /** A product of the chat platform's store, as far as it is known. */
 export interface StoreProduct {
@@ -36,7 +36,7 @@ const storeProductInput = z
     name: plainText({ max: 200 }),
     description: plainText({ max: 2_000 }).nullish(),
     price: plainText({ max: 50 }).nullish(),
-    imageUrl: webUrl({ max: 500 }).nullish(),
+    imageUrl: webUrl({ max: URL_MAX }).nullish(),
     available: z.boolean().nullish(),
   })
   .transform(

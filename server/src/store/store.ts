@@ -1,6 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { selectPage } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -14,7 +15,10 @@ export async function selectStoreProducts(
   // A text that no id can be is not queried: Postgres rejects one with U+0000.
   const possible = ids.filter((id) => !id.includes('\u0000') && id.isWellFormed());
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).selectAll().where('store_product_id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'store_product', tenant)
+    .selectAll()
+    .where('store_product_id', 'in', possible)
+    .execute();
   return rows.map(toStoreProduct);
 }
 
@@ -41,7 +45,7 @@ export async function listStoreProducts(
 
 /** Counts the products of a store, which has 5,000 at most. */
 export async function countStoreProducts(sql: Sql, tenant: Tenant): Promise<number> {
-  const { count } = await ofTenant(sql, tenant)
+  const { count } = await ofTenant(sql, 'store_product', tenant)
     .select(raw<number>`count(*)`.as('count'))
     .executeTakeFirstOrThrow();
   return count;
@@ -70,13 +74,6 @@ export async function replaceStoreProducts(
       ${products.map(({ imageUrl }) => imageUrl)}::text[],
       ${products.map(({ available }) => available)}::boolean[]
     ) with ordinality p (id, name, description, price, image_url, available, number)`.execute(sql);
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('store_product')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
 }
 
 function toStoreProduct(row: Selectable<Tables['store_product']>): StoreProduct {

@@ -1,7 +1,7 @@
 import { assertMay } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -25,7 +25,7 @@ import {
   unknownSubaccount,
 } from './model.ts';
 import { anyPayoutReference, anySubaccountId } from './names.ts';
-import { IDEMPOTENCY_KEY, SubaccountRef, UNKNOWN } from './subaccount-schema.ts';
+import { IDEMPOTENCY_KEY, SubaccountRef } from './subaccount-schema.ts';
 
 /** The forms of a reference, in a description. */
 const REFERENCE_FORMS =

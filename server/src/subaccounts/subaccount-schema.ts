@@ -1,5 +1,5 @@
 import { assertMay, seesSubaccount } from '../access/model.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -23,11 +23,6 @@ import {
   transferInput,
 } from './model.ts';
 import { anySubaccountId } from './names.ts';
-
-export const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
 
 const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
   values: {

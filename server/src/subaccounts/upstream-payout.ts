@@ -1,4 +1,5 @@
 import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
+import { isUnchanged } from '../kernel/objects.ts';
 import { isFinal, type SubaccountPayout } from './model.ts';
 
 /** A payout as the service behind a facade shows it, in an answer or an event. */
@@ -105,12 +106,6 @@ function normalize<Payout extends UpstreamPayout>(payout: Payout): Payout {
     recipientBankName: failed ? null : payout.recipientBankName,
     completedAt: payout.status === 'completed' ? payout.completedAt : null,
   };
-}
-
-function isUnchanged(left: SubaccountPayout, right: SubaccountPayout): boolean {
-  const comparable = (value: unknown) => (value instanceof Date ? value.getTime() : value);
-  const fields = Object.keys({ ...left, ...right }) as (keyof SubaccountPayout)[];
-  return fields.every((field) => comparable(left[field]) === comparable(right[field]));
 }
 
 /** The kind of the event that announces a payout's state. */

@@ -1,6 +1,6 @@
-import { CheckoutLanguageEnum, Currency, CustomerInput, CustomerRef, LANGUAGE, LANGUAGE_OF_PAGE } from '../checkout/schema.ts';
+import { CheckoutLanguageEnum, Currency, CustomerInput, CustomerRef, LANGUAGE_OF_PAGE, languageField } from '../checkout/schema.ts';
 import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../access/model.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -21,7 +21,6 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { knownLanguage } from '../kernel/language.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { PixCode, ReturnedCreditRef } from '../pix/fields-schema.ts';
 import { txidOf } from '../pix/model.ts';
@@ -36,11 +35,6 @@ import {
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const UNKNOWN = {
-  value: 'unknown',
-  description: 'A value that this server does not know yet. Never accepted as input.',
-} as const;
 
 const IntervalEnum = builder.enumType('PixSubscriptionInterval', {
   values: {
@@ -216,12 +210,7 @@ builder.node(SubscriptionRef, {
       description: 'The URL of the hosted page where the payer authorises the subscription.',
       resolve: (subscription, _, context) => context.checkoutUrl(subscription.subscriptionId, subscription),
     }),
-    language: t.field({
-      type: CheckoutLanguageEnum,
-      nullable: true,
-      description: LANGUAGE,
-      resolve: ({ language }) => knownLanguage(language),
-    }),
+    language: languageField(t),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,

@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
 import { boundsOfPage, countList, selectPage } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -24,7 +25,10 @@ export async function selectSubscriptions(
 ): Promise<StoredSubscription[]> {
   const possible = subscriptionIds.filter(isSubscriptionId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).selectAll().where('subscription_id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'pix_subscription', tenant)
+    .selectAll()
+    .where('subscription_id', 'in', possible)
+    .execute();
   return withCycles(sql, tenant, rows);
 }
 
@@ -54,7 +58,7 @@ export async function selectWithHead(
   subscriptionId: string,
 ): Promise<{ version: number; subscription: StoredSubscription } | null> {
   if (!isSubscriptionId(subscriptionId)) return null;
-  const row = await ofTenant(sql, tenant)
+  const row = await ofTenant(sql, 'pix_subscription', tenant)
     .selectAll('pix_subscription')
     .select(headOf(tenant).as('head'))
     .where('subscription_id', '=', subscriptionId)
@@ -128,7 +132,7 @@ export async function selectCycles(
   tenant: Tenant,
   keys: readonly string[],
 ): Promise<StoredCycle[]> {
-  const rows = await cyclesOfTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'subscription_cycle', tenant)
     .selectAll()
     .where((row) =>
       row.or(
@@ -149,7 +153,7 @@ export async function listCycles(
   subscriptionId: string,
   { end, limit, after, before }: ListRange,
 ): Promise<StoredCycle[]> {
-  let query = cyclesOfTenant(sql, tenant)
+  let query = ofTenant(sql, 'subscription_cycle', tenant)
     .selectAll()
     .where('subscription_id', '=', subscriptionId)
     .orderBy('number', end === 'first' ? 'desc' : 'asc')
@@ -220,20 +224,6 @@ export async function saveCycles(sql: Sql, tenant: Tenant, cycles: readonly Stor
 }
 
 // ── Rows ────────────────────────────────────────────────────────────────────────────────────────
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('pix_subscription')
-    .where('pix_subscription.account_id', '=', tenant.accountId)
-    .where('pix_subscription.environment', '=', tenant.environment);
-}
-
-function cyclesOfTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('subscription_cycle')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
-}
 
 async function withCycles(
   sql: Sql,

@@ -2,7 +2,7 @@ import { customerOf } from '../checkout/model.ts';
 import { parseBrCode } from '../kernel/br-code.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
-import { isUnchanged } from '../receiving/upstream-payment.ts';
+import { isUnchanged } from '../kernel/objects.ts';
 import {
   canFollow,
   isAuthorisable,

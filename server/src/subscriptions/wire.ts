@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { instant } from '../kernel/instant.ts';
-import { LANGUAGES } from '../kernel/language.ts';
 import { cents } from '../kernel/money.ts';
 import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
@@ -8,6 +7,7 @@ import { answeredWord } from '../kernel/text.ts';
 import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { txidOf } from '../pix/model.ts';
 import { RETURN_CAUSES } from '../receiving/model.ts';
+import { answeredLanguage } from '../receiving/wire.ts';
 import { INTERVALS } from './calendar.ts';
 import {
   CANCEL_REASONS,
@@ -60,9 +60,7 @@ export const subscriptionWire = z
     checkoutUrl: z.string().meta({ format: 'uri', description: 'The page where the payer authorises it' }),
     successUrl: z.string().nullable(),
     cancelUrl: z.string().nullable(),
-    language: answeredWord(LANGUAGES)
-      .nullable()
-      .meta({ description: 'The language of its page; null where none was given' }),
+    language: answeredLanguage,
     pixCopyPaste: z.string().nullable().meta({
       description:
         'PIX Copia e Cola: authorises the subscription and pays its first cycle; null once it no longer can',

@@ -1,3 +1,4 @@
+import { ofTenant } from '../db/of-tenant.ts';
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
@@ -87,7 +88,7 @@ export async function selectMirroredWithHead(
   id: string,
 ): Promise<{ head: number; observed: MirroredRow } | null> {
   if (!isStorable(id)) return null;
-  const row = await ofTenant(sql, tenant, resource)
+  const row = await observedOf(sql, tenant, resource)
     .selectAll('observed')
     .select(headOf(tenant).as('head'))
     .where('id', '=', id)
@@ -152,7 +153,7 @@ export async function selectKnownUpTo(
 ): Promise<Set<string>> {
   const known = ids.filter(isStorable);
   if (known.length === 0) return new Set();
-  const rows = await ofTenant(sql, tenant, resource)
+  const rows = await observedOf(sql, tenant, resource)
     .select('id')
     .where('id', 'in', known)
     .where('number', '<=', place)
@@ -177,7 +178,7 @@ export async function selectOpen(
   resource: MirroredResource,
   ids: readonly string[] | 'all',
 ): Promise<MirroredRow[]> {
-  let query = ofTenant(sql, tenant, resource).selectAll('observed').where('final', '=', false);
+  let query = observedOf(sql, tenant, resource).selectAll('observed').where('final', '=', false);
   if (ids !== 'all') {
     const known = ids.filter(isStorable);
     if (known.length === 0) return [];
@@ -192,7 +193,7 @@ export async function selectInDoubt(
   tenant: Tenant,
   resource: MirroredResource,
 ): Promise<MirroredRow[]> {
-  const rows = await ofTenant(sql, tenant, resource)
+  const rows = await observedOf(sql, tenant, resource)
     .selectAll('observed')
     .where('final', '=', false)
     .where(raw<string>`snapshot->>'inDoubt'`, '=', 'true')
@@ -209,7 +210,7 @@ export async function selectMadeOf(
   resource: MirroredResource,
   { inputHash, after }: { inputHash: string; after: number },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
-  const rows = await ofTenant(sql, tenant, resource)
+  const rows = await observedOf(sql, tenant, resource)
     .selectAll('observed')
     .where('number', '>', after)
     .where(raw<string>`snapshot->>'inputHash'`, '=', inputHash)
@@ -329,12 +330,8 @@ function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-function ofTenant(sql: Sql, tenant: Tenant, resource: MirroredResource) {
-  return sql
-    .selectFrom('observed')
-    .where('observed.account_id', '=', tenant.accountId)
-    .where('observed.environment', '=', tenant.environment)
-    .where('observed.resource', '=', resource);
+function observedOf(sql: Sql, tenant: Tenant, resource: MirroredResource) {
+  return ofTenant(sql, 'observed', tenant).where('observed.resource', '=', resource);
 }
 
 type ObservedRow = Omit<

@@ -1,6 +1,7 @@
 import {
   type ErrorCode,
   IdempotencyError,
+  NotFoundError,
   type PaymentError,
   PermissionError,
   RateLimitError,
@@ -90,6 +91,29 @@ export function keyUsed(message: string | null): IdempotencyError {
 /** Whether a 409 is about the key. Where the service gives no code, the message says so: the words of other refusals name none. */
 export function isKeyConflict(answer: Pick<UpstreamAnswer, 'body' | 'headers'>): boolean {
   return isRefusedWith(answer, 'IDEMPOTENCY_CONFLICT', /idempoten/i);
+}
+
+/**
+ * The error of a refused creation. `fields` are the members of the input, `missing` is the resource that a 404 is about, and
+ * `conflict` is the meaning of a 409 that is not about the key.
+ */
+export function refusalOfCreation(
+  answer: UpstreamAnswer,
+  {
+    fields,
+    missing = null,
+    conflict,
+  }: {
+    fields: readonly string[];
+    missing?: string | null;
+    conflict: (message: string | null) => PaymentError;
+  },
+): PaymentError {
+  const message = messageOf(answer.body);
+  if (answer.status === 404 && missing !== null) return new NotFoundError(`${missing} not found`);
+  if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields });
+  if (answer.status !== 409) return refusalOf(answer);
+  return isKeyConflict(answer) ? keyUsed(message) : conflict(message);
 }
 
 /**

@@ -4,7 +4,7 @@ import { ValidationError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { publicHttpsUrl, webUrl } from '../kernel/text.ts';
+import { publicHttpsUrl, URL_MAX, webUrl } from '../kernel/text.ts';
 
 /** The status of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'exhausted';
@@ -122,8 +122,6 @@ export function isWebhookId(text: string): boolean {
 }
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
-
-const URL_MAX = 500;
 
 export interface ConfigureWebhookInput {
   url: string;

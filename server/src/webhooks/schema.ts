@@ -1,5 +1,5 @@
 import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
-import { builder } from '../graphql/builder.ts';
+import { UNKNOWN, builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
@@ -176,10 +176,7 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
       description:
         'delivery.out_of_stock: a payment waits for a code. delivery.delivered follows once there is one.',
     },
-    UNKNOWN: {
-      value: 'unknown',
-      description: 'A value that this server does not know yet. Never accepted as input.',
-    },
+    UNKNOWN,
   } satisfies Record<string, { value: OptionalWebhookEvent | 'unknown'; description: string }>,
 });
 

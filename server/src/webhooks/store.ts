@@ -1,3 +1,4 @@
+import { ofTenant } from '../db/of-tenant.ts';
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
@@ -121,7 +122,7 @@ export async function selectDeliveries(
   // A text that is no id is in no row, and Postgres rejects one with U+0000.
   const possible = webhookIds.filter(isWebhookId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, tenant).select(COLUMNS).where('webhook_id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'webhook_delivery', tenant).select(COLUMNS).where('webhook_id', 'in', possible).execute();
   return rows.map(toDelivery);
 }
 
@@ -132,7 +133,7 @@ export async function selectDeliveryAndVersion(
   webhookId: string,
 ): Promise<{ version: number; delivery: WebhookDelivery } | null> {
   if (!isWebhookId(webhookId)) return null;
-  const row = await ofTenant(sql, tenant)
+  const row = await ofTenant(sql, 'webhook_delivery', tenant)
     .select(COLUMNS)
     .select(headOf(tenant).as('head'))
     .where('webhook_id', '=', webhookId)
@@ -175,7 +176,7 @@ export async function selectForAttempt(
   secrets: SigningSecrets | null;
   isBehindAnother: boolean;
 } | null> {
-  const row = await ofTenant(sql, tenant)
+  const row = await ofTenant(sql, 'webhook_delivery', tenant)
     .leftJoin('webhook_endpoint', (join) =>
       join
         .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
@@ -297,7 +298,7 @@ export async function selectAttempts(
   tenant: Tenant,
   webhookIds: readonly string[],
 ): Promise<StoredAttempt[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'webhook_delivery', tenant)
     .innerJoin('webhook_attempt', 'webhook_attempt.webhook_id', 'webhook_delivery.webhook_id')
     .selectAll('webhook_attempt')
     .where('webhook_delivery.webhook_id', 'in', webhookIds)
@@ -377,13 +378,6 @@ const COLUMNS = [
   ...(['webhook_delivery.webhook_id', 'event', 'webhook_delivery.url', 'status'] as const),
   ...(['attempts', 'failures', 'next_attempt_at', 'created_at'] as const),
 ] as const;
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('webhook_delivery')
-    .where('webhook_delivery.account_id', '=', tenant.accountId)
-    .where('webhook_delivery.environment', '=', tenant.environment);
-}
 
 type ListedRow = Pick<
   Selectable<Tables['webhook_delivery']>,

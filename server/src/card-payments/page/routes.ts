@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Brand, Brands } from '../../checkout-page/brand.ts';
-import { secondsLeft } from '../../checkout-page/format.ts';
 import { followPath, pagePath } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
 import { returnUrl } from '../../checkout-page/return-url.ts';
 import type { PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import { HttpError, type RequestContext, type Route, readBody } from '../../http/routes.ts';
-import { type Clock, secondsUntil } from '../../kernel/clock.ts';
+import { type Clock, secondsLeft, secondsUntil } from '../../kernel/clock.ts';
 import type { HostedCheckout } from '../hosted-checkout.ts';
 import type { StoredCardPayment } from '../model.ts';
 import { parseCardForm } from './form.ts';
@@ -59,7 +58,7 @@ export function createCheckoutRoutes({
       return (
         found && {
           ...found,
-          secondsLeft: secondsLeft(found.payment.expiresAt, clock.now()),
+          secondsLeft: secondsLeft(found.payment.expiresAt, clock),
           path: `${pages.basePath}/${found.payment.orderCode}`,
         }
       );

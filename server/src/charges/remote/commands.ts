@@ -1,12 +1,11 @@
-import { behindChange, NotFoundError, type PaymentError } from '../../kernel/errors.ts';
+import { behindChange } from '../../kernel/errors.ts';
 import { notConfigured, pixResourceFromJson } from '../../pix/model.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
-import { invalidInput, isKeyConflict, keyUsed, messageOf, refusalOf } from '../../upstream/responses.ts';
-import type { UpstreamAnswer } from '../../upstream/upstream.ts';
+import { refusalOf, refusalOfCreation } from '../../upstream/responses.ts';
 import {
   type Charge,
   type ChargeRequest,
@@ -38,7 +37,12 @@ export function createChargeRequests({
     read: chargeFromWire,
     contradictionOf: contradictionOfCharge,
     observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
-    refusalOf: refusalOfCreation,
+    refusalOf: (answer, { splits }) =>
+      refusalOfCreation(answer, {
+        fields: FIELDS,
+        missing: splits.length > 0 ? 'Subaccount' : null,
+        conflict: () => notConfigured('PIX'),
+      }),
   });
 
   return {
@@ -56,12 +60,4 @@ export function createChargeRequests({
     },
     kinds: requests.kinds,
   };
-}
-
-function refusalOfCreation(answer: UpstreamAnswer, { splits }: ChargeRequest): PaymentError {
-  const message = messageOf(answer.body);
-  if (answer.status === 404 && splits.length > 0) return new NotFoundError('Subaccount not found');
-  if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
-  if (answer.status !== 409) return refusalOf(answer);
-  return isKeyConflict(answer) ? keyUsed(message) : notConfigured('PIX');
 }

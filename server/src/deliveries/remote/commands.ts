@@ -1,20 +1,11 @@
-import { NotFoundError, type PaymentError, UnavailableError } from '../../kernel/errors.ts';
+import { NotFoundError, UnavailableError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
-import {
-  invalidInput,
-  isKeyConflict,
-  isSuccess,
-  keyUsed,
-  messageOf,
-  refusalOf,
-  withUpstreamErrors,
-} from '../../upstream/responses.ts';
-import type { UpstreamAnswer } from '../../upstream/upstream.ts';
+import { isSuccess, refusalOf, refusalOfCreation, withUpstreamErrors } from '../../upstream/responses.ts';
 import {
   type CreateDeliveryInput,
   contentOf,
@@ -58,7 +49,13 @@ export function createDeliveryRequests({
       read: async () => undefined,
       decide: () => ({ resourceId: deliveryId, writes: {} }),
     }),
-    refusalOf: refusalOfCreation,
+    refusalOf: (answer) =>
+      refusalOfCreation(answer, {
+        fields: FIELDS,
+        missing: 'Product',
+        conflict: (message) =>
+          new UnavailableError('LIMIT_REACHED', message ?? 'The payments service takes no more deliveries'),
+      }),
   });
 
   return {
@@ -108,13 +105,4 @@ export function createDeliveryRequests({
 function contradictionOfDelivery(delivery: Delivery, { productId, kind }: Wanted): string | null {
   if (delivery.productId !== productId) return 'another product, or none';
   return delivery.kind === kind ? null : 'another kind of content';
-}
-
-function refusalOfCreation(answer: UpstreamAnswer): PaymentError {
-  const message = messageOf(answer.body);
-  if (answer.status === 404) return new NotFoundError('Product not found');
-  if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
-  if (answer.status !== 409) return refusalOf(answer);
-  if (isKeyConflict(answer)) return keyUsed(message);
-  return new UnavailableError('LIMIT_REACHED', message ?? 'The payments service takes no more deliveries');
 }

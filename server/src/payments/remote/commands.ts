@@ -1,5 +1,5 @@
 import type { SoldProduct } from '../../checkout/model.ts';
-import { behindChange, NotFoundError, type PaymentError, UnavailableError } from '../../kernel/errors.ts';
+import { behindChange, NotFoundError, UnavailableError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { notConfigured } from '../../pix/model.ts';
@@ -8,8 +8,7 @@ import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
-import { invalidInput, isKeyConflict, keyUsed, messageOf, refusalOf } from '../../upstream/responses.ts';
-import type { UpstreamAnswer } from '../../upstream/upstream.ts';
+import { refusalOf, refusalOfCreation } from '../../upstream/responses.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
 import { type CreatePaymentInput, createPaymentInput, type Payment, paymentFromJson } from '../model.ts';
 import {
@@ -62,7 +61,12 @@ export function createPaymentRequests({
     read: paymentFromWire,
     contradictionOf: contradictionOfPayment,
     observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
-    refusalOf: refusalOfCreation,
+    refusalOf: (answer, { method, productId }) =>
+      refusalOfCreation(answer, {
+        fields: FIELDS,
+        missing: productId === null ? null : 'Product',
+        conflict: () => notConfigured(method.toUpperCase()),
+      }),
   });
 
   /** @throws NotFoundError, UpstreamError */
@@ -99,12 +103,4 @@ export function createPaymentRequests({
     },
     kinds: requests.kinds,
   };
-}
-
-function refusalOfCreation(answer: UpstreamAnswer, { method, productId }: WantedPayment): PaymentError {
-  const message = messageOf(answer.body);
-  if (answer.status === 404 && productId !== null) return new NotFoundError('Product not found');
-  if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
-  if (answer.status !== 409) return refusalOf(answer);
-  return isKeyConflict(answer) ? keyUsed(message) : notConfigured(method.toUpperCase());
 }

@@ -1,11 +1,10 @@
 import type { Brand, Brands } from '../../checkout-page/brand.ts';
-import { secondsLeft } from '../../checkout-page/format.ts';
 import type { Site } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
 import type { PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import type { RequestContext, Route } from '../../http/routes.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, secondsLeft } from '../../kernel/clock.ts';
 import type { HostedPixCheckout } from '../model.ts';
 import { type Order, successUrlOf } from './order.ts';
 import { pageState } from './state.ts';
@@ -56,7 +55,7 @@ export function createPixPageRoutes({
       return (
         found && {
           ...found,
-          secondsLeft: secondsLeft(found.payment.expiresAt, clock.now()),
+          secondsLeft: secondsLeft(found.payment.expiresAt, clock),
           path: `${pages.basePath}/${id}`,
         }
       );

@@ -7,18 +7,7 @@ import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
-import {
-  invalidInput,
-  isKeyConflict,
-  isSuccess,
-  keyUsed,
-  messageOf,
-  refusalOf,
-  toUpstreamError,
-  unreadable,
-  withUpstreamErrors,
-} from '../../upstream/responses.ts';
-import type { UpstreamAnswer } from '../../upstream/upstream.ts';
+import { isSuccess, refusalOf, refusalOfCreation, toUpstreamError, unreadable, withUpstreamErrors } from '../../upstream/responses.ts';
 import { createSubscriptionInput, isAnySubscriptionId, type SubscriptionService } from '../model.ts';
 import {
   bodyOf,
@@ -57,7 +46,8 @@ export function createSubscriptionRequests({
     read: subscriptionFromWire,
     contradictionOf,
     observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
-    refusalOf: refusalOfCreation,
+    refusalOf: (answer) =>
+      refusalOfCreation(answer, { fields: FIELDS, conflict: () => notConfigured('PIX') }),
   });
 
   /** Sends a cancellation, which may be repeated: one that is canceled stays so. @throws PaymentError, UpstreamFault */
@@ -113,11 +103,4 @@ export function createSubscriptionRequests({
 
     kinds: requests.kinds,
   };
-}
-
-function refusalOfCreation(answer: UpstreamAnswer): PaymentError {
-  const message = messageOf(answer.body);
-  if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
-  if (answer.status !== 409) return refusalOf(answer);
-  return isKeyConflict(answer) ? keyUsed(message) : notConfigured('PIX');
 }

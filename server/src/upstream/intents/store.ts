@@ -1,5 +1,6 @@
 import type { Collection } from '../../commit/commit.ts';
 import type { Sql } from '../../db/database.ts';
+import { ofTenant } from '../../db/of-tenant.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { type Intent, intentKey, keyOf, kindOf, splitIntentKey } from './transitions.ts';
 
@@ -41,7 +42,8 @@ export const claims: Collection<Claim> = {
 
 export async function selectIntents(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Intent[]> {
   const pairs = keys.map(splitIntentKey);
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+    .selectAll()
     .where((row) => row.or(pairs.map(([operation, key]) => row.and({ operation, key }))))
     .execute();
   return rows.map(toIntent);
@@ -52,7 +54,8 @@ async function selectLastIntents(
   tenant: Tenant,
   operations: readonly string[],
 ): Promise<LastIntent[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+    .selectAll()
     .distinctOn('operation')
     .where('operation', 'in', operations)
     .where('state', 'in', ['sending', 'in_doubt', 'done'])
@@ -64,7 +67,8 @@ async function selectLastIntents(
 
 /** The intents of one kind whose outcome is not known yet, the oldest first. */
 export async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+    .selectAll()
     .where('state', 'in', ['sending', 'in_doubt'])
     .where((row) => row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]))
     .orderBy('created_at')
@@ -74,7 +78,8 @@ export async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string):
 
 /** The intents of any kind whose outcome is not known yet, the oldest first. */
 export async function selectUnresolved(sql: Sql, tenant: Tenant, limit: number): Promise<Intent[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+    .selectAll()
     .where('state', 'in', ['sending', 'in_doubt'])
     .orderBy('created_at')
     .orderBy('id')
@@ -112,7 +117,8 @@ function withTenant(row: IntentRow & { account_id: string; environment: Tenant['
 }
 
 export async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: string): Promise<Intent[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+    .selectAll()
     .where('state', 'in', ['sending', 'in_doubt'])
     .where('input_hash', '=', inputHash)
     .execute();
@@ -121,7 +127,8 @@ export async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: s
 
 /** The newest 1,000 intents of one kind that were done without a name for their resource, which has their own id. */
 export async function selectUnidentified(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+    .selectAll()
     .where('state', '=', 'done')
     .where('operation', '=', kind)
     .whereRef('resource_id', '=', 'id')
@@ -134,7 +141,8 @@ export async function selectUnidentified(sql: Sql, tenant: Tenant, kind: string)
 export async function selectClaims(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Claim[]> {
   const pairs = keys.map(splitIntentKey);
   if (pairs.length === 0) return [];
-  const rows = await ofTenant(sql, tenant)
+  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+    .selectAll()
     .where('state', '=', 'done')
     .where((row) =>
       row.or(
@@ -183,14 +191,6 @@ async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[])
       })),
     )
     .execute();
-}
-
-function ofTenant(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('upstream_intent')
-    .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
 }
 
 interface IntentRow {
