@@ -1,15 +1,31 @@
 import { METHODS } from '../src/payouts/methods/registry.ts';
 
-// Prints the labels of the payout methods for the widget.
+// Prints what the widget and the demo show of the payout methods, as JSON by file.
+
+const HEAD =
+  '// Made from the records of the payout methods in server/src/payouts/methods; `npm run regenerate` writes it.\n\n';
+
 const labels = Object.values(METHODS).map(({ graphql, label }) => `  ${graphql.name}: '${label}',\n`);
-
-process.stdout.write(`// Made from the records of the payout methods in server/src/payouts/methods; \`npm run regenerate\` writes it.
-
-/** The name of each method in the table, the same in every language. */
+const widget = `${HEAD}/** The name of each method in the table, the same in every language. */
 export const METHOD_LABELS = {
 ${labels.join('')}  UNKNOWN: '—',
 } as const;
 
 /** UNKNOWN is a method that the server itself does not know yet. */
 export type PayoutMethod = keyof typeof METHOD_LABELS;
-`);
+`;
+
+const records = Object.entries(METHODS).map(([wireName, { graphql, label, destination }]) => {
+  const members = `method: '${graphql.name}', wireName: '${wireName}', label: '${label}'`;
+  return `  { ${members}, isAddress: ${destination.isPublic} },\n`;
+});
+const demo = `${HEAD}/** The methods that the demo offers: by GraphQL and by REST. An address is of a public ledger, and a key is not. */
+export const PAYOUT_METHODS = [
+${records.join('')}] as const;
+
+export type PayableMethod = (typeof PAYOUT_METHODS)[number]['method'];
+`;
+
+process.stdout.write(
+  JSON.stringify({ 'widget/src/payouts/methods.ts': widget, 'widget/demo/shared/payout-methods.ts': demo }),
+);

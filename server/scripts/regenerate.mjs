@@ -26,11 +26,11 @@ export const GENERATED = [
     make: () => runTypeScript('server/scripts/print-schema.ts'),
   },
   { file: 'widget/src/graphql-env.d.ts', from: 'schema.graphql', make: printTypes },
-  {
-    file: 'widget/src/payouts/methods.ts',
+  ...['widget/src/payouts/methods.ts', 'widget/demo/shared/payout-methods.ts'].map((file) => ({
+    file,
     from: 'the payout methods in server/src',
-    make: () => runTypeScript('server/scripts/print-methods.ts'),
-  },
+    make: () => printOneOf('server/scripts/print-methods.ts', file),
+  })),
   {
     file: 'widget/src/server/webhook-events.generated.ts',
     from: 'the descriptions of webhooks in server/src',
@@ -44,7 +44,7 @@ export const GENERATED = [
   ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
     file,
     from: 'the environment variables in server/src/variables.ts',
-    make: () => printVariables(file),
+    make: () => printOneOf('server/scripts/print-variables.ts', file),
   })),
   {
     file: 'server/docs/clients.md',
@@ -84,13 +84,14 @@ export async function regenerate() {
   }
 }
 
-/** @type {ReturnType<typeof runNode> | undefined} */
-let variables;
+/** @type {Map<string, ReturnType<typeof runNode>>} */
+const printed = new Map();
 
-/** Prints the documentation of the variables; one process prints both files. @param {string} file */
-async function printVariables(file) {
-  variables ??= runTypeScript('server/scripts/print-variables.ts');
-  const made = await variables;
+/** Prints one of the files that a script prints as JSON; one process prints all of them. @param {string} script @param {string} file */
+async function printOneOf(script, file) {
+  const printing = printed.get(script) ?? runTypeScript(script);
+  printed.set(script, printing);
+  const made = await printing;
   return made.ok ? { ok: true, output: JSON.parse(made.output)[file] } : made;
 }
 

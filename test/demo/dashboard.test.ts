@@ -8,9 +8,10 @@ import type { Route } from '../../server/src/http/routes.ts';
 import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { chartScale, HEIGHT } from '../../widget/demo/dashboard/chart-scale.ts';
-import { type PayableMethod, TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
+import { TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, formatTime, parseCents } from '../../widget/demo/shared/format.ts';
+import { PAYOUT_METHODS } from '../../widget/demo/shared/payout-methods.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { createClient } from '../support/graphql.ts';
@@ -415,7 +416,6 @@ describe('the demo’s pages', () => {
 });
 
 describe('the payout form', () => {
-  const ON_WIRE = { PIX: 'pix', PIX_TURBO: 'pix_turbo', LTC: 'ltc', USDT: 'usd' } as const;
   const EFFECTS: Record<string, string> = {
     deny: 'negad|o banco nega',
     refuse: 'recusado',
@@ -423,11 +423,11 @@ describe('the payout form', () => {
     verify: 'verificação',
   };
 
-  test.each(Object.keys(TEST_DESTINATIONS) as PayableMethod[])(
-    'the test destinations of %s are valid and have the described effects',
-    (method) => {
-      for (const { destination, effect } of TEST_DESTINATIONS[method]) {
-        expect(parseDestination(ON_WIRE[method], destination).destination).toBe(destination);
+  test.each(PAYOUT_METHODS)(
+    'the test destinations of $label are valid and have the described effects',
+    ({ method, wireName }) => {
+      for (const { destination, effect } of TEST_DESTINATIONS[method]!) {
+        expect(parseDestination(wireName, destination).destination).toBe(destination);
         const behaviour = MAGIC_DESTINATIONS[destination];
         expect(effect).toMatch(new RegExp(behaviour ? EFFECTS[behaviour.kind]! : 'conclui'));
       }

@@ -14,10 +14,14 @@ import {
 const EnvironmentEnum = builder.enumType('Environment', {
   description:
     'The environment, which the API key’s prefix selects: ps_live_ or ps_test_. Data of the two never meet.',
-  values: { LIVE: { value: 'live' }, SANDBOX: { value: 'sandbox' } } as const,
+  values: {
+    LIVE: { value: 'live', description: 'Real money, by keys that begin with ps_live_.' },
+    SANDBOX: { value: 'sandbox', description: 'No money, by keys that begin with ps_test_.' },
+  } as const,
 });
 
 const CredentialKind = builder.enumType('CredentialKind', {
+  description: 'The kind of credential that a caller has presented, which limits what it may do.',
   values: {
     API_KEY: { value: 'api_key', description: 'An API key; for servers alone.' },
     CHECKOUT_TOKEN: {
@@ -38,9 +42,16 @@ const CredentialKind = builder.enumType('CredentialKind', {
 const RateLimit = builder.objectRef<RateLimitState>('RateLimit').implement({
   description: 'The caller’s limit of root fields a minute.',
   fields: (t) => ({
-    limit: t.exposeInt('limit'),
-    remaining: t.exposeInt('remaining'),
-    resetAt: t.expose('resetAt', { type: 'DateTime' }),
+    limit: t.exposeInt('limit', {
+      description: 'The number of root fields that the caller may request in a minute.',
+    }),
+    remaining: t.exposeInt('remaining', {
+      description: 'The number of root fields that are left in this minute.',
+    }),
+    resetAt: t.expose('resetAt', {
+      type: 'DateTime',
+      description: 'The time at which the whole limit is available again.',
+    }),
   }),
 });
 
@@ -49,7 +60,10 @@ export const Viewer = builder
   .implement({
     description: 'The caller that sent the request.',
     fields: (t) => ({
-      environment: t.expose('environment', { type: EnvironmentEnum }),
+      environment: t.expose('environment', {
+        type: EnvironmentEnum,
+        description: 'The environment of the credential, to which all answers belong.',
+      }),
       credential: t.field({
         type: CredentialKind,
         description: 'The kind of credential that identified the caller.',
@@ -66,13 +80,18 @@ export const Viewer = builder
         description:
           'Whether the token runs only trusted documents. A payment token takes this from the checkout token that started the payment.',
       }),
-      rateLimit: t.field({ type: RateLimit, resolve: (_, __, context) => context.rateLimit() }),
+      rateLimit: t.field({
+        type: RateLimit,
+        description: 'The caller’s own rate limit, with this request counted.',
+        resolve: (_, __, context) => context.rateLimit(),
+      }),
     }),
   });
 
 builder.queryFields((t) => ({
   viewer: t.field({
     type: Viewer,
+    description: 'The caller: its credential, its permissions and its rate limit.',
     resolve: (_, __, context) => {
       const { tenant, credential, trustedDocumentsOnly } = callerOf(context);
       return { environment: tenant.environment, credential, trustedDocumentsOnly };
@@ -91,9 +110,12 @@ builder.queryFields((t) => ({
 const DashboardScope = builder.enumType('DashboardScope', {
   description: 'The data that a dashboard token may read and follow.',
   values: {
-    WALLET: { value: 'wallet' },
-    PAYOUTS: { value: 'payouts' },
-    SUBACCOUNTS: { value: 'subaccounts' },
+    WALLET: { value: 'wallet', description: 'Reads the wallet, and follows it.' },
+    PAYOUTS: { value: 'payouts', description: 'Reads payouts of the main account, and follows them.' },
+    SUBACCOUNTS: {
+      value: 'subaccounts',
+      description: 'Reads subaccounts with their statements and payouts, and follows them.',
+    },
     CARD_PAYMENTS: { value: 'card_payments', description: 'Card payments and their refunds.' },
     PAYMENTS: { value: 'payments', description: 'PIX payments, charges, and their refunds.' },
     DISPUTES: { value: 'disputes', description: 'Disputes, with their evidence.' },
@@ -102,7 +124,10 @@ const DashboardScope = builder.enumType('DashboardScope', {
       value: 'products',
       description: 'Products, deliveries without their content, and the products of the store.',
     },
-    WEBHOOKS: { value: 'webhooks' },
+    WEBHOOKS: {
+      value: 'webhooks',
+      description: 'Reads the deliveries of webhooks, without their bodies, and follows them.',
+    },
   } as const,
 });
 
@@ -146,7 +171,9 @@ const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
 );
 
 const RevokeTokenSuccess = successType<{ revoked: boolean }>('RevokeTokenSuccess', (t) => ({
-  revoked: t.exposeBoolean('revoked'),
+  revoked: t.exposeBoolean('revoked', {
+    description: 'Always true, also for a token that had been revoked or had expired before.',
+  }),
 }));
 
 builder.mutationFields((t) => ({

@@ -38,7 +38,7 @@ import { assertNotPaused } from './tokens/model.ts';
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
-  values: {
+  description: 'The states of a card payment.', values: {
     PENDING: { value: 'pending', description: 'The payer has not paid yet.' },
     PAID: {
       value: 'paid',
@@ -197,7 +197,7 @@ builder.queryFields((t) => ({
     type: CardPaymentRef,
     nullable: true,
     args: { orderCode: t.arg.string({ required: true }) },
-    resolve: (_, { orderCode }, context) =>
+    description: 'The card payment with this orderCode.', resolve: (_, { orderCode }, context) =>
       mayReadCardPayment(callerOf(context), orderCode) ? context.loaders.cardPayment.load(orderCode) : null,
   }),
   cardPayments: t.field({

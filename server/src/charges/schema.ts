@@ -189,7 +189,7 @@ const ChargeSplitShareInput = builder.inputType('ChargeSplitShareInput', {
   description: 'The share of a beneficiary, given by exactly one of the two members.',
   isOneOf: true,
   fields: (t) => ({
-    amountCents: t.field({ type: 'Cents' }),
+    amountCents: t.field({ type: 'Cents', description: 'The amount in cents; at least 1.' }),
     percent: t.field({
       type: 'Decimal',
       description:
@@ -204,7 +204,7 @@ const ChargeSplitInput = builder.inputType('ChargeSplitInput', {
       required: true,
       description: 'The identifier of the beneficiary; each subaccount once.',
     }),
-    share: t.field({ type: ChargeSplitShareInput, required: true }),
+    share: t.field({ type: ChargeSplitShareInput, required: true, description: 'A fixed amount, or a percentage of what is left after the fee.' }),
   }),
 });
 

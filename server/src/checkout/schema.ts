@@ -5,7 +5,7 @@ import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import { type Customer, startCheckoutInput } from './model.ts';
 
-export const Currency = builder.enumType('Currency', { values: ['BRL'] as const });
+export const Currency = builder.enumType('Currency', { description: 'The currency of all amounts. There is only one.', values: { BRL: { value: 'BRL', description: 'Brazilian real.' } } as const });
 
 export const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
   description: 'The languages of the hosted pages.',
@@ -33,10 +33,10 @@ export function languageField<Shape extends { language?: string | null }>(
 }
 
 export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
-  fields: (t) => ({
-    name: t.exposeString('name', { nullable: true }),
-    email: t.exposeString('email', { nullable: true }),
-    externalId: t.exposeString('externalId', { nullable: true }),
+  description: 'The payer as described by the merchant. Nothing of it is verified.', fields: (t) => ({
+    name: t.exposeString('name', { nullable: true, description: 'The name of the payer, as given.' }),
+    email: t.exposeString('email', { nullable: true, description: 'The e-mail address, as given.' }),
+    externalId: t.exposeString('externalId', { nullable: true, description: 'The merchant’s own identifier of the customer.' }),
     taxId: t.string({
       nullable: true,
       description:
@@ -50,9 +50,9 @@ export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
 
 export const CustomerInput = builder.inputType('CustomerInput', {
   fields: (t) => ({
-    name: t.string(),
-    email: t.string(),
-    externalId: t.string(),
+    name: t.string({ description: 'The name of the payer, at most 200 characters.' }),
+    email: t.string({ description: 'An e-mail address, at most 254 characters, which a filter can find.' }),
+    externalId: t.string({ description: 'Your own identifier of the customer, at most 200 characters, which a filter can find.' }),
     taxId: t.string({
       description:
         'A CPF (11 digits) or a CNPJ (14 digits and letters), with or without punctuation. Every answer shows it masked. In remote mode that of a card payment stays on this server.',
@@ -72,7 +72,7 @@ export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
     'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
   validate: { schema: startCheckoutInput },
   fields: (t) => ({
-    attemptId: t.string({ required: true }),
+    attemptId: t.string({ required: true, description: 'The page’s own identifier of this attempt, kept over a reload: the same one never starts a second payment.' }),
     valueCents: t.field({
       type: 'Cents',
       description: 'The amount in cents that the payer chose; for a token with a range.',

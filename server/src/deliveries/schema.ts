@@ -1,6 +1,6 @@
 import { assertMay, assertUnrestrictedKey, type Caller } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
@@ -29,17 +29,19 @@ import { type CreateDeliveryInput, createDeliveryInput, type Delivery, deliveryI
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 const DeliveryKindEnum = builder.enumType('DeliveryKind', {
+  description: 'The kind of content of a delivery.',
   values: {
     CODES: { value: 'codes', description: 'Codes from a stock, one for each payment.' },
-    LINK: { value: 'link' },
-    TEXT: { value: 'text' },
+    LINK: { value: 'link', description: 'One https address for all payers.' },
+    TEXT: { value: 'text', description: 'One text for all payers.' },
     UNKNOWN,
   } as const,
 });
 
 const DeliveredStatusEnum = builder.enumType('DeliveredStatus', {
+  description: 'The state of the content that a payer receives.',
   values: {
-    DELIVERED: { value: 'delivered' },
+    DELIVERED: { value: 'delivered', description: 'The payer’s page shows it.' },
     PENDING: {
       value: 'pending',
       description: 'The content is out of stock, and is delivered as soon as there is more.',
@@ -67,7 +69,11 @@ builder.node(DeliveryRef, {
   description: 'Content that the payers of a product receive.',
   fields: (t) => ({
     deliveryId: t.exposeString('deliveryId', { description: 'The identifier: 24 hex digits.' }),
-    kind: t.field({ type: DeliveryKindEnum, resolve: ({ kind }) => kind }),
+    kind: t.field({
+      type: DeliveryKindEnum,
+      description: 'The kind of content; it never changes.',
+      resolve: ({ kind }) => kind,
+    }),
     product: t.field({
       type: ProductRef,
       nullable: true,
@@ -76,7 +82,11 @@ builder.node(DeliveryRef, {
       resolve: ({ productId }, _, { loaders }) =>
         productId === null ? null : loaders.product.load(productId),
     }),
-    productId: t.exposeString('productId', { nullable: true }),
+    productId: t.exposeString('productId', {
+      nullable: true,
+      description:
+        'The identifier of the product, 24 hex digits, also after the product was deleted. Null if the upstream service does not report it.',
+    }),
     content: t.string({
       nullable: true,
       description: 'The text or link; null for CODES, and to a dashboard token.',
@@ -107,14 +117,22 @@ const DeliveryConnection = builder.connectionObject(
 const DeliveredContentRef = builder.objectRef<DeliveredContent>('DeliveredContent').implement({
   description: 'The content that the payer of one payment receives.',
   fields: (t) => ({
-    kind: t.field({ type: DeliveryKindEnum, resolve: ({ kind }) => kind }),
+    kind: t.field({
+      type: DeliveryKindEnum,
+      description: 'The kind of content that the payer receives.',
+      resolve: ({ kind }) => kind,
+    }),
     status: t.field({ type: DeliveredStatusEnum, resolve: ({ status }) => status }),
     content: t.string({
       nullable: true,
       description: 'The content itself; null unless DELIVERED, and to a dashboard token.',
       resolve: ({ content }, _, context) => (seesContent(callerOf(context)) ? content : null),
     }),
-    deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true }),
+    deliveredAt: t.expose('deliveredAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the payer first received the content; null unless DELIVERED.',
+    }),
   }),
 });
 
@@ -198,12 +216,19 @@ const DeliveryContentInput = builder.inputType('DeliveryContentInput', {
 const CreateDeliveryInputRef = builder.inputType('CreateDeliveryInput', {
   validate: { schema: createDeliveryInput as never },
   fields: (t) => ({
-    content: t.field({ type: DeliveryContentInput, required: true }),
+    content: t.field({
+      type: DeliveryContentInput,
+      required: true,
+      description: 'A text, a link, or codes: one for each payer.',
+    }),
     idempotencyKey: t.string({
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same delivery.',
     }),
-    productId: t.string({ required: true }),
+    productId: t.string({
+      required: true,
+      description: 'The identifier of the product with which the content is sold; 24 hex digits.',
+    }),
   }),
 });
 
@@ -217,7 +242,7 @@ const DeleteDeliverySuccess = successType<{ deliveryId: string }>('DeleteDeliver
     description: 'The `id` that the deleted delivery had.',
     resolve: ({ deliveryId }) => ({ type: 'Delivery', id: deliveryId }),
   }),
-  deliveryId: t.exposeString('deliveryId'),
+  deliveryId: t.exposeString('deliveryId', { description: 'The deliveryId that the deleted delivery had.' }),
 }));
 
 builder.mutationFields((t) => ({

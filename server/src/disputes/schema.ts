@@ -1,8 +1,7 @@
-import { URL_MAX } from '../kernel/text.ts';
 import { assertMay, assertUnrestrictedKey, may } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -23,13 +22,27 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { URL_MAX } from '../kernel/text.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { RefundedResource, refundedResource } from '../refunds/schema.ts';
-import { blockedCents, type Dispute, type DisputeStatus, DOCUMENT_DESCRIPTION_MAX, EVIDENCE_TEXT_MAX, type Evidence, type EvidenceDocument, isFinal, MAX_DOCUMENTS, MAX_EVIDENCE, submitDisputeEvidenceInput } from './model.ts';
+import {
+  blockedCents,
+  type Dispute,
+  type DisputeStatus,
+  DOCUMENT_DESCRIPTION_MAX,
+  EVIDENCE_TEXT_MAX,
+  type Evidence,
+  type EvidenceDocument,
+  isFinal,
+  MAX_DOCUMENTS,
+  MAX_EVIDENCE,
+  submitDisputeEvidenceInput,
+} from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 export const DisputeStatusEnum = builder.enumType('DisputeStatus', {
+  description: 'The states of a dispute.',
   values: {
     OPEN: { value: 'open', description: 'Evidence can be submitted until evidenceDueAt.' },
     UNDER_REVIEW: {
@@ -47,9 +60,13 @@ export const DisputeStatusEnum = builder.enumType('DisputeStatus', {
 });
 
 const DisputeReasonEnum = builder.enumType('DisputeReason', {
+  description: 'The reason for which a payer’s bank claims the money back, in the terms of the PIX rules.',
   values: {
-    FRAUD: { value: 'fraud' },
-    OPERATIONAL_ERROR: { value: 'operational_error' },
+    FRAUD: { value: 'fraud', description: 'The payer claims to have been deceived, or not to have paid.' },
+    OPERATIONAL_ERROR: {
+      value: 'operational_error',
+      description: 'The payer’s bank made a mistake, such as sending twice.',
+    },
     UNKNOWN: {
       value: 'unknown',
       description:
@@ -59,18 +76,34 @@ const DisputeReasonEnum = builder.enumType('DisputeReason', {
 });
 
 const EvidenceDocumentRef = builder.objectRef<EvidenceDocument>('EvidenceDocument').implement({
+  description: 'A document at an address of the merchant.',
   fields: (t) => ({
-    url: t.expose('url', { type: 'Url' }),
-    description: t.exposeString('description', { nullable: true }),
+    url: t.expose('url', {
+      type: 'Url',
+      description: 'The https URL of the document, which the banks open.',
+    }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'The merchant’s description of what the document shows; null if none was given.',
+    }),
   }),
 });
 
 const DisputeEvidence = builder.objectRef<Evidence>('DisputeEvidence').implement({
   description: 'One submission of evidence.',
   fields: (t) => ({
-    text: t.exposeString('text', { nullable: true }),
-    documents: t.field({ type: [EvidenceDocumentRef], resolve: ({ documents }) => [...documents] }),
-    submittedAt: t.expose('submittedAt', { type: 'DateTime', nullable: true }),
+    text: t.exposeString('text', { nullable: true, description: 'The merchant’s statement, as submitted.' }),
+    documents: t.field({
+      type: [EvidenceDocumentRef],
+      description: 'The documents with their addresses, as submitted.',
+      resolve: ({ documents }) => [...documents],
+    }),
+    submittedAt: t.expose('submittedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time at which the service received the submission; null if the upstream service does not report it.',
+    }),
   }),
 });
 
@@ -91,7 +124,11 @@ builder.node(DisputeRef, {
         'The identifier of the dispute: dsp_ and 24 hex digits; in remote mode, dsp_ and the identifier that the upstream service gives.',
     }),
     status: t.field({ type: DisputeStatusEnum, resolve: ({ status }) => status }),
-    reason: t.field({ type: DisputeReasonEnum, resolve: ({ reason }) => reason }),
+    reason: t.field({
+      type: DisputeReasonEnum,
+      description: 'The reason that the payer’s bank gives.',
+      resolve: ({ reason }) => reason,
+    }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
       description:
@@ -115,7 +152,12 @@ builder.node(DisputeRef, {
       description: `The submissions of evidence, oldest first; at most ${MAX_EVIDENCE}.`,
       resolve: ({ evidence }) => [...evidence],
     }),
-    evidenceDueAt: t.expose('evidenceDueAt', { type: 'DateTime', nullable: true }),
+    evidenceDueAt: t.expose('evidenceDueAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time until which evidence is accepted. Null if none is, or if the upstream service does not report it.',
+    }),
     evidenceDueInSeconds: t.int({
       nullable: true,
       description:
@@ -193,6 +235,7 @@ builder.queryFields((t) => ({
     type: DisputeRef,
     nullable: true,
     args: { disputeId: t.arg.string({ required: true }) },
+    description: 'The dispute with this disputeId.',
     resolve: (_, { disputeId }, context) => {
       const { tenant } = readerOf(context);
       context.services.disputes.assertId(disputeId);

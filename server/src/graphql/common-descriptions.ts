@@ -1,5 +1,3 @@
-import { DESCRIPTION_OF } from './member-descriptions.ts';
-
 // What types and members of all slices have in common, said once. A slice's own description comes first.
 
 /** The place that is described. */
@@ -17,8 +15,13 @@ type Rule = [pattern: RegExp, text: string | ((name: string) => string)];
 export const OTHER_CHANGES =
   'Other changes are skipped. A subscription with another filter may resume from the same cursor.';
 
-/** The types by the end of their name. */
+/** The types by the end of their name, and those of the library. */
 const TYPES: readonly Rule[] = [
+  [/^Node$/, 'An object that Query.node finds by its `id`.'],
+  [
+    /^PageInfo$/,
+    'Information about a page of a list: the cursors of its ends, and whether the list continues there.',
+  ],
   [/^(.+)Connection$/, (node) => `A page of ${pluralOf(node)}, with the length of the whole list.`],
   [/^(.+)Edge$/, (node) => `An item of a page of ${pluralOf(node)}, with its cursor.`],
   [
@@ -124,11 +127,14 @@ const ARGUMENTS: readonly Rule[] = [
   [/^Mutation\.revokeToken\(token\)$/, 'The whole text of the token itself.'],
 ];
 
+/** Every rule, for a test that each describes something. */
+export const RULES: readonly Rule[] = [...TYPES, ...MEMBERS, ...ARGUMENTS];
+
 /** The description that all slices share; undefined where there is none. */
 export function commonDescription({ type, member, argument }: Described): string | undefined {
   if (argument !== undefined) return firstOf(ARGUMENTS, `${type}.${member}(${argument})`);
   const place = member === undefined ? type : `${type}.${member}`;
-  return DESCRIPTION_OF[place] ?? firstOf(member === undefined ? TYPES : MEMBERS, place);
+  return firstOf(member === undefined ? TYPES : MEMBERS, place);
 }
 
 function firstOf(rules: readonly Rule[], place: string): string | undefined {

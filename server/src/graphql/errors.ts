@@ -24,6 +24,8 @@ import { placeOf } from './literals.ts';
 // ── As members of result unions ─────────────────────────────────────────────────────────────────
 
 const ErrorCodeEnum = builder.enumType('ErrorCode', {
+  description:
+    'The reason for which a mutation was refused. New reasons come with new releases: treat an unknown one by its type.',
   values: {
     VALIDATION: { description: 'ValidationError: `fields` names the wrong members.' },
     NOT_FOUND: { description: 'NotFoundError.' },
@@ -77,25 +79,41 @@ const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
 });
 
 const FieldErrorRef = builder.objectRef<ValidationError['fields'][number]>('FieldError').implement({
+  description: 'One wrong member of the input.',
   fields: (t) => ({
     path: t.exposeString('path', {
       description: 'The place of the member in the input, such as input.valueCents.',
     }),
-    message: t.exposeString('message'),
+    message: t.exposeString('message', {
+      description: 'A sentence in English that says what the member must be.',
+    }),
   }),
 });
 
 builder.objectType(ValidationError, {
   name: 'ValidationError',
   interfaces: [UserError],
-  fields: (t) => ({ fields: t.field({ type: [FieldErrorRef], resolve: (error) => [...error.fields] }) }),
+  description: 'Members of the input are wrong; nothing was done.',
+  fields: (t) => ({
+    fields: t.field({
+      type: [FieldErrorRef],
+      description: 'Every wrong member, not the first alone.',
+      resolve: (error) => [...error.fields],
+    }),
+  }),
 });
 
-builder.objectType(NotFoundError, { name: 'NotFoundError', interfaces: [UserError] });
+builder.objectType(NotFoundError, {
+  name: 'NotFoundError',
+  interfaces: [UserError],
+  description:
+    'The resource that the input names does not exist, or belongs to another account or environment.',
+});
 
 builder.objectType(PermissionError, {
   name: 'PermissionError',
   interfaces: [UserError],
+  description: 'The credential is not allowed to do this.',
   fields: (t) => ({
     requiresAnyOf: t.stringList({
       description:
@@ -108,8 +126,11 @@ builder.objectType(PermissionError, {
 builder.objectType(RateLimitError, {
   name: 'RateLimitError',
   interfaces: [UserError],
+  description: 'The caller did too much in too short a time; nothing was done.',
   fields: (t) => ({
-    retryAfterSeconds: t.exposeInt('retryAfterSeconds'),
+    retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
+      description: 'The seconds after which a retry may succeed.',
+    }),
     limit: t.exposeString('limit', { description: 'The name of the limit, in words.' }),
   }),
 });
@@ -120,11 +141,30 @@ builder.objectType(InsufficientFundsError, {
     'The amount is more than can be withdrawn. The figures are those of the decision; for a subaccount’s payout they are the subaccount’s.',
   interfaces: [UserError],
   fields: (t) => ({
-    requestedCents: t.expose('requestedCents', { type: 'Cents' }),
-    withdrawableCents: t.expose('withdrawableCents', { type: 'Cents' }),
-    balanceCents: t.expose('balanceCents', { type: 'Cents', nullable: true }),
-    disputeBlockedCents: t.expose('disputeBlockedCents', { type: 'Cents', nullable: true }),
-    subaccountsBalanceCents: t.expose('subaccountsBalanceCents', { type: 'Cents', nullable: true }),
+    requestedCents: t.expose('requestedCents', {
+      type: 'Cents',
+      description: 'The amount in cents that would have been needed.',
+    }),
+    withdrawableCents: t.expose('withdrawableCents', {
+      type: 'Cents',
+      description: 'The amount in cents that was available.',
+    }),
+    balanceCents: t.expose('balanceCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The gross balance in cents at that moment; for a subaccount, its balance. Null if it is not shown.',
+    }),
+    disputeBlockedCents: t.expose('disputeBlockedCents', {
+      type: 'Cents',
+      nullable: true,
+      description: 'The part of the balance that disputes hold, in cents. Null if it is not shown.',
+    }),
+    subaccountsBalanceCents: t.expose('subaccountsBalanceCents', {
+      type: 'Cents',
+      nullable: true,
+      description: 'The part of the balance that belongs to subaccounts, in cents. Null if it is not shown.',
+    }),
     cryptoBalanceLtc: t.field({
       type: 'Decimal',
       nullable: true,
@@ -153,9 +193,16 @@ builder.objectType(UpstreamError, {
     'The upstream service, which is the payments service behind this server, or a bank or network, did not answer. If moneyMayHaveMoved, do not repeat the request with a new key: look the payout up by lookupReference.',
   interfaces: [UserError],
   fields: (t) => ({
-    retryable: t.exposeBoolean('retryable'),
-    moneyMayHaveMoved: t.exposeBoolean('moneyMayHaveMoved'),
-    lookupReference: t.exposeString('lookupReference', { nullable: true }),
+    retryable: t.exposeBoolean('retryable', {
+      description: 'Whether the same request may be sent again, with the same idempotencyKey if it has one.',
+    }),
+    moneyMayHaveMoved: t.exposeBoolean('moneyMayHaveMoved', {
+      description: 'Whether money may have moved: look it up before anything is done again.',
+    }),
+    lookupReference: t.exposeString('lookupReference', {
+      nullable: true,
+      description: 'The reference by which to look up the outcome; null if there is none.',
+    }),
   }),
 });
 

@@ -46,7 +46,7 @@ import {
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 const PaymentMethodEnum = builder.enumType('PaymentMethod', {
-  values: {
+  description: 'The method by which a payer pays.', values: {
     PIX: { value: 'pix', description: 'PIX, paid in the payer’s bank by the code or its QR code.' },
     LTC: { value: 'ltc', description: 'Litecoin; live keys only.' },
     UNKNOWN,
@@ -108,7 +108,7 @@ builder.node(PaymentRef, {
       description:
         'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
     }),
-    method: t.field({ type: PaymentMethodEnum, resolve: ({ method }) => method }),
+    method: t.field({ type: PaymentMethodEnum, description: 'The method by which the payer pays; it never changes.', resolve: ({ method }) => method }),
     ltc: t.field({
       type: LtcRequestRef,
       nullable: true,
@@ -239,7 +239,7 @@ const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
       description:
         'The identifier of a product, whose price and name the payment takes. Not allowed with valueCents.',
     }),
-    method: t.field({ type: PaymentMethodEnum, defaultValue: 'pix' }),
+    method: t.field({ type: PaymentMethodEnum, defaultValue: 'pix', description: 'The method by which the payer pays; PIX if omitted.' }),
     description: t.string({
       description: 'The description that the checkout shows; at most 200 characters.',
     }),

@@ -1,4 +1,4 @@
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { methodOf, PAYOUT_METHODS, type PayoutMethod } from './model.ts';
 
 interface MethodValue {
@@ -7,6 +7,7 @@ interface MethodValue {
 }
 
 export const PayoutMethodEnum = builder.enumType('PayoutMethod', {
+  description: 'The method by which a payout is sent.',
   values: Object.fromEntries<MethodValue>([
     ...PAYOUT_METHODS.map((method): [string, MethodValue] => {
       const { name, ...described } = methodOf(method).graphql;
@@ -17,6 +18,7 @@ export const PayoutMethodEnum = builder.enumType('PayoutMethod', {
 });
 
 export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
+  description: 'The states of a payout of the main account.',
   values: {
     PENDING: {
       value: 'pending',

@@ -71,7 +71,7 @@ builder.node(PayoutRef, {
       description:
         'The code SAQ-…, for which support asks. Null if the upstream service has not reported it.',
     }),
-    method: t.field({ type: PayoutMethodEnum, resolve: ({ method }) => method }),
+    method: t.field({ type: PayoutMethodEnum, description: 'The method by which the payout is sent; it never changes.', resolve: ({ method }) => method }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
       description: 'The amount in cents that is debited, the fee included; for an LTC payout, its value.',
@@ -108,7 +108,7 @@ builder.node(PayoutRef, {
       description:
         'A number that grows with each change of this payout: of two answers the larger is the newer.',
     }),
-    requestedAt: t.expose('requestedAt', { type: 'DateTime', nullable: true }),
+    requestedAt: t.expose('requestedAt', { type: 'DateTime', nullable: true, description: 'The time of the request; null if the upstream service does not report it.' }),
     processedAt: t.expose('processedAt', {
       type: 'DateTime',
       nullable: true,
@@ -265,7 +265,7 @@ function filterOf(given: typeof PayoutFilterInput.$inferInput): PayoutFilter {
 
 const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
   fields: (t) => ({
-    method: t.field({ type: PayoutMethodEnum, required: true }),
+    method: t.field({ type: PayoutMethodEnum, required: true, description: 'The method by which the payout is sent. It decides the fee, the limit and the form of the destination.' }),
     amountCents: t.field({
       type: 'Cents',
       required: true,

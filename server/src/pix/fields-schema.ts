@@ -1,6 +1,6 @@
-import { Currency, languageField } from '../checkout/schema.ts';
 import { seesCustomer } from '../access/model.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { Currency, languageField } from '../checkout/schema.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
@@ -27,6 +27,7 @@ export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
 });
 
 const ReturnCauseEnum = builder.enumType('ReturnCause', {
+  description: 'The reason for which money was sent back to its payer at once.',
   values: {
     ALREADY_PAID: { value: 'already_paid', description: 'The payment had been paid before.' },
     AMOUNT_MISMATCH: { value: 'amount_mismatch', description: 'The amount is not that of the payment.' },

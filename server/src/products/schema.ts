@@ -29,9 +29,16 @@ builder.node(ProductRef, {
     'An item that an account sells, at a price that a checkout token can name. A product never changes: it is deleted.',
   fields: (t) => ({
     productId: t.exposeString('id', { description: 'The identifier: 24 hex digits.' }),
-    name: t.exposeString('name', { nullable: true }),
+    name: t.exposeString('name', {
+      nullable: true,
+      description: 'The name, which the payer reads if a payment has no description of its own.',
+    }),
     description: t.exposeString('description', { nullable: true }),
-    priceCents: t.expose('priceCents', { type: 'Cents', nullable: true }),
+    priceCents: t.expose('priceCents', {
+      type: 'Cents',
+      nullable: true,
+      description: 'The price in cents of BRL. Null if the upstream service does not report it.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
   }),
 });
@@ -54,6 +61,7 @@ builder.queryFields((t) => ({
     type: ProductRef,
     nullable: true,
     args: { productId: t.arg.string({ required: true }) },
+    description: 'The product with this productId, in upper or lower case.',
     resolve: (_, { productId }, context) => {
       assertMay(callerOf(context), 'products.read');
       return context.loaders.product.load(productId);
@@ -101,7 +109,7 @@ const DeleteProductSuccess = successType<{ productId: string }>('DeleteProductSu
     description: 'The `id` that the deleted product had.',
     resolve: ({ productId }) => ({ type: 'Product', id: productId }),
   }),
-  productId: t.exposeString('productId'),
+  productId: t.exposeString('productId', { description: 'The productId that the deleted product had.' }),
 }));
 
 builder.mutationFields((t) => ({

@@ -1,7 +1,7 @@
 import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../access/model.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
@@ -41,6 +41,7 @@ import {
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 export const RefundStatusEnum = builder.enumType('RefundStatus', {
+  description: 'The states of a refund.',
   values: {
     PROCESSING: {
       value: 'processing',
@@ -107,7 +108,12 @@ builder.node(RefundRef, {
       description: 'The reason of the acquirer or the bank for the failure; null unless FAILED.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
-    completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true }),
+    completedAt: t.expose('completedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time at which the payer had the money, or at which the refund had failed; null before.',
+    }),
     final: t.boolean({
       description: 'Whether the status is final, as COMPLETED and FAILED are: no later status can follow.',
       resolve: ({ status }) => isFinal(status),

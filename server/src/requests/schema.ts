@@ -7,6 +7,7 @@ import { SubaccountPayoutRef } from '../subaccounts/schema.ts';
 import { REQUEST_OPERATIONS, type UnresolvedRequest } from './model.ts';
 
 const OperationEnum = builder.enumType('UnresolvedOperation', {
+  description: 'The operation that was requested of the upstream service.',
   values: Object.fromEntries([
     ...REQUEST_OPERATIONS.map((value) => [
       value.replace(/[A-Z]/g, '_$&').toUpperCase(),
@@ -29,13 +30,24 @@ const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedReq
     requestId: t.exposeString('id', {
       description: 'The identifier of the request, int_ and 24 hex digits, which psa doubts settle takes.',
     }),
-    operation: t.field({ type: OperationEnum, resolve: ({ operation }) => operation }),
+    operation: t.field({
+      type: OperationEnum,
+      description: 'The operation that was requested.',
+      resolve: ({ operation }) => operation,
+    }),
     idempotencyKey: t.exposeString('idempotencyKey', {
       nullable: true,
       description: 'The idempotency key of the request; null if the caller gave none.',
     }),
-    amountCents: t.expose('amountCents', { type: 'Cents', nullable: true }),
-    requestedAt: t.expose('requestedAt', { type: 'DateTime' }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      nullable: true,
+      description: 'The amount in cents of BRL; null for a request without an amount.',
+    }),
+    requestedAt: t.expose('requestedAt', {
+      type: 'DateTime',
+      description: 'The time at which the request was first sent.',
+    }),
     ageSeconds: t.int({
       description: 'The seconds since requestedAt. After 900 seconds a person should look at it.',
       resolve: ({ requestedAt }, _, { clock }) =>
@@ -44,7 +56,11 @@ const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedReq
     lookups: t.exposeInt('lookups', {
       description: 'The number of lookups of the outcome that the upstream service has answered since.',
     }),
-    lookedUpAt: t.expose('lookedUpAt', { type: 'DateTime', nullable: true }),
+    lookedUpAt: t.expose('lookedUpAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the upstream service last answered a lookup; null before the first.',
+    }),
     finding: t.exposeString('finding', {
       nullable: true,
       description: 'The result of the last lookup, in words; null before the first.',

@@ -45,6 +45,7 @@ builder.mutationField('createTestPayment', (t) =>
 );
 
 const SimulatedOutcome = builder.enumType('SimulatedOutcome', {
+  description: 'The outcome that a payment with a test key is given.',
   values: {
     PAID: { value: 'paid', description: 'The payer pays; late if the payment has expired.' },
     DECLINED: {
@@ -66,7 +67,11 @@ const SimulatePaymentInputRef = builder.inputType('SimulatePaymentInput', {
       description:
         'A paymentId or chargeId; or a subscriptionId, for its authorisation and then its next cycle.',
     }),
-    outcome: t.field({ type: SimulatedOutcome, defaultValue: 'paid' }),
+    outcome: t.field({
+      type: SimulatedOutcome,
+      defaultValue: 'paid',
+      description: 'The outcome of the payment; PAID if omitted.',
+    }),
     amountCents: t.field({
       type: 'Cents',
       description:

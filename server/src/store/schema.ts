@@ -17,8 +17,13 @@ builder.node(StoreProductRef, {
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'storeProductId' in value,
   description: 'A product of the chat platform’s store. Read-only here.',
   fields: (t) => ({
-    storeProductId: t.exposeString('storeProductId'),
-    name: t.exposeString('name', { nullable: true }),
+    storeProductId: t.exposeString('storeProductId', {
+      description: 'The identifier that the store gives the product.',
+    }),
+    name: t.exposeString('name', {
+      nullable: true,
+      description: 'The name of the product, as the store writes it.',
+    }),
     description: t.exposeString('description', { nullable: true }),
     price: t.exposeString('price', {
       nullable: true,
@@ -30,8 +35,15 @@ builder.node(StoreProductRef, {
       description: 'The price in cents; null if `price` is not in that format.',
       resolve: ({ price }) => priceCentsOf(price),
     }),
-    imageUrl: t.expose('imageUrl', { type: 'Url', nullable: true }),
-    available: t.exposeBoolean('available', { nullable: true }),
+    imageUrl: t.expose('imageUrl', {
+      type: 'Url',
+      nullable: true,
+      description: 'The URL of an image, at the store’s own address; null if there is none.',
+    }),
+    available: t.exposeBoolean('available', {
+      nullable: true,
+      description: 'Whether the store sells it now; null if the store does not report it.',
+    }),
   }),
 });
 
@@ -49,6 +61,7 @@ builder.queryFields((t) => ({
     type: StoreProductRef,
     nullable: true,
     args: { storeProductId: t.arg.string({ required: true }) },
+    description: 'The product of the store with this storeProductId.',
     resolve: (_, { storeProductId }, context) => {
       assertMay(callerOf(context), 'products.read');
       return context.loaders.storeProduct.load(storeProductId);

@@ -1,7 +1,7 @@
 import { assertMay } from '../access/model.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -32,6 +32,7 @@ const REFERENCE_FORMS =
   'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
 
 const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
+  description: 'The states of a payout of a subaccount.',
   values: {
     PROCESSING: {
       value: 'processing',
@@ -134,11 +135,16 @@ builder.node(SubaccountPayoutRef, {
     subaccountId: t.exposeString('subaccountId'),
     subaccount: t.field({
       type: SubaccountRef,
+      description: 'The subaccount that was debited, in its current state.',
       resolve: async ({ subaccountId }, _, context) =>
         (await context.loaders.subaccount.load(subaccountId)) ?? unknownSubaccount(subaccountId),
     }),
     status: t.field({ type: SubaccountPayoutStatusEnum, resolve: ({ status }) => status }),
-    guidance: t.field({ type: PayoutGuidanceEnum, resolve: guidanceOf }),
+    guidance: t.field({
+      type: PayoutGuidanceEnum,
+      description: 'The next step for the caller, so that nobody pays twice.',
+      resolve: guidanceOf,
+    }),
     reversed: t.exposeBoolean('reversed', { description: 'Whether the amount went back to the subaccount.' }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
@@ -166,12 +172,29 @@ builder.node(SubaccountPayoutRef, {
       nullable: true,
       description: 'The bank’s identifier of the PIX, by which the receiver finds the credit.',
     }),
-    recipientName: t.exposeString('recipientName', { nullable: true }),
-    recipientBankName: t.exposeString('recipientBankName', { nullable: true }),
-    failureReason: t.exposeString('failureReason', { nullable: true }),
+    recipientName: t.exposeString('recipientName', {
+      nullable: true,
+      description: 'The name of the receiver, according to the PIX key; null if it is not known.',
+    }),
+    recipientBankName: t.exposeString('recipientBankName', {
+      nullable: true,
+      description: 'The name of the receiver’s bank, according to the PIX key; null if it is not known.',
+    }),
+    failureReason: t.exposeString('failureReason', {
+      nullable: true,
+      description: 'The bank’s reason for the failure; null unless FAILED.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true }),
-    reversedAt: t.expose('reversedAt', { type: 'DateTime', nullable: true }),
+    completedAt: t.expose('completedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the bank had sent it; null unless COMPLETED.',
+    }),
+    reversedAt: t.expose('reversedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the amount was back in the subaccount; null before.',
+    }),
     inDoubt: t.boolean({
       description:
         'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',

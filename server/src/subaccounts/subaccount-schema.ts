@@ -1,5 +1,5 @@
 import { assertMay, seesSubaccount } from '../access/model.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -25,9 +25,10 @@ import {
 import { anySubaccountId } from './names.ts';
 
 const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
+  description: 'The reason for which a subaccount’s balance moved.',
   values: {
     TRANSFER_IN: { value: 'transfer_in', description: 'A transfer from the main account.' },
-    PAYOUT: { value: 'payout' },
+    PAYOUT: { value: 'payout', description: 'The amount of a payout, the fees included.' },
     PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
     SPLIT_IN: {
       value: 'split_in',
@@ -45,13 +46,18 @@ const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
 export const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
 
 export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
+  description: 'One movement of a subaccount’s balance. An entry never changes, and is never removed.',
   fields: (t) => ({
     id: t.globalID({
       description:
         'The unique identifier of the entry, the same in every answer. An entry is not a Node: it is read in its statement.',
       resolve: (entry) => ({ type: 'StatementEntry', id: entryIdOf(entry) }),
     }),
-    kind: t.field({ type: StatementEntryKindEnum, resolve: ({ kind }) => kind }),
+    kind: t.field({
+      type: StatementEntryKindEnum,
+      description: 'The reason for which the balance moved.',
+      resolve: ({ kind }) => kind,
+    }),
     refId: t.exposeString('refId', {
       description:
         'The reference of the entry: saq_… for a payout; SUB-… on the reversal of a payout refused before the bank; psplit_… for a part of a split charge, and ref_… for a refund of it.',
@@ -60,7 +66,12 @@ export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEnt
       type: 'Cents',
       description: 'The signed amount in cents by which the entry changed the balance.',
     }),
-    balanceAfterCents: t.expose('balanceAfterCents', { type: 'Cents', nullable: true }),
+    balanceAfterCents: t.expose('balanceAfterCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The subaccount’s balance right after the entry, in cents; null if the upstream service does not report it.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 });
@@ -133,15 +144,19 @@ builder.node(SubaccountRef, {
     }),
     name: t.string({
       nullable: true,
+      description: 'The name as given when the subaccount was opened.',
       resolve: ({ name }, _, context) => (seesSubaccount(callerOf(context)) ? name : null),
     }),
     externalId: t.string({
       nullable: true,
+      description:
+        'Your own identifier of the subaccount, which no other subaccount has; null if none was given.',
       resolve: ({ externalId }, _, context) => (seesSubaccount(callerOf(context)) ? externalId : null),
     }),
     balanceCents: t.field({
       type: 'Cents',
       nullable: true,
+      description: 'The balance that may be paid out, in cents of BRL.',
       resolve: ({ balanceCents }, _, context) => (seesSubaccount(callerOf(context)) ? balanceCents : null),
     }),
     createdAt: t.field({
@@ -175,6 +190,7 @@ builder.queryFields((t) => ({
     type: SubaccountRef,
     nullable: true,
     args: { subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }) },
+    description: 'The subaccount with this subaccountId.',
     resolve: (_, { subaccountId }, context) => {
       assertMay(callerOf(context), 'subaccount_payouts.read');
       context.services.subaccounts.assertNames({ subaccountId });

@@ -37,18 +37,18 @@ import {
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 const IntervalEnum = builder.enumType('PixSubscriptionInterval', {
-  values: {
-    WEEKLY: { value: 'weekly' },
-    MONTHLY: { value: 'monthly' },
-    QUARTERLY: { value: 'quarterly' },
-    SEMIANNUAL: { value: 'semiannual' },
-    YEARLY: { value: 'yearly' },
+  description: 'The length of a cycle.', values: {
+    WEEKLY: { value: 'weekly', description: 'Seven days.' },
+    MONTHLY: { value: 'monthly', description: 'One month.' },
+    QUARTERLY: { value: 'quarterly', description: 'Three months.' },
+    SEMIANNUAL: { value: 'semiannual', description: 'Six months.' },
+    YEARLY: { value: 'yearly', description: 'Twelve months.' },
     UNKNOWN,
   } as const,
 });
 
 export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', {
-  values: {
+  description: 'The states of a recurring PIX.', values: {
     PENDING: { value: 'pending', description: 'The payer has not authorised it yet.' },
     ACTIVE: {
       value: 'active',
@@ -73,8 +73,8 @@ export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', 
 });
 
 const CancelReasonEnum = builder.enumType('SubscriptionCancelReason', {
-  values: {
-    MERCHANT: { value: 'merchant' },
+  description: 'The reason for the end of a subscription, named after the party that ended it.', values: {
+    MERCHANT: { value: 'merchant', description: 'The account ended it, by cancelSubscription.' },
     PAYER: { value: 'payer', description: 'The payer ended it, in the bank.' },
     UNPAID: {
       value: 'unpaid',
@@ -86,7 +86,7 @@ const CancelReasonEnum = builder.enumType('SubscriptionCancelReason', {
 });
 
 const CycleStatusEnum = builder.enumType('SubscriptionCycleStatus', {
-  values: {
+  description: 'The states of a cycle.', values: {
     SCHEDULED: {
       value: 'scheduled',
       description: 'The cycle was sent to the payer’s bank, or is about to be.',
@@ -173,7 +173,7 @@ builder.node(SubscriptionRef, {
       description: 'The amount of each cycle in cents.',
     }),
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
-    interval: t.field({ type: IntervalEnum, resolve: ({ interval }) => interval }),
+    interval: t.field({ type: IntervalEnum, description: 'The length of a cycle; it never changes.', resolve: ({ interval }) => interval }),
     endsAfterCycles: t.exposeInt('endsAfterCycles', {
       nullable: true,
       description: 'The number of cycles; null if they are debited until the subscription is canceled.',
@@ -246,7 +246,7 @@ builder.node(SubscriptionRef, {
       description: 'The reason for the cancellation; null unless CANCELED.',
       resolve: ({ cancelReason }) => cancelReason,
     }),
-    canceledAt: t.expose('canceledAt', { type: 'DateTime', nullable: true }),
+    canceledAt: t.expose('canceledAt', { type: 'DateTime', nullable: true, description: 'The time from which no cycle is debited; null unless CANCELED.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
     returnedCredits: t.field({
       type: [ReturnedCreditRef],
@@ -325,7 +325,7 @@ const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', 
       required: true,
       description: 'The amount of each cycle in cents; at least 1.',
     }),
-    interval: t.field({ type: IntervalEnum, required: true }),
+    interval: t.field({ type: IntervalEnum, required: true, description: 'The length of a cycle; cycles are counted from the first payment.' }),
     endsAfterCycles: t.int({
       description:
         'The number of cycles, 1 to 520. If omitted, cycles are debited until the subscription is canceled.',

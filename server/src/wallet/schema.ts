@@ -1,5 +1,5 @@
-import { Currency } from '../checkout/schema.ts';
 import { assertMay } from '../access/model.ts';
+import { Currency } from '../checkout/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
@@ -68,16 +68,21 @@ builder.node(WalletRef, {
     cryptoBalanceLtc: t.field({
       type: 'Decimal',
       nullable: true,
+      description: 'The balance in LTC, from which payouts by LTC are made; null if it is not known.',
       resolve: ({ cryptoBalanceLitoshi }) =>
         cryptoBalanceLitoshi === null ? null : ltcText(cryptoBalanceLitoshi),
     }),
-    sandbox: t.boolean({ resolve: ({ environment }) => environment === 'sandbox' }),
+    sandbox: t.boolean({
+      description: 'Whether this is the sandbox’s wallet, in which there is no money.',
+      resolve: ({ environment }) => environment === 'sandbox',
+    }),
   }),
 });
 
 builder.queryField('wallet', (t) =>
   t.field({
     type: WalletRef,
+    description: 'All balances of the account in this environment, at one moment.',
     resolve: (_, __, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'wallet.read');

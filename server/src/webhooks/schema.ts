@@ -1,5 +1,5 @@
 import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
@@ -16,16 +16,18 @@ import type { ConfiguredWebhook, OptionalWebhookEvent, WebhookAttempt, WebhookDe
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 export const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
+  description: 'The state of a webhook delivery.',
   values: {
     PENDING: { value: 'pending', description: 'An attempt is still to follow.' },
-    DELIVERED: { value: 'delivered' },
+    DELIVERED: { value: 'delivered', description: 'An attempt was answered with a status of 2xx.' },
     EXHAUSTED: { value: 'exhausted', description: 'All seven attempts have failed; it can be sent again.' },
   } as const,
 });
 
 const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
+  description: 'One request of a delivery to its URL.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime' }),
+    at: t.expose('at', { type: 'DateTime', description: 'The time at which it was sent.' }),
     responseStatus: t.exposeInt('responseStatus', {
       nullable: true,
       description: 'The HTTP status of the response; null if there was none.',
@@ -34,7 +36,9 @@ const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').im
       nullable: true,
       description: 'The reason for the failure, in words; null if it was delivered.',
     }),
-    durationMs: t.exposeInt('durationMs'),
+    durationMs: t.exposeInt('durationMs', {
+      description: 'The milliseconds until the answer, or until the attempt was given up.',
+    }),
   }),
 });
 
@@ -64,7 +68,11 @@ builder.node(WebhookDeliveryRef, {
       description: 'The attempts, oldest first; of many the last 50.',
       resolve: ({ webhookId }, _, context) => context.loaders.webhookAttempts.load(webhookId),
     }),
-    nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
+    nextAttemptAt: t.expose('nextAttemptAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time of the next attempt; null unless PENDING.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 });
@@ -208,7 +216,7 @@ const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {
 const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
   'ConfigureWebhookSuccess',
   (t) => ({
-    url: t.expose('url', { type: 'Url' }),
+    url: t.expose('url', { type: 'Url', description: 'The URL that receives events from now on.' }),
     secret: t.exposeString('secret', {
       nullable: true,
       description:

@@ -1,8 +1,5 @@
 // Test destinations of payouts, and how the simulated bank treats each.
-import type { PayoutMethod } from '../../src/payouts/methods.ts';
-
-/** A method that the dashboard's form offers. */
-export type PayableMethod = Extract<PayoutMethod, 'PIX' | 'PIX_TURBO' | 'LTC' | 'USDT'>;
+import type { PayableMethod } from '../shared/payout-methods.ts';
 
 interface TestDestination {
   destination: string;
@@ -19,7 +16,18 @@ const PIX: TestDestination[] = [
   { destination: 'demora@psa.example', label: 'demora@psa.example', effect: 'leva 10 minutos' },
 ];
 
-export const TEST_DESTINATIONS: Record<PayableMethod, TestDestination[]> = {
+const PIX_PLACEHOLDER = 'CPF, CNPJ, celular, e-mail ou aleatória';
+
+/** The forms of a destination, in the empty field. */
+export const PLACEHOLDERS: Partial<Record<PayableMethod, string>> = {
+  PIX: PIX_PLACEHOLDER,
+  PIX_TURBO: PIX_PLACEHOLDER,
+  LTC: 'ltc1…, L… ou M…',
+  USDT: 'T… ou 0x…',
+};
+
+/** A method without any is offered all the same. */
+export const TEST_DESTINATIONS: Partial<Record<PayableMethod, TestDestination[]>> = {
   PIX,
   PIX_TURBO: PIX,
   LTC: [

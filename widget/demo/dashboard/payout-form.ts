@@ -1,31 +1,9 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
+import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
-import { type PayableMethod, TEST_DESTINATIONS } from './destinations.ts';
+import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
 
-const METHODS: { method: PayableMethod; label: string; destinationLabel: string; placeholder: string }[] = [
-  {
-    method: 'PIX',
-    label: 'PIX',
-    destinationLabel: 'Chave PIX',
-    placeholder: 'CPF, CNPJ, celular, e-mail ou aleatória',
-  },
-  {
-    method: 'PIX_TURBO',
-    label: 'PIX turbo',
-    destinationLabel: 'Chave PIX',
-    placeholder: 'CPF, CNPJ, celular, e-mail ou aleatória',
-  },
-  { method: 'LTC', label: 'LTC', destinationLabel: 'Endereço LTC', placeholder: 'ltc1…, L… ou M…' },
-  { method: 'USDT', label: 'USDT', destinationLabel: 'Endereço USDT', placeholder: 'T… ou 0x…' },
-];
-/** The methods' names in the REST interface. */
-const WIRE_NAMES: Record<PayableMethod, string> = {
-  PIX: 'pix',
-  PIX_TURBO: 'pix_turbo',
-  LTC: 'ltc',
-  USDT: 'usd',
-};
 const CREDIT_CENTS = 100_000;
 
 /** A payout that the reader is asked to confirm. */
@@ -87,7 +65,7 @@ export class PayoutForm extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const { destinationLabel, placeholder } = METHODS.find(({ method }) => method === this.method)!;
+    const { label, isAddress } = recordOf(this.method);
     return html`
       <section aria-labelledby="payout-form-title">
         <h2 id="payout-form-title">Pedir um saque</h2>
@@ -95,7 +73,7 @@ export class PayoutForm extends LitElement {
         <form novalidate @submit=${this.#submit}>
           <fieldset>
             <legend>Como sai</legend>
-            ${METHODS.map(
+            ${PAYOUT_METHODS.map(
               ({ method, label }) => html`
                 <label>
                   <input
@@ -118,15 +96,15 @@ export class PayoutForm extends LitElement {
           })}
           ${this.#renderField({
             name: 'destination',
-            label: destinationLabel,
+            label: isAddress ? `Endereço ${label}` : 'Chave PIX',
             value: this.destination,
-            placeholder,
+            placeholder: PLACEHOLDERS[this.method] ?? '',
             error: this.errors.destination,
           })}
           <div class="suggestions" role="group" aria-label="Destinos de teste">
             <p>Destinos de teste</p>
             <ul>
-              ${TEST_DESTINATIONS[this.method].map(
+              ${testDestinationsOf(this.method).map(
                 ({ destination, label, effect }) => html`
                   <li>
                     <button
@@ -166,7 +144,7 @@ export class PayoutForm extends LitElement {
       <form novalidate method="dialog" @submit=${this.#confirm}>
         <h2 id="payout-dialog-title">Confirmar o saque</h2>
         <dl class="terms">
-          <div><dt>Como sai</dt><dd>${METHODS.find((each) => each.method === method)!.label}</dd></div>
+          <div><dt>Como sai</dt><dd>${recordOf(method).label}</dd></div>
           <div><dt>Para</dt><dd>${destination}</dd></div>
           <div><dt>Sai da carteira</dt><dd>${formatBrl(amountCents)}</dd></div>
           <div><dt>Tarifa</dt><dd>${formatBrl(feeCents)}</dd></div>
@@ -231,8 +209,8 @@ export class PayoutForm extends LitElement {
   }
 
   #chooseMethod(method: PayableMethod): void {
-    const suggested = TEST_DESTINATIONS[this.method].map(({ destination }) => destination);
-    const stillFits = TEST_DESTINATIONS[method].some(({ destination }) => destination === this.destination);
+    const suggested = testDestinationsOf(this.method).map(({ destination }) => destination);
+    const stillFits = testDestinationsOf(method).some(({ destination }) => destination === this.destination);
     if (suggested.includes(this.destination) && !stillFits) this.destination = '';
     this.method = method;
     this.#beginNewRequest({ ...this.errors, destination: '' });
@@ -298,7 +276,7 @@ export class PayoutForm extends LitElement {
     this.sending = 'payout';
     this.#idempotencyKey ??= crypto.randomUUID();
     const result = await postJson<{ code: string }>('/demo/dashboard/payouts', {
-      method: WIRE_NAMES[method],
+      method: recordOf(method).wireName,
       amountCents,
       destination,
       idempotencyKey: this.#idempotencyKey,
@@ -320,7 +298,7 @@ export class PayoutForm extends LitElement {
     this.sending = 'none';
     if (!result.ok) return this.#showErrors({ form: 'O simulador não creditou. Tente de novo.' });
     this.amount = '150,00';
-    this.destination = TEST_DESTINATIONS.PIX[0]!.destination;
+    this.destination = testDestinationsOf('PIX')[0]!.destination;
     this.method = 'PIX';
     this.#beginNewRequest({});
     this.done = 'Creditado. Agora peça um saque e veja-o mudar de estado.';
@@ -336,11 +314,19 @@ export class PayoutForm extends LitElement {
   }
 }
 
+function recordOf(method: PayableMethod) {
+  return PAYOUT_METHODS.find((record) => record.method === method)!;
+}
+
+function testDestinationsOf(method: PayableMethod) {
+  return TEST_DESTINATIONS[method] ?? [];
+}
+
 /** Reads the fee of a payout now, because a merchant's fees may change; null where the server does not answer. */
 async function readFee(method: PayableMethod): Promise<number | null> {
   try {
     const response = await fetch('/demo/dashboard/payout-fees');
-    const feeCents = (await response.json())[WIRE_NAMES[method]];
+    const feeCents = (await response.json())[recordOf(method).wireName];
     return Number.isSafeInteger(feeCents) ? feeCents : null;
   } catch {
     return null;
@@ -373,10 +359,9 @@ function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
 function fieldError({ path, message }: { path: string; message: string }, method: PayableMethod): FormErrors {
   if (path === 'destination')
     return {
-      destination:
-        method === 'PIX' || method === 'PIX_TURBO'
-          ? 'Não é uma chave PIX: confira os dígitos do CPF ou CNPJ, o +55 do celular ou o e-mail.'
-          : `Não é um endereço ${method} válido: confira o que foi colado.`,
+      destination: recordOf(method).isAddress
+        ? `Não é um endereço ${method} válido: confira o que foi colado.`
+        : 'Não é uma chave PIX: confira os dígitos do CPF ou CNPJ, o +55 do celular ou o e-mail.',
     };
   if (path === 'amountCents') {
     const [, fee] = /\((R\$[^)]+)\)/.exec(message) ?? [];

@@ -1,10 +1,12 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatRelative, formatTime, parseCents } from '../shared/format.ts';
+import { PAYOUT_METHODS } from '../shared/payout-methods.ts';
 import type { Page } from './page.ts';
 import { ROUTES } from './routes.ts';
 import type { Snapshot } from './snapshot.ts';
 
-const METHOD_LABELS: Record<string, string> = { pix: 'PIX', pix_turbo: 'PIX turbo', ltc: 'LTC', usd: 'USDT' };
+/** The label of a method by its name on the wire; the name itself of one that this page does not know. */
+const labelOf = (name: string) => PAYOUT_METHODS.find(({ wireName }) => wireName === name)?.label ?? name;
 const STATUS_LABELS = {
   in_verification: 'Em verificação',
   queued: 'Na fila do banco',
@@ -35,7 +37,7 @@ export function renderTransfers({ transfers }: Snapshot, page: Page, live: boole
                   <li>
                     <p>
                       <strong>${formatBrl(transfer.amountCents)}</strong>
-                      <span>${METHOD_LABELS[transfer.method] ?? transfer.method} para ${transfer.destination}</span>
+                      <span>${labelOf(transfer.method)} para ${transfer.destination}</span>
                       <small>
                         ${STATUS_LABELS[transfer.status]}${
                           transfer.until

@@ -21,8 +21,8 @@ import { createCheckoutTokenInput, type PausedToken } from './model.ts';
 
 const CentsRangeInput = builder.inputType('CentsRangeInput', {
   fields: (t) => ({
-    minCents: t.field({ type: 'Cents', required: true }),
-    maxCents: t.field({ type: 'Cents', required: true }),
+    minCents: t.field({ type: 'Cents', required: true, description: 'The smallest amount in cents that the payer may choose, itself included.' }),
+    maxCents: t.field({ type: 'Cents', required: true, description: 'The largest amount in cents that the payer may choose, itself included.' }),
   }),
 });
 
@@ -31,14 +31,14 @@ const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
   description:
     'The amount that a checkout token lets a browser pay: a fixed amount, a range in which the payer chooses, or a product’s price.',
   fields: (t) => ({
-    fixedCents: t.field({ type: 'Cents' }),
-    range: t.field({ type: CentsRangeInput }),
-    productId: t.string(),
+    fixedCents: t.field({ type: 'Cents', description: 'The exact amount in cents.' }),
+    range: t.field({ type: CentsRangeInput, description: 'The range in which the payer chooses, both bounds included.' }),
+    productId: t.string({ description: 'The price of this product as it is when the payer starts; 24 hex digits.' }),
   }),
 });
 
 const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
-  values: {
+  description: 'The method by which a checkout token lets a payer pay.', values: {
     CARD: { value: 'card', description: 'A card, on the hosted page: startCheckout.' },
     PIX: { value: 'pix', description: 'PIX, in the page itself: startPixCheckout.' },
   } as const,
@@ -46,7 +46,7 @@ const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
 
 const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
   fields: (t) => ({
-    amount: t.field({ type: CheckoutAmountInput, required: true }),
+    amount: t.field({ type: CheckoutAmountInput, required: true, description: 'The amount that the payer pays, which no page can change.' }),
     description: t.string({
       description: 'The description that the checkout shows; at most 200 characters.',
     }),
@@ -92,7 +92,7 @@ const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null
     token: t.exposeString('token', {
       description: 'The token, which is shown this once; it is stored as a hash.',
     }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'The time from which the token starts no payment; null if it never expires.' }),
     expiresInSeconds: t.int({
       nullable: true,
       description:
@@ -103,7 +103,7 @@ const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null
 );
 
 const TokenPauseReason = builder.enumType('TokenPauseReason', {
-  values: {
+  description: 'The reason for which a checkout token starts no payment for a while.', values: {
     MERCHANT: {
       value: 'merchant',
       description:
@@ -124,8 +124,8 @@ const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
       description:
         'The identifier of the token, tok_…, for places where its text is not to be shown. Of an order’s tokens, which are paused together, it is that of the first.',
     }),
-    reason: t.field({ type: TokenPauseReason, resolve: ({ reason }) => reason }),
-    pausedAt: t.expose('pausedAt', { type: 'DateTime' }),
+    reason: t.field({ type: TokenPauseReason, description: 'The reason for the pause.', resolve: ({ reason }) => reason }),
+    pausedAt: t.expose('pausedAt', { type: 'DateTime', description: 'The time since which the token starts no payment.' }),
     pausedUntil: t.expose('pausedUntil', {
       type: 'DateTime',
       nullable: true,
@@ -139,7 +139,7 @@ const PauseTokenSuccess = successType<{ pause: PausedToken }>('PauseTokenSuccess
 }));
 
 const ResumeTokenSuccess = successType<{ tokenId: string }>('ResumeTokenSuccess', (t) => ({
-  tokenId: t.exposeString('tokenId'),
+  tokenId: t.exposeString('tokenId', { description: 'The token that starts payments again.' }),
 }));
 
 interface TokenUpdate {
@@ -157,7 +157,7 @@ const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate'
       description: 'The cursor to pass as `after` in order to continue behind this update.',
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    tokenId: t.exposeString('tokenId'),
+    tokenId: t.exposeString('tokenId', { description: 'The identifier of the token in lists and logs; it grants nothing.' }),
     pause: t.field({
       type: TokenPauseRef,
       nullable: true,
