@@ -1,3 +1,4 @@
+import { saveEndpoint } from '../../server/src/webhooks/endpoint-store.ts';
 import { sql as raw } from 'kysely';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount, saveTokens } from '../../server/src/access/store.ts';
@@ -14,7 +15,6 @@ import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { notifyOfCredit, notifyOfOutputs } from '../../server/src/modes/families.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
-import { saveEndpoint } from '../../server/src/webhooks/store.ts';
 import type { Task } from '../../server/src/work/store.ts';
 import type { Random } from '../faults/random.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';

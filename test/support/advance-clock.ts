@@ -1,10 +1,15 @@
 import { sql } from 'kysely';
-import type { TestApp } from './app.ts';
-import type { Core } from './core.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import type { WorkQueue } from '../../server/src/work/queue.ts';
+import type { ManualClock } from './clock.ts';
 
 /** Advances the clock by `ms`, and runs each task at its own instant. */
 export async function advanceClock(
-  { clock, work, database }: Pick<TestApp | Core, 'clock' | 'work' | 'database'>,
+  {
+    clock,
+    work,
+    database,
+  }: { clock: ManualClock; work: Pick<WorkQueue, 'settled'>; database: Pick<Database, 'sql'> },
   ms: number,
 ): Promise<void> {
   const until = clock.now().getTime() + ms;

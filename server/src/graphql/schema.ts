@@ -14,6 +14,7 @@ import '../disputes/updates/schema.ts';
 import '../payments/schema.ts';
 import '../payments/updates/schema.ts';
 import '../payouts/schema.ts';
+import '../payouts/updates/schema.ts';
 import '../products/schema.ts';
 import '../refunds/schema.ts';
 import '../refunds/updates/schema.ts';

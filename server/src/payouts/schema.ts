@@ -1,7 +1,5 @@
 import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
-import type { StoredEvent } from '../events/event.ts';
-import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
-import { builder, decodeGlobalID } from '../graphql/builder.ts';
+import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
@@ -17,7 +15,6 @@ import {
 import {
   IdempotencyError,
   InsufficientFundsError,
-  NotFoundError,
   RateLimitError,
   UnavailableError,
   UpstreamError,
@@ -31,7 +28,6 @@ import {
   DESTINATIONS_IN_WORDS,
   isSettled,
   maskDestination,
-  matchesFilter,
   type Payout,
   type PayoutFilter,
   type PayoutMethod,
@@ -71,7 +67,11 @@ builder.node(PayoutRef, {
       description:
         'The code SAQ-…, for which support asks. Null if the upstream service has not reported it.',
     }),
-    method: t.field({ type: PayoutMethodEnum, description: 'The method by which the payout is sent; it never changes.', resolve: ({ method }) => method }),
+    method: t.field({
+      type: PayoutMethodEnum,
+      description: 'The method by which the payout is sent; it never changes.',
+      resolve: ({ method }) => method,
+    }),
     amountCents: t.expose('amountCents', {
       type: 'Cents',
       description: 'The amount in cents that is debited, the fee included; for an LTC payout, its value.',
@@ -108,7 +108,11 @@ builder.node(PayoutRef, {
       description:
         'A number that grows with each change of this payout: of two answers the larger is the newer.',
     }),
-    requestedAt: t.expose('requestedAt', { type: 'DateTime', nullable: true, description: 'The time of the request; null if the upstream service does not report it.' }),
+    requestedAt: t.expose('requestedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time of the request; null if the upstream service does not report it.',
+    }),
     processedAt: t.expose('processedAt', {
       type: 'DateTime',
       nullable: true,
@@ -141,32 +145,9 @@ const PayoutConnection = builder.connectionObject(
   { name: 'PayoutEdge' },
 );
 
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: Payout['status'] | null;
-  payout: Payout;
-}
-
-const PayoutUpdate = builder.objectRef<Update>('PayoutUpdate').implement({
-  interfaces: [AccountUpdate],
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The cursor to pass as `after` in order to continue behind this update.',
-    }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({
-      type: PayoutStatusEnum,
-      nullable: true,
-      resolve: (update) => update.previousStatus,
-    }),
-    payout: t.field({ type: PayoutRef, resolve: (update) => update.payout }),
-  }),
-});
-
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
-const PayoutFilterInput = builder.inputType('PayoutFilter', {
+export const PayoutFilterInput = builder.inputType('PayoutFilter', {
   fields: (t) => ({
     status: t.field({ type: [PayoutStatusEnum] }),
     method: t.field({ type: [PayoutMethodEnum] }),
@@ -248,7 +229,8 @@ builder.queryFields((t) => ({
   }),
 }));
 
-function filterOf(given: typeof PayoutFilterInput.$inferInput): PayoutFilter {
+/** Reads the filter as the port has it. @throws ValidationError naming the argument */
+export function filterOf(given: typeof PayoutFilterInput.$inferInput): PayoutFilter {
   const { status, method, requestedAfter, requestedBefore, processedAfter, processedBefore } = given;
   return {
     ...detailsOf(given),
@@ -265,7 +247,12 @@ function filterOf(given: typeof PayoutFilterInput.$inferInput): PayoutFilter {
 
 const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
   fields: (t) => ({
-    method: t.field({ type: PayoutMethodEnum, required: true, description: 'The method by which the payout is sent. It decides the fee, the limit and the form of the destination.' }),
+    method: t.field({
+      type: PayoutMethodEnum,
+      required: true,
+      description:
+        'The method by which the payout is sent. It decides the fee, the limit and the form of the destination.',
+    }),
     amountCents: t.field({
       type: 'Cents',
       required: true,
@@ -318,102 +305,3 @@ builder.mutationFields((t) => ({
     ),
   }),
 }));
-
-// ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
-
-addAccountUpdates('PAYOUT', {
-  ...{ typename: 'PayoutUpdate', resource: 'payout' },
-  follow(context) {
-    assertMay(callerOf(context), 'payouts.read');
-    return { matches: isUnderFirstId, toItem: eventUpdate };
-  },
-});
-
-builder.subscriptionFields((t) => ({
-  payoutUpdates: t.field({
-    type: PayoutUpdate,
-    description:
-      'The payout with this withdrawalId or `id`; give exactly one. Then each of its changes. The stream completes once the payout is final.',
-    args: {
-      id: t.arg.id({ description: 'The payout’s `id`, which a payout has from its request on.' }),
-      withdrawalId: t.arg.string(),
-      after: t.arg.string(),
-    },
-    subscribe: (_, { id, withdrawalId, after }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'payouts.read');
-      if ((id == null) === (withdrawalId == null))
-        throw new ValidationError([
-          { path: 'withdrawalId', message: 'give exactly one of id and withdrawalId' },
-        ]);
-      context.services.payouts.assertNames({ withdrawalId });
-      const resourceId = id == null ? withdrawalId! : payoutIdIn(id);
-      const begin = async () => {
-        const found = await context.services.payouts.findWithVersion(caller.tenant, resourceId);
-        if (!found) throw new NotFoundError('Payout not found');
-        const { version, payout } = found;
-        const now = context.clock.now();
-        return {
-          version,
-          first: (cursor: string) => stateUpdate(payout, cursor, now),
-          isOver: isSettled(payout),
-        };
-      };
-      return context.subscribe({
-        topic: { resource: 'payout', resourceId },
-        after,
-        begin,
-        toItem: eventUpdate,
-        isLast: (event) => event.resource === 'payout' && isSettled(event.snapshot),
-      });
-    },
-    resolve: (update) => update,
-  }),
-  allPayoutUpdates: t.field({
-    type: PayoutUpdate,
-    description: 'Every payout of the account; no first state, only changes.',
-    args: { after: t.arg.string(), filter: t.arg({ type: PayoutFilterInput }) },
-    subscribe: (_, { after, ...args }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'payouts.read');
-      const filter = filterOf(args.filter ?? {});
-      return context.subscribe({
-        topic: { resource: 'payout' },
-        matches: (event) =>
-          event.resource === 'payout' && isUnderFirstId(event) && matchesFilter(event.snapshot, filter),
-        after,
-        toItem: eventUpdate,
-        isLast: () => false,
-      });
-    },
-    resolve: (update) => update,
-  }),
-}));
-
-/** The present state as an update. Without an instant from the service, it is dated by the reading. */
-function stateUpdate(payout: Payout, cursor: string, readAt: Date): Update {
-  const occurredAt = payout.processedAt ?? payout.requestedAt ?? readAt;
-  return { cursor, occurredAt, previousStatus: null, payout };
-}
-
-/** The id of a payout in a global id. @throws ValidationError where that is of another type */
-function payoutIdIn(globalId: string): string {
-  const { typename, id } = decodeGlobalID(globalId);
-  if (typename !== 'Payout')
-    throw new ValidationError([{ path: 'id', message: 'is not the id of a payout' }]);
-  return id;
-}
-
-/** Whether an event is under its payout's first id: a payout that was in doubt has an event under each of its two ids. */
-function isUnderFirstId(event: StoredEvent): boolean {
-  if (event.resource !== 'payout') return false;
-  const { withdrawalId, requestId } = event.snapshot;
-  return event.resourceId === (withdrawalId ?? requestId);
-}
-
-/** An event as an update, with the state after that change, not today's. */
-function eventUpdate(event: StoredEvent, cursor: string): Update {
-  if (event.resource !== 'payout') throw new TypeError(`${event.kind} is not a payout's event`);
-  const { occurredAt, previousStatus, snapshot } = event;
-  return { cursor, occurredAt, previousStatus, payout: snapshot };
-}

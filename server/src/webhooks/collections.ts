@@ -1,4 +1,5 @@
 import type { Collection } from '../commit/commit.ts';
+import { saveEndpoint, selectEndpoint } from './endpoint-store.ts';
 import type { WebhookDelivery, WebhookEndpoint } from './model.ts';
 import {
   insertAttempts,
@@ -8,9 +9,7 @@ import {
   type NewDelivery,
   type ReceivedWebhook,
   type StoredAttempt,
-  saveEndpoint,
   selectDeliveries,
-  selectEndpoint,
   selectNeighbours,
   selectReceived,
   updateDeliveries,

@@ -12,10 +12,11 @@ import { refundWebhook } from '../refunds/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
 import { subscriptionWebhook } from '../subscriptions/wire.ts';
 import type { NewTask } from '../work/store.ts';
+import { saveEndpoint, selectEndpoint } from './endpoint-store.ts';
 import { statusEvents, type WebhookDeliveryEvent } from './events.ts';
 import { isSent, newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
-import { insertDeliveries, type NewDelivery, saveEndpoint, selectEndpoint } from './store.ts';
+import { insertDeliveries, type NewDelivery } from './store.ts';
 
 /**
  * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events, so that

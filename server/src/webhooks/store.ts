@@ -1,69 +1,21 @@
-import { ofTenant } from '../db/of-tenant.ts';
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
 import { countList, selectRange } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import { plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { secretsOf } from './endpoint-store.ts';
 import {
   isWebhookId,
-  type OptionalWebhookEvent,
   SHOWN_ATTEMPTS,
   type SigningSecrets,
   type WebhookAttempt,
   type WebhookDelivery,
   type WebhookDeliveryStatus,
-  type WebhookEndpoint,
 } from './model.ts';
-
-// ── Endpoints ───────────────────────────────────────────────────────────────────────────────────
-
-export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookEndpoint | null> {
-  const row = await sql
-    .selectFrom('webhook_endpoint')
-    .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .executeTakeFirst();
-  if (!row) return null;
-  return {
-    url: row.url,
-    ...secretsOf(row.secret, row.previous_secrets),
-    secretShown: row.secret_shown,
-    // A newer version may have words of its own, which are left as they are.
-    optionalEvents: row.optional_events as OptionalWebhookEvent[],
-  };
-}
-
-export async function saveEndpoint(sql: Sql, tenant: Tenant, endpoint: WebhookEndpoint): Promise<void> {
-  await sql
-    .insertInto('webhook_endpoint')
-    .values({
-      account_id: tenant.accountId,
-      environment: tenant.environment,
-      url: endpoint.url,
-      secret: endpoint.secret,
-      secret_shown: endpoint.secretShown,
-      previous_secrets: JSON.stringify(endpoint.previousSecrets),
-      optional_events: [...endpoint.optionalEvents],
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'environment']).doUpdateSet((row) => ({
-        url: row.ref('excluded.url'),
-        secret: row.ref('excluded.secret'),
-        secret_shown: row.ref('excluded.secret_shown'),
-        previous_secrets: row.ref('excluded.previous_secrets'),
-        optional_events: row.ref('excluded.optional_events'),
-      })),
-    )
-    .execute();
-}
-
-function secretsOf(secret: string, previous: readonly { secret: string; until: string }[]): SigningSecrets {
-  return { secret, previousSecrets: previous.map((each) => ({ ...each, until: new Date(each.until) })) };
-}
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
 
@@ -122,7 +74,10 @@ export async function selectDeliveries(
   // A text that is no id is in no row, and Postgres rejects one with U+0000.
   const possible = webhookIds.filter(isWebhookId);
   if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'webhook_delivery', tenant).select(COLUMNS).where('webhook_id', 'in', possible).execute();
+  const rows = await ofTenant(sql, 'webhook_delivery', tenant)
+    .select(COLUMNS)
+    .where('webhook_id', 'in', possible)
+    .execute();
   return rows.map(toDelivery);
 }
 
@@ -333,11 +288,8 @@ export async function selectReceived(
   column: 'webhook_id' | 'body_hash',
   values: readonly string[],
 ): Promise<ReceivedWebhook[]> {
-  const rows = await sql
-    .selectFrom('received_webhook')
+  const rows = await ofTenant(sql, 'received_webhook', tenant)
     .select(['webhook_id', 'body_hash', 'received_at'])
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
     .where(column, 'in', values)
     .execute();
   return rows.map((row) => ({

@@ -1,7 +1,6 @@
 // The subscriptions that keep the dashboard's data as it is at the server.
 import type { DashboardApi } from './api.ts';
-import type { DashboardData } from './dashboard-data.ts';
-import { mergeUpdated } from './loaded-list.ts';
+import { type LoadedList, mergeUpdated } from './loaded-list.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
@@ -39,9 +38,30 @@ interface Update {
   occurredAt: string;
 }
 
+/** The data that updates are written into. */
+interface FollowedData {
+  wallet: Wallet | null;
+  /** The parts that could not be read. */
+  readonly missing: { delete(part: 'wallet'): boolean };
+  readonly payouts: LoadedList<Payout>;
+  readonly cardPayments: LoadedList<CardPayment>;
+  readonly pixPayments: LoadedList<PixPayment>;
+  readonly charges: LoadedList<Charge>;
+  readonly disputes: LoadedList<Dispute>;
+  readonly subscriptions: LoadedList<Subscription>;
+  readonly subaccountPayouts: Map<string, SubaccountPayout>;
+  readonly subaccountNames: ReadonlyMap<string, string>;
+  readonly failedRefunds: Map<string, string>;
+  readonly offersPix: boolean;
+  readonly offersCharges: boolean;
+  readonly offersDisputes: boolean;
+  readonly offersSubscriptions: boolean;
+  readonly simulated: boolean;
+}
+
 /** Follows all that the service offers from `cursor` on, and writes each update into `data`. */
 export function followUpdates(
-  data: DashboardData,
+  data: FollowedData,
   api: DashboardApi,
   cursor: string,
   { onUpdate, onLost, onWebhooks, onNewSubaccount }: Listener,

@@ -6,8 +6,9 @@ import { callerOf } from '../../graphql/context.ts';
 import { knownValue } from '../../graphql/paging.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import { isOneOf } from '../../kernel/list-filter.ts';
+import { SubscriptionStatusEnum } from '../enums-schema.ts';
 import { isFinal, type Subscription, type SubscriptionCycle, type SubscriptionStatus } from '../model.ts';
-import { CycleRef, SubscriptionRef, SubscriptionStatusEnum } from '../schema.ts';
+import { CycleRef, SubscriptionRef } from '../schema.ts';
 
 interface Update {
   cursor: string;
