@@ -54,7 +54,7 @@ test.each(inThisRun(engines))(
     await rehearsal.begin();
     const atFirst = await rehearsal.passed();
     /** The story that reaches a boundary. */
-    const toldBy = new Map<string, Story>();
+    const storyOf = new Map<string, Story>();
     const stories = shuffled(rehearsal.stories, random).slice(0, ONLY ? undefined : BOUNDARIES);
     for (const story of stories) {
       // The end of an earlier story comes once: it must be reached before.
@@ -62,11 +62,11 @@ test.each(inThisRun(engines))(
       await rehearsal.passed();
       await rehearsal.tell(story);
       for (const boundary of await rehearsal.passed())
-        if (!toldBy.has(boundary) && !COMES_BY_THE_MINUTE.test(boundary)) toldBy.set(boundary, story);
+        if (!storyOf.has(boundary) && !COMES_BY_THE_MINUTE.test(boundary)) storyOf.set(boundary, story);
     }
     // Boundaries of a new database, reached once.
-    const once = atFirst.filter((boundary) => !toldBy.has(boundary));
-    const all = [...once, ...toldBy.keys()].filter(
+    const once = atFirst.filter((boundary) => !storyOf.has(boundary));
+    const all = [...once, ...storyOf.keys()].filter(
       (boundary) => !COMES_WITH_TIME.test(boundary) && (!ONLY || boundary.includes(ONLY)),
     );
     const chosen = shuffled(all, random).slice(0, BOUNDARIES);
@@ -93,7 +93,7 @@ test.each(inThisRun(engines))(
           await fresh.end();
           await fresh.remove();
         } else {
-          const story = stand.stories[rehearsal.stories.indexOf(toldBy.get(boundary)!)]!;
+          const story = stand.stories[rehearsal.stories.indexOf(storyOf.get(boundary)!)]!;
           for (let tried = 0; tried < TRIES; tried++) {
             if (!(await stand.diesAt(boundary, () => stand.tell(story)))) continue;
             died(boundary);

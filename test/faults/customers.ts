@@ -1,7 +1,7 @@
 import type { PayResult } from '../../server/src/card-payments/hosted-checkout.ts';
 import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
 import type { AuditedPayment } from './audit.ts';
-import { type Errand, repeated } from './load.ts';
+import { type RequestSequence, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
 /** One payment as its client knows it: what was asked for, and what was acknowledged. */
@@ -61,7 +61,7 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
 export function createCustomers(random: Random) {
   const orders: Order[] = [];
 
-  function newOrder(given: Partial<Pick<Order, 'card' | 'refundIt'>> = {}): Errand {
+  function newOrder(given: Partial<Pick<Order, 'card' | 'refundIt'>> = {}): RequestSequence {
     const order: Order = {
       key: `order:${orders.length}`,
       valueCents: 1_000 + orders.length,
@@ -85,7 +85,7 @@ export function createCustomers(random: Random) {
   const wantsRefund = (order: Order) =>
     order.refundIt && order.outcome === 'paid' && !order.refundAcknowledged;
 
-  const step = async (order: Order, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
+  const step = async (order: Order, ...[server, api]: Parameters<RequestSequence['step']>): Promise<void> => {
     if (order.orderCode === null) {
       const created = await repeated(order.twice, async () => {
         const { createCardPayment } = await api.request(CREATE, {

@@ -89,26 +89,26 @@ test.each(cases)(
     let lost = 0;
     let found = 0;
     for (let round = 0; round < times; round++) {
-      const wishes = wishesOf(round, subaccountId);
+      const expectations = expectationsOf(round, subaccountId);
       // Or it would be the record of a webhook that is cut off.
       await server.ask('settle', null);
       // The first command has a transaction to itself; those that come meanwhile share the second.
       await line.arm({ verdict, after: round % 2 });
-      const reported = await Promise.all(wishes.map((wish) => send(wish, live)));
+      const reported = await Promise.all(expectations.map((expectation) => send(expectation, live)));
       if (line.isWithTheServer) {
         await server.ask('stop', null);
         live = await start();
       }
-      for (const [index, wish] of wishes.entries()) {
+      for (const [index, expectation] of expectations.entries()) {
         const before = reported[index];
-        const again = await send(wish, live);
-        if (!again) throw new Error(`${wish.key} was refused the second time`);
+        const again = await send(expectation, live);
+        if (!again) throw new Error(`${expectation.key} was refused the second time`);
         if (before) expect(again).toEqual({ id: before.id, replayed: true });
         else {
           lost += 1;
           if (again.replayed) found += 1;
         }
-        expect(await send(wish, live)).toEqual({ id: again.id, replayed: true });
+        expect(await send(expectation, live)).toEqual({ id: again.id, replayed: true });
       }
     }
 
@@ -129,29 +129,29 @@ test.each(cases)(
 );
 
 /** Each may be asked for as often as one likes, and is done once. */
-interface Wish {
+interface Expectation {
   readonly key: string;
   readonly mutation: string;
   readonly input: object;
 }
 
-function wishesOf(round: number, subaccountId: string): Wish[] {
-  const wish = (index: number, mutation: string, input: object): Wish => ({
+function expectationsOf(round: number, subaccountId: string): Expectation[] {
+  const expectation = (index: number, mutation: string, input: object): Expectation => ({
     key: `${round}:${index}`,
     mutation,
     input: { ...input, idempotencyKey: `${round}:${index}` },
   });
   return [
-    wish(0, CREATE, { valueCents: 1_000 + round }),
-    wish(1, GIVE, { subaccountId, amountCents: 10_000 + round }),
-    wish(2, PAY_OUT, { subaccountId, amountCents: 10_000 + round, pixKey: 'bia@cliente.example' }),
-    wish(3, CREATE, { valueCents: 1_000 + round }),
+    expectation(0, CREATE, { valueCents: 1_000 + round }),
+    expectation(1, GIVE, { subaccountId, amountCents: 10_000 + round }),
+    expectation(2, PAY_OUT, { subaccountId, amountCents: 10_000 + round, pixKey: 'bia@cliente.example' }),
+    expectation(3, CREATE, { valueCents: 1_000 + round }),
   ];
 }
 
 /** Null where it was refused for the outage: the only other answer that it may have. */
 async function send(
-  { mutation, input }: Wish,
+  { mutation, input }: Expectation,
   live: GraphQLClient,
 ): Promise<{ id: string; replayed: boolean } | null> {
   const { body } = await live.send(mutation, { input });

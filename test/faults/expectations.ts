@@ -11,10 +11,10 @@ export type Reported =
   | { outcome: 'unheard' };
 
 /** A request that must not be done twice, and all answers to it. */
-export interface Wish {
+export interface Expectation {
   readonly kind: Kind;
   readonly environment: Environment;
-  /** No two wishes have the same, so that the service's books tell what has become of each. */
+  /** No two expectations have the same, so that the service's books tell what has become of each. */
   readonly amountCents: number;
   readonly key: string | null;
   readonly subaccountId: string;
@@ -23,23 +23,27 @@ export interface Wish {
   readonly reported: Reported[];
 }
 
-/** Sends a wish once. @throws an internal fault: neither an answer nor the end of the facade */
-export async function send(wish: Wish, api: GraphQLClient, isDead: () => boolean): Promise<Reported> {
-  const reported = await ask(wish, api).catch((error: unknown): Reported => {
+/** Sends an expectation once. @throws an internal fault: neither an answer nor the end of the facade */
+export async function send(
+  expectation: Expectation,
+  api: GraphQLClient,
+  isDead: () => boolean,
+): Promise<Reported> {
+  const reported = await ask(expectation, api).catch((error: unknown): Reported => {
     if (!(error instanceof TypeError) || !isDead()) throw error;
     return { outcome: 'unheard' };
   });
-  wish.reported.push(reported);
+  expectation.reported.push(reported);
   return reported;
 }
 
-async function ask(wish: Wish, api: GraphQLClient): Promise<Reported> {
-  const { mutation, input, idOf } = OPERATIONS[wish.kind];
-  const { key } = wish;
+async function ask(expectation: Expectation, api: GraphQLClient): Promise<Reported> {
+  const { mutation, input, idOf } = OPERATIONS[expectation.kind];
+  const { key } = expectation;
   const { body } = await api.send(mutation, {
-    input: { ...input(wish), ...(key !== null && { idempotencyKey: key }) },
+    input: { ...input(expectation), ...(key !== null && { idempotencyKey: key }) },
   });
-  if (body.errors) throw new Error(`${JSON.stringify(wish)}: ${JSON.stringify(body.errors)}`);
+  if (body.errors) throw new Error(`${JSON.stringify(expectation)}: ${JSON.stringify(body.errors)}`);
   const { done } = body.data;
   const payout = done.payout ?? done.subaccountPayout;
   if (payout?.inDoubt) return { outcome: 'unknown', lookupReference: payout.payoutId ?? null };
@@ -47,7 +51,7 @@ async function ask(wish: Wish, api: GraphQLClient): Promise<Reported> {
   if (/never arrived/.test(payout?.reason)) return { outcome: 'refused', code: 'NEVER_MADE' };
   if (done.code === undefined) return { outcome: 'done', id: idOf(done) };
   // A card payment whose answer was lost harms nobody, and may be there.
-  const isUnknown = done.moneyMayHaveMoved || (wish.kind === 'cardPayment' && done.retryable);
+  const isUnknown = done.moneyMayHaveMoved || (expectation.kind === 'cardPayment' && done.retryable);
   if (isUnknown) return { outcome: 'unknown', lookupReference: done.lookupReference };
   return { outcome: 'refused', code: done.code };
 }
@@ -60,7 +64,7 @@ type Done = any;
 
 const OPERATIONS: Record<
   Kind,
-  { mutation: string; input: (wish: Wish) => object; idOf: (done: Done) => string }
+  { mutation: string; input: (expectation: Expectation) => object; idOf: (done: Done) => string }
 > = {
   payout: {
     mutation: `mutation ($input: RequestPayoutInput!) {

@@ -1,9 +1,9 @@
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
 import type { ChildServer } from './child.ts';
-import type { Kind, Reported, Wish } from './expectations.ts';
+import type { Kind, Reported, Expectation } from './expectations.ts';
 
-/** The resources of a wish in the service's books. */
+/** The resources of an expectation in the service's books. */
 interface Made {
   kind: Kind;
   id: string;
@@ -127,16 +127,16 @@ export async function rowsOf(server: ChildServer, statement: string): Promise<ob
 
 /** Answers that callers had and that the service's books, or the facades' own, contradict. */
 export function complaintsOfCallers(
-  wishes: readonly Wish[],
+  expectations: readonly Expectation[],
   { made, violations }: ServiceBooks,
   { intents, gaps }: FacadeBooks,
 ): string[] {
   const complaints = [...violations, ...gaps.map((gap) => `a gap in the log: ${JSON.stringify(gap)}`)];
   const found = groupedBy(made, ({ kind, amountCents }) => `${kind} ${amountCents}`);
   const kept = groupedBy(intents, ({ amountCents }) => String(amountCents));
-  for (const wish of wishes) {
-    const { kind, amountCents, key, reported } = wish;
-    const complain = (what: string) => complaints.push(`${JSON.stringify(wish)}: ${what}`);
+  for (const expectation of expectations) {
+    const { kind, amountCents, key, reported } = expectation;
+    const complain = (what: string) => complaints.push(`${JSON.stringify(expectation)}: ${what}`);
     const there = found.get(`${kind} ${amountCents}`) ?? [];
     found.delete(`${kind} ${amountCents}`);
     const own = kept.get(String(amountCents)) ?? [];
@@ -242,10 +242,10 @@ export function stateOf({ observed, events, intents }: FacadeBooks) {
   return { observed, events, intents };
 }
 
-/** The end of each wish whose outcome was unknown at first. */
-export function endsOfUnknown(wishes: readonly Wish[], { made }: ServiceBooks): string[] {
+/** The end of each expectation whose outcome was unknown at first. */
+export function endsOfUnknown(expectations: readonly Expectation[], { made }: ServiceBooks): string[] {
   const there = new Set(made.map(({ kind, amountCents }) => `${kind} ${amountCents}`));
-  return wishes
+  return expectations
     .filter(({ reported }) => reported.some(({ outcome }) => outcome === 'unknown' || outcome === 'unheard'))
     .map(({ kind, amountCents }) => `${kind} ${there.has(`${kind} ${amountCents}`) ? 'done' : 'never done'}`);
 }

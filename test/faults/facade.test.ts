@@ -7,7 +7,7 @@ import { createClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { runsAll, scale } from '../support/scale.ts';
 import { spawnServer } from './child.ts';
-import { type Kind, send, type Wish } from './expectations.ts';
+import { type Kind, send, type Expectation } from './expectations.ts';
 import {
   booksOfFacade,
   booksOfService,
@@ -136,16 +136,16 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
     calls += 1;
     return fails(arrival);
   });
-  const wishes: Wish[] = [];
+  const expectations: Expectation[] = [];
   const reads: string[] = [];
   const wanted: Record<Kind, number> = { payout: 0, subaccountPayout: 0, transfer: 0, cardPayment: 0 };
   let stopping = false;
   let killed: Promise<void> | null = null;
 
-  function newWish(kind: Kind): Wish {
+  function newExpectation(kind: Kind): Expectation {
     const number = wanted[kind]++;
     const environment = kind === 'payout' && number % 2 === 1 ? 'sandbox' : 'live';
-    const wish: Wish = {
+    const expectation: Expectation = {
       kind,
       environment,
       amountCents: AMOUNTS[kind] + number,
@@ -154,30 +154,30 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
       destination: random.pick(kind === 'payout' && environment === 'live' ? DESTINATIONS : PIX_KEYS),
       reported: [],
     };
-    wishes.push(wish);
-    return wish;
+    expectations.push(expectation);
+    return expectation;
   }
 
-  async function ask(wish: Wish, facade: Facade) {
+  async function ask(expectation: Expectation, facade: Facade) {
     const life = await facade.now();
-    return send(wish, life[wish.environment], life.isOver);
+    return send(expectation, life[expectation.environment], life.isOver);
   }
 
   async function move(kind: Kind, facade: Facade, other: Facade): Promise<void> {
-    const wish = newWish(kind);
+    const expectation = newExpectation(kind);
     // An impatient one asks both at once, under its key.
-    const both = wish.key !== null && random.below(3) === 0;
-    const [reported] = await Promise.all([ask(wish, facade), both && ask(wish, other)]);
+    const both = expectation.key !== null && random.below(3) === 0;
+    const [reported] = await Promise.all([ask(expectation, facade), both && ask(expectation, other)]);
     // Under the same key it may be asked for again, wherever; without one never.
-    if (reported.outcome !== 'done' && wish.key !== null && random.below(2) === 0) await ask(wish, other);
+    if (reported.outcome !== 'done' && expectation.key !== null && random.below(2) === 0) await ask(expectation, other);
     if (kind !== 'cardPayment' || reported.outcome !== 'done' || random.below(3) === 0) return;
     await service.ask('pay', { orderCode: reported.id, cardNumber: '4242424242424242' });
   }
 
   async function read(facade: Facade): Promise<void> {
-    const done = wishes.filter(({ reported }) => reported.some(({ outcome }) => outcome === 'done'));
-    const wish = done.length > 0 ? random.pick(done) : null;
-    const id = wish?.reported.find((reported) => reported.outcome === 'done')?.id;
+    const done = expectations.filter(({ reported }) => reported.some(({ outcome }) => outcome === 'done'));
+    const expectation = done.length > 0 ? random.pick(done) : null;
+    const id = expectation?.reported.find((reported) => reported.outcome === 'done')?.id;
     const life = await facade.now();
     const [query, variables] = random.pick([
       ['{ wallet { withdrawableCents } }', {}],
@@ -187,13 +187,13 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
         'query ($id: String!) { subaccount(subaccountId: $id) { statement(first: 20) { nodes { refId } } } }',
         { id: random.pick(subaccounts) },
       ],
-      ...(wish?.kind === 'cardPayment' ? Array(8).fill([FIND_CARD_PAYMENT, { id }]) : []),
-      ...(wish?.kind === 'subaccountPayout'
-        ? Array(8).fill([LOOK_UP, { subaccountId: wish.subaccountId, reference: id }])
+      ...(expectation?.kind === 'cardPayment' ? Array(8).fill([FIND_CARD_PAYMENT, { id }]) : []),
+      ...(expectation?.kind === 'subaccountPayout'
+        ? Array(8).fill([LOOK_UP, { subaccountId: expectation.subaccountId, reference: id }])
         : []),
     ] as [string, object][]);
     try {
-      const { body } = await life[wish?.environment ?? 'live'].send(
+      const { body } = await life[expectation?.environment ?? 'live'].send(
         query,
         variables as Record<string, unknown>,
       );
@@ -277,8 +277,8 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   const missed = () => watchers.flatMap((watcher) => missedBy(watcher, atFacade));
   await expect.poll(missed, { timeout: 30_000, message }).toEqual([]);
   const complaints = [
-    ...complaintsOfCallers(wishes, atService, atFacade),
-    ...(await complaintsOfLookups(facades, wishes, atService)),
+    ...complaintsOfCallers(expectations, atService, atFacade),
+    ...(await complaintsOfLookups(facades, expectations, atService)),
     // It waits for what nobody has said for long, and says so.
     ...facades.flatMap((facade) => facade.faults().filter((fault) => !IS_OLD.test(fault))),
     ...service.faults,
@@ -313,9 +313,9 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   say(`faults: ${counted(proxy.arrivals.map(({ fault }) => nameOf(fault)))}`);
   say(`reads: ${counted(reads)}`);
   say(
-    `reported: ${counted(wishes.flatMap(({ kind, reported }) => reported.map((each) => `${kind} ${words(each)}`)))}`,
+    `reported: ${counted(expectations.flatMap(({ kind, reported }) => reported.map((each) => `${kind} ${words(each)}`)))}`,
   );
-  say(`unknown in the end: ${counted(endsOfUnknown(wishes, atService))}`);
+  say(`unknown in the end: ${counted(endsOfUnknown(expectations, atService))}`);
   // Of each facade that somebody does not know the secret; nothing else.
   const logged = facades
     .flatMap((facade) => facade.faults())
@@ -395,20 +395,20 @@ async function refresh(facade: Facade, { observed }: FacadeBooks): Promise<void>
 /** A caller with a lookup reference finds the outcome by it, on any instance. */
 async function complaintsOfLookups(
   facades: readonly Facade[],
-  wishes: readonly Wish[],
+  expectations: readonly Expectation[],
   { made }: ServiceBooks,
 ): Promise<string[]> {
   const complaints: string[] = [];
   const there = new Map(made.map(({ kind, amountCents, status }) => [`${kind} ${amountCents}`, status]));
-  const lookups = wishes.flatMap((wish) =>
-    wish.reported.flatMap((reported) =>
+  const lookups = expectations.flatMap((expectation) =>
+    expectation.reported.flatMap((reported) =>
       reported.outcome === 'unknown' && reported.lookupReference !== null
-        ? facades.map((facade) => ({ wish, reference: reported.lookupReference, facade }))
+        ? facades.map((facade) => ({ expectation, reference: reported.lookupReference, facade }))
         : [],
     ),
   );
-  await inParallel(lookups, 8, async ({ wish, reference, facade }) => {
-    const { subaccountId, amountCents, kind } = wish;
+  await inParallel(lookups, 8, async ({ expectation, reference, facade }) => {
+    const { subaccountId, amountCents, kind } = expectation;
     // On a busy machine the service is late often enough that a facade asks it nothing for a moment.
     const answers: ((Update & { amountCents: number }) | null)[] = [];
     const ask = async () => {

@@ -5,7 +5,7 @@ import { type ChildServer, ServerDied, spawnServer } from './child.ts';
 import { CARDS, createCustomers } from './customers.ts';
 import { CONFIGURE, OPTED_INTO } from './documents.ts';
 import { complaintsOfPosted } from './ledger-check.ts';
-import type { Errand } from './load.ts';
+import type { RequestSequence } from './load.ts';
 import { createLtcPayers, LTC_PAYERS } from './ltc-payers.ts';
 import { createWithdrawers, DESTINATIONS, PIX_KEYS } from './payout-clients.ts';
 import { createPixPayers, PAYERS } from './pix-payers.ts';
@@ -37,7 +37,7 @@ const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_00
 
 /** Something that is done from its beginning to its end, with nothing else beside it. */
 export interface Story {
-  readonly newErrand: (as: As) => Errand;
+  readonly newSequence: (as: As) => RequestSequence;
   /** The time before it, and between its answers and its end. */
   readonly beforeMs?: number;
   readonly thenMs?: readonly number[];
@@ -75,16 +75,16 @@ export async function openStand({
     seen.add(id);
   });
   let aheadMs = 0;
-  let open: Errand[] = [];
+  let open: RequestSequence[] = [];
   let server: ChildServer;
   /** The client of the server that lives. */
   let speak: As;
   const as: As = (credential) => speak(credential);
   const isAlive = () => server !== undefined && !server.dead;
 
-  async function run(requestOptions: Errand): Promise<void> {
-    while (requestOptions.isOpen(server)) {
-      await requestOptions.step(server, as(KEYS.live) as never);
+  async function run(sequence: RequestSequence): Promise<void> {
+    while (sequence.isOpen(server)) {
+      await sequence.step(server, as(KEYS.live) as never);
       await server.ask('settle', null);
     }
   }
@@ -142,23 +142,23 @@ export async function openStand({
       for (const subscriber of subscribers) await subscriber.attach(endpoint, KEYS.live);
       await server.ask('settle', null);
       await look();
-      for (const requestOptions of open) await run(requestOptions);
-      open = open.filter((requestOptions) => requestOptions.isOpen(server));
+      for (const sequence of open) await run(sequence);
+      open = open.filter((sequence) => sequence.isOpen(server));
       return readyMs;
     },
 
     /** Tells a story once more. */
-    async tell({ newErrand, beforeMs = 0, thenMs = [], refused = false }: Story): Promise<void> {
+    async tell({ newSequence, beforeMs = 0, thenMs = [], refused = false }: Story): Promise<void> {
       if (beforeMs > 0) await pass(beforeMs);
       refusing = refused;
-      const requestOptions = newErrand(as);
-      open.push(requestOptions);
-      await run(requestOptions);
+      const sequence = newSequence(as);
+      open.push(sequence);
+      await run(sequence);
       for (const ms of thenMs) await pass(ms);
-      requestOptions.becomeLate?.();
-      await run(requestOptions);
+      sequence.becomeLate?.();
+      await run(sequence);
       refusing = false;
-      open = open.filter((each) => each !== requestOptions);
+      open = open.filter((each) => each !== sequence);
     },
 
     /** The boundaries that it has reached since this was last asked. */
@@ -265,16 +265,16 @@ function storiesOf({
   const paid = { card: CARDS[0], refundIt: false };
   const later = { card: CARDS.find((card) => card?.number === '4000000000003220') ?? null, refundIt: false };
   return [
-    { newErrand: order({ ...paid, refundIt: true }) },
-    { newErrand: order(paid), thenMs: [20 * DAY_MS] },
-    { newErrand: order(later), thenMs: [6 * SECOND_MS, 15 * SECOND_MS] },
-    { newErrand: order({ card: cardLeadingTo('expired'), refundIt: false }), thenMs: [HOUR_MS] },
-    { newErrand: order({ card: cardLeadingTo('failed'), refundIt: false }) },
-    { newErrand: order({ card: null, refundIt: false }), refused: true, thenMs: [HOUR_MS] },
-    { newErrand: order(paid), refused: true, thenMs: [6 * SECOND_MS] },
+    { newSequence: order({ ...paid, refundIt: true }) },
+    { newSequence: order(paid), thenMs: [20 * DAY_MS] },
+    { newSequence: order(later), thenMs: [6 * SECOND_MS, 15 * SECOND_MS] },
+    { newSequence: order({ card: cardLeadingTo('expired'), refundIt: false }), thenMs: [HOUR_MS] },
+    { newSequence: order({ card: cardLeadingTo('failed'), refundIt: false }) },
+    { newSequence: order({ card: null, refundIt: false }), refused: true, thenMs: [HOUR_MS] },
+    { newSequence: order(paid), refused: true, thenMs: [6 * SECOND_MS] },
     // Long enough for credits to come by themselves, for a code that is late, for an expiry, for what comes after it, and for a claim.
     ...PAYERS.map((payer) => ({
-      newErrand: () => pixPayers.newSale(payer),
+      newSequence: () => pixPayers.newSale(payer),
       thenMs: [
         ...[5 * SECOND_MS, 15 * SECOND_MS, 32 * MINUTE_MS],
         ...(payer.email?.startsWith('contesta') ? [8 * DAY_MS] : []),
@@ -282,30 +282,30 @@ function storiesOf({
     })),
     // The last day is that in which what was seen in time may be confirmed.
     ...LTC_PAYERS.map((payer) => ({
-      newErrand: () => ltcPayers.newDeal(payer),
+      newSequence: () => ltcPayers.newDeal(payer),
       thenMs: [15 * SECOND_MS, 32 * MINUTE_MS, DAY_MS],
     })),
     // Days in which the second cycle is instructed, debited, and debited again.
     ...RECURRING_PAYERS.map((payer) => ({
-      newErrand: () => recurringPayers.newContract(payer),
+      newSequence: () => recurringPayers.newContract(payer),
       thenMs: [
         15 * SECOND_MS,
         ...Array<number>(payer.does.includes('pay') ? DAYS_OF_TWO_CYCLES : 2).fill(DAY_MS),
       ],
     })),
     ...DESTINATIONS.map((to) => ({
-      newErrand: () => withdrawers.newWithdrawal(to),
+      newSequence: () => withdrawers.newWithdrawal(to),
       beforeMs: ANOTHER_PAYOUT_MS,
       thenMs: [3 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS],
     })),
     ...PIX_KEYS.map((pixKey) => ({
-      newErrand: () => withdrawers.newClient([pixKey]),
+      newSequence: () => withdrawers.newClient([pixKey]),
       thenMs: [3 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS],
     })),
-    { newErrand: (as) => shoppers.newCheckout()(as), thenMs: [HOUR_MS] },
-    { newErrand: (as) => shoppers.newDashboard()(as) },
-    { newErrand: (as) => shoppers.newProduct()(as) },
-    { newErrand: (as) => shoppers.newTestPayment()(as) },
-    { newErrand: (as) => shoppers.newRedelivery()(as) },
+    { newSequence: (as) => shoppers.newCheckout()(as), thenMs: [HOUR_MS] },
+    { newSequence: (as) => shoppers.newDashboard()(as) },
+    { newSequence: (as) => shoppers.newProduct()(as) },
+    { newSequence: (as) => shoppers.newTestPayment()(as) },
+    { newSequence: (as) => shoppers.newRedelivery()(as) },
   ];
 }

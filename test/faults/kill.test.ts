@@ -11,7 +11,7 @@ import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.
 import { createCustomers } from './customers.ts';
 import { CONFIGURE, OPTED_INTO } from './documents.ts';
 import { complaintsOfPosted, refusingSomeOnce } from './ledger-check.ts';
-import { createCrowd } from './load.ts';
+import { createLoad } from './load.ts';
 import { createLtcPayers } from './ltc-payers.ts';
 import { createWithdrawers } from './payout-clients.ts';
 import { createPixPayers } from './pix-payers.ts';
@@ -63,7 +63,7 @@ test.each(inThisRun(engines))(
     const pixPayers = createPixPayers(random);
     const ltcPayers = createLtcPayers(random);
     const recurringPayers = createRecurringPayers(random);
-    const crowd = createCrowd(LIVE_KEY, () =>
+    const load = createLoad(LIVE_KEY, () =>
       random.pick([
         () => customers.newOrder(),
         () => customers.newOrder(),
@@ -130,7 +130,7 @@ test.each(inThisRun(engines))(
         // PostgreSQL's own checkpoints come as they like, PGlite's once a minute.
         const checkpoint = random.below(4) === 0 ? server.ask('checkpoint', null).catch(() => null) : null;
         let answers = 0;
-        await crowd.crowd(server, url, CLIENTS, () => {
+        await load.run(server, url, CLIENTS, () => {
           answers += 1;
           if (plan.at === 'answer' && answers === plan.answer) afterTurns(plan.turns, server.kill);
         });
@@ -144,7 +144,7 @@ test.each(inThisRun(engines))(
     }
 
     const last = await begin(KILLS);
-    await crowd.finish(last.server, last.url, CLIENTS);
+    await load.finish(last.server, last.url, CLIENTS);
     await last.server.ask('settle', null);
     last.server.kill();
     await last.server.death;
@@ -170,7 +170,7 @@ test.each(inThisRun(engines))(
       `PSA_FAULTS_SEED=${seed}`,
     ).toBeGreaterThan(0);
     process.stdout.write(
-      `${engine}: killed ${deaths.length} times, audited ${audits} times; ${crowd.acknowledged()} answers: ` +
+      `${engine}: killed ${deaths.length} times, audited ${audits} times; ${load.acknowledged()} answers: ` +
         `${orders} card payments, ${refunds} refunds, ${sales} PIX payments, ${deals} by LTC, ${contracts} subscriptions, ${withdrawals} payouts, ${clients} subaccounts with ${clientPayouts} payouts; ` +
         `${sent} webhooks in ${receiver.received.length} requests; PSA_FAULTS_SEED=${seed}\n  it died at: ${counted(deaths)}\n`,
     );

@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import type { Audit } from './audit.ts';
-import { type Errand, repeated } from './load.ts';
+import { type RequestSequence, repeated } from './load.ts';
 import { offerWithCodes } from './offers.ts';
 import type { Random } from './random.ts';
 
@@ -85,7 +85,7 @@ const CREATE = `mutation ($input: CreatePaymentInput!) {
 export function createLtcPayers(random: Random) {
   const deals: Deal[] = [];
 
-  function newDeal(payer: LtcPayer = random.pick(LTC_PAYERS)): Errand {
+  function newDeal(payer: LtcPayer = random.pick(LTC_PAYERS)): RequestSequence {
     const number = deals.length;
     const deal: Deal = {
       key: `ltc:${number}`,
@@ -110,7 +110,7 @@ export function createLtcPayers(random: Random) {
     return payer.does[done] ?? (isLate ? payer.doesLater?.[doneLater] : null) ?? null;
   }
 
-  const step = async (deal: Deal, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
+  const step = async (deal: Deal, ...[server, api]: Parameters<RequestSequence['step']>): Promise<void> => {
     const { key, valueCents, payer, twice } = deal;
     if (payer.codes !== undefined && deal.productId === null) {
       deal.productId = await offerWithCodes(api, { name: key, valueCents, codes: payer.codes, twice });

@@ -3,7 +3,7 @@ import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit, AuditedPayout } from './audit.ts';
 import type { ChildServer } from './child.ts';
 import { GIVE, OPEN, PAY_OUT, WITHDRAW } from './documents.ts';
-import { type Errand, repeated } from './load.ts';
+import { type RequestSequence, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
 /** A payout of the main account as its client knows it. No two have the same amount. */
@@ -75,7 +75,7 @@ export function createWithdrawers(random: Random) {
   const clients: Client[] = [];
   let clientPayouts = 0;
 
-  function newWithdrawal(to = random.pick(DESTINATIONS)): Errand {
+  function newWithdrawal(to = random.pick(DESTINATIONS)): RequestSequence {
     const withdrawal: Withdrawal = {
       key: `withdrawal:${withdrawals.length}`,
       amountCents: 10_000 + withdrawals.length,
@@ -117,7 +117,7 @@ export function createWithdrawers(random: Random) {
     pixKeys: readonly (typeof PIX_KEYS)[number][] = Array.from({ length: random.below(4) }, () =>
       random.pick(PIX_KEYS),
     ),
-  ): Errand {
+  ): RequestSequence {
     const name = `client:${clients.length}`;
     const givenCents = 100_000 + clients.length;
     const client: Client = {

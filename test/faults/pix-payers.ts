@@ -1,7 +1,7 @@
 import type { PaymentStatus } from '../../server/src/receiving/model.ts';
 import type { Audit } from './audit.ts';
 import { OPEN } from './documents.ts';
-import { type Errand, repeated } from './load.ts';
+import { type RequestSequence, repeated } from './load.ts';
 import { offerWithCodes } from './offers.ts';
 import type { Random } from './random.ts';
 
@@ -88,7 +88,7 @@ const REFUND = `mutation ($input: RefundPaymentInput!) {
 export function createPixPayers(random: Random) {
   const sales: Sale[] = [];
 
-  function newSale(payer: Payer = random.pick(PAYERS)): Errand {
+  function newSale(payer: Payer = random.pick(PAYERS)): RequestSequence {
     const key = `pix:${sales.length}`;
     const digits = String(sales.length).padStart(10, '0');
     const sale: Sale = {
@@ -115,7 +115,7 @@ export function createPixPayers(random: Random) {
   const isOpen = ({ paymentId, sent, credits, refunded, refunds }: Sale) =>
     paymentId === null || sent < credits.length || refunded < refunds.length;
 
-  const step = async (sale: Sale, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
+  const step = async (sale: Sale, ...[server, api]: Parameters<RequestSequence['step']>): Promise<void> => {
     const { key, valueCents, payer, twice } = sale;
     if (payer.codes !== undefined && sale.productId === null) {
       sale.productId = await offerWithCodes(api, { name: key, valueCents, codes: payer.codes, twice });
@@ -162,7 +162,7 @@ export function createPixPayers(random: Random) {
 
   /** Creates a payment, or a charge that a subaccount has a part in. */
   async function create(
-    api: Parameters<Errand['step']>[1],
+    api: Parameters<RequestSequence['step']>[1],
     {
       key,
       valueCents,

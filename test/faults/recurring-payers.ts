@@ -1,7 +1,7 @@
 import type { CycleStatus, SubscriptionStatus } from '../../server/src/subscriptions/model.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit } from './audit.ts';
-import { type Errand, repeated } from './load.ts';
+import { type RequestSequence, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
 /** One subscription of two weekly cycles, as its merchant and its payer know it. */
@@ -86,7 +86,7 @@ const REFUND = `mutation ($input: RefundPaymentInput!) {
 export function createRecurringPayers(random: Random) {
   const contracts: Contract[] = [];
 
-  function newContract(payer: RecurringPayer = random.pick(RECURRING_PAYERS)): Errand {
+  function newContract(payer: RecurringPayer = random.pick(RECURRING_PAYERS)): RequestSequence {
     const digits = String(contracts.length).padStart(10, '0');
     const contract: Contract = {
       key: `subscription:${contracts.length}`,
@@ -104,7 +104,10 @@ export function createRecurringPayers(random: Random) {
     };
   }
 
-  const step = async (contract: Contract, ...[server, api]: Parameters<Errand['step']>): Promise<void> => {
+  const step = async (
+    contract: Contract,
+    ...[server, api]: Parameters<RequestSequence['step']>
+  ): Promise<void> => {
     const { key, valueCents, payer, twice } = contract;
     if (contract.subscriptionId === null) {
       const created = await repeated(twice, async () => {

@@ -1,7 +1,7 @@
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import type { ChildServer } from './child.ts';
-import type { Errand } from './load.ts';
+import type { RequestSequence } from './load.ts';
 
 /** A client of the API that speaks with this credential. */
 export type As = (credential: string) => Pick<GraphQLClient, 'request'>;
@@ -31,7 +31,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
   let fed = 0;
 
   /** Done in this order, each until it is answered. */
-  function errandOf(...steps: ((as: As) => Promise<void>)[]): (as: As) => Errand {
+  function sequenceOf(...steps: ((as: As) => Promise<void>)[]): (as: As) => RequestSequence {
     let done = 0;
     return (as) => ({
       isOpen: () => done < steps.length,
@@ -54,7 +54,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
         throw new Error(`${attemptId} started ${before.orderCode} and ${orderCode}`);
       if (!before) started.push({ attemptId, orderCode });
     };
-    return errandOf(
+    return sequenceOf(
       async (as) => {
         const input = { amount: { fixedCents: 700_000 + attempts } };
         checkout = keep((await as(live).request(MINT_CHECKOUT, { input })).done.token);
@@ -66,7 +66,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
 
   function newDashboard() {
     let dashboard: Token | undefined;
-    return errandOf(
+    return sequenceOf(
       async (as) => {
         const input = { scopes: ['WALLET'] };
         dashboard = keep((await as(live).request(MINT_DASHBOARD, { input })).done.token);
@@ -85,7 +85,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
 
   function newProduct() {
     let product: Product | undefined;
-    return errandOf(
+    return sequenceOf(
       async (as) => {
         const { done } = await as(live).request(OFFER, { input: { name: 'Café', priceCents: 1_500 } });
         product = { productId: done.product.productId, deleting: false, deleted: false };
@@ -103,13 +103,13 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
   }
 
   const newTestPayment = () =>
-    errandOf(async (as) => {
+    sequenceOf(async (as) => {
       await as(sandbox).request(FEED, { input: { valueCents: 500 } });
       fed += 1;
     });
 
   const newRedelivery = () =>
-    errandOf(async (as) => {
+    sequenceOf(async (as) => {
       const { done } = await as(live).request(LATEST, {});
       const [latest] = done.nodes;
       if (latest) await as(live).request(REDELIVER, { id: latest.webhookId });

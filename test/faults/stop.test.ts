@@ -49,7 +49,7 @@ test.each(inThisRun(engines))(
       const watchers = [await overSocket(live, watched.ws), await overEvents(live, watched.sse)];
       let answersLeft = 1 + random.below(ANSWERS);
       let stoppedAt: number | null = null;
-      const heard = () => {
+      const onAnswer = () => {
         answersLeft -= 1;
         if (answersLeft > 0 || stoppedAt !== null) return;
         stoppedAt = performance.now();
@@ -57,9 +57,9 @@ test.each(inThisRun(engines))(
       };
       const isOver = () => stoppedAt !== null;
       const byHttp = Array.from({ length: CLIENTS }, (_, client) =>
-        createOverHttp(live, `${stop}:${client}`, { heard, isOver }),
+        createOverHttp(live, `${stop}:${client}`, { onAnswer, isOver }),
       );
-      const bySocket = createOverSocket(live, `${stop}:ws`, { heard, isOver });
+      const bySocket = createOverSocket(live, `${stop}:ws`, { onAnswer, isOver });
       const created = (await Promise.all([...byHttp, bySocket.created])).flat();
       expect(await program.exited, `${message} ${program.output.stderr}`).toBe(0);
       stopMs.push(performance.now() - stoppedAt!);
@@ -117,7 +117,7 @@ interface Order {
 }
 
 interface Load {
-  heard(): void;
+  onAnswer(): void;
   isOver(): boolean;
 }
 
@@ -151,7 +151,7 @@ async function create(live: GraphQLClient, idempotencyKey: string) {
 async function createOverHttp(
   live: GraphQLClient,
   client: string,
-  { heard, isOver }: Load,
+  { onAnswer, isOver }: Load,
 ): Promise<Order[]> {
   const created: Order[] = [];
   for (;;) {
@@ -164,12 +164,12 @@ async function createOverHttp(
       if (!isOver()) throw error;
       return created;
     }
-    heard();
+    onAnswer();
   }
 }
 
 /** The same over one socket, which is closed with a code. */
-function createOverSocket(live: GraphQLClient, client: string, { heard, isOver }: Load) {
+function createOverSocket(live: GraphQLClient, client: string, { onAnswer, isOver }: Load) {
   const created: Order[] = [];
   let goodbye: (event: unknown) => void;
   const closed = new Promise<unknown>((resolve) => {
@@ -196,7 +196,7 @@ function createOverSocket(live: GraphQLClient, client: string, { heard, isOver }
           created.push({ key: idempotencyKey, orderCode: null });
           return created;
         }
-        heard();
+        onAnswer();
       }
     })(),
   };
