@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY } from './environment.ts';
-import { createHalls, type Hall, subscribe, tell, UPDATES } from './fan-out-bench.ts';
+import { createFanOuts, type FanOut, subscribe, notify, UPDATES } from './fan-out-bench.ts';
 import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
 /** Many short ones: how long a flush takes changes from one moment to the next. */
@@ -25,23 +25,23 @@ interface Delay {
 
 /** From a COMMIT to the one subscriber's socket: on the same instance, on another one, over an event stream. */
 export async function measureDelay(postgresUrl: string): Promise<Row[]> {
-  const halls = createHalls();
+  const fanOuts = createFanOuts();
   const called = 'commit to socket';
   try {
     progress(`${called}: warming up`);
     // A database for each, so that nobody hears what is another's turn.
-    const ours = await halls.openOurs(await createBenchDatabase(postgresUrl));
+    const ours = await fanOuts.openOurs(await createBenchDatabase(postgresUrl));
     await subscribe(ours, 1);
     const shared = await createBenchDatabase(postgresUrl);
-    const reader = await halls.openOurs(shared);
-    const { server: writer } = await halls.openOurs(shared);
-    const elsewhere: Hall = { ...reader, server: writer };
+    const reader = await fanOuts.openOurs(shared);
+    const { server: writer } = await fanOuts.openOurs(shared);
+    const elsewhere: FanOut = { ...reader, server: writer };
     await subscribe(elsewhere, 1);
-    const streaming = QUICK ? ours : await halls.openOurs(await createBenchDatabase(postgresUrl));
+    const streaming = QUICK ? ours : await fanOuts.openOurs(await createBenchDatabase(postgresUrl));
     const stream = await openStream(streaming);
-    const { text } = await tell(ours, 1);
+    const { text } = await notify(ours, 1);
     const databaseUrl = await createBenchDatabase(postgresUrl);
-    const bare = await halls.openBare('bare-notify.mjs', text, { databaseUrl });
+    const bare = await fanOuts.openBare('bare-notify.mjs', text, { databaseUrl });
     await subscribe(bare, 1);
 
     const measure = (changes: number): Record<Name, () => Promise<Delay[]>> => ({
@@ -78,7 +78,7 @@ export async function measureDelay(postgresUrl: string): Promise<Row[]> {
       row(`${called}, SSE`, 'sse'),
     ];
   } finally {
-    await halls.close();
+    await fanOuts.close();
   }
 }
 
@@ -98,7 +98,7 @@ async function repeat(times: number, measure: () => Promise<Delay>): Promise<Del
   return delays;
 }
 
-async function overWebSocket({ server, listeners, text }: Hall): Promise<Delay> {
+async function overWebSocket({ server, listeners, text }: FanOut): Promise<Delay> {
   await listeners.ask('expect');
   const commit = await server.ask('tell', { text });
   const { delays } = await listeners.ask('reported', { at: commit.sentAt, withinMs: WITHIN_MS });
@@ -106,7 +106,7 @@ async function overWebSocket({ server, listeners, text }: Hall): Promise<Delay> 
   return delayOf(commit, delays[0]);
 }
 
-async function overStream({ server }: Hall, stream: IncomingMessage): Promise<Delay> {
+async function overStream({ server }: FanOut, stream: IncomingMessage): Promise<Delay> {
   const arrival = once(stream, 'data', { signal: AbortSignal.timeout(WITHIN_MS) }).then(() =>
     process.hrtime.bigint(),
   );
@@ -119,7 +119,7 @@ function delayOf({ sentAt, answeredAt }: { sentAt: string; answeredAt: string },
 }
 
 /** An event stream that has sent one change already, so that it stands at the live end. */
-async function openStream({ url, server }: Hall): Promise<IncomingMessage> {
+async function openStream({ url, server }: FanOut): Promise<IncomingMessage> {
   const request = get(`${url}/graphql?query=${encodeURIComponent(UPDATES)}`, {
     headers: { accept: 'text/event-stream', authorization: `Bearer ${LIVE_KEY}` },
   });

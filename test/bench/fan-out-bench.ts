@@ -9,8 +9,8 @@ export const UPDATES = `subscription { allCardPaymentUpdates { cursor occurredAt
   orderCode status version amountCents currency description createdAt expiresAt paidAt
 } } }`;
 
-/** A server, and those who follow what it tells, each on a socket of its own: over WebSocket, or by event stream. */
-export interface Hall {
+/** A server and its subscribers, each on a socket of its own: over WebSocket, or by event stream. */
+export interface FanOut {
   server: Child;
   listeners: Child;
   url: string;
@@ -20,13 +20,13 @@ export interface Hall {
   text: string | null;
 }
 
-/** Halls that are closed together. */
-export interface Halls {
-  openOurs(databaseUrl: string, how?: Transport): Promise<Hall>;
+/** Fan-outs that are closed together. */
+export interface FanOuts {
+  openOurs(databaseUrl: string, how?: Transport): Promise<FanOut>;
   /** The process of that name, which speaks GraphQL as ours does. */
-  openPeer(program: string): Promise<Hall>;
+  openPeer(program: string): Promise<FanOut>;
   /** The process of that name, which sends its `text` as it is to every connected client. */
-  openBare(program: string, text: string, given?: unknown, how?: Transport): Promise<Hall>;
+  openBare(program: string, text: string, given?: unknown, how?: Transport): Promise<FanOut>;
   /** Stops every process. */
   close(): Promise<void>;
 }
@@ -35,14 +35,14 @@ interface Transport {
   streams?: boolean;
 }
 
-export function createHalls(): Halls {
-  const halls: Hall[] = [];
-  async function open(program: string, given: unknown, spoken: Hall['spoken'], text: string | null) {
+export function createFanOuts(): FanOuts {
+  const fanOuts: FanOut[] = [];
+  async function open(program: string, given: unknown, spoken: FanOut['spoken'], text: string | null) {
     const server = startChild(program);
-    const hall: Hall = { server, listeners: startChild('listeners.mjs'), url: '', spoken, text };
-    halls.push(hall);
-    hall.url = (await server.ask('start', given)).url;
-    return hall;
+    const fanOut: FanOut = { server, listeners: startChild('listeners.mjs'), url: '', spoken, text };
+    fanOuts.push(fanOut);
+    fanOut.url = (await server.ask('start', given)).url;
+    return fanOut;
   }
   const spoken = { path: '/graphql', query: UPDATES, key: LIVE_KEY };
   return {
@@ -51,24 +51,24 @@ export function createHalls(): Halls {
     openPeer: (program) => open(program, {}, spoken, null),
     openBare: (program, text, given = {}, how = {}) => open(program, given, { path: '/', ...how }, text),
     async close() {
-      await Promise.all(halls.flatMap(({ server, listeners }) => [listeners.stop(), server.stop()]));
+      await Promise.all(fanOuts.flatMap(({ server, listeners }) => [listeners.stop(), server.stop()]));
     },
   };
 }
 
-/** So many more follow, which a change that reaches all of them proves. */
-export async function subscribe(hall: Hall, more: number): Promise<void> {
-  const { open } = await connect(hall, more);
+/** Subscribes `more` subscribers, which a change that reaches all of them proves. */
+export async function subscribe(fanOut: FanOut, more: number): Promise<void> {
+  const { open } = await connect(fanOut, more);
   // Who has just subscribed may not be heard yet, and then the next change is for it.
   for (let tries = 0; tries < 30; tries++) {
-    const { count } = await tellWithin(hall, 1_000);
+    const { count } = await notifyWithin(fanOut, 1_000);
     if (count === open) return;
   }
   throw new Error(`Of ${open} subscribers not all are notified`);
 }
 
-/** The same without a proof, and so without a notification. */
-export function connect({ listeners, url, spoken }: Hall, more: number): Promise<{ open: number }> {
+/** Subscribes without a proof, and so without a notification. */
+export function connect({ listeners, url, spoken }: FanOut, more: number): Promise<{ open: number }> {
   return listeners.ask('open', { url, ...spoken, count: more });
 }
 
@@ -78,27 +78,30 @@ export interface Reported {
   p99Ms: number;
 }
 
-/** Some changes, each delivered to all before the next: CPU a delivery, and the medians of the changes' delays. */
-export async function tellOften(
-  hall: Hall,
+/** Makes changes, each delivered to all before the next. Returns the CPU a delivery, and the medians of the changes' delays. */
+export async function notifyOften(
+  fanOut: FanOut,
   { subscribers, changes }: { subscribers: number; changes: number },
 ): Promise<Reported> {
-  const before = await hall.server.ask('cpu');
+  const before = await fanOut.server.ask('cpu');
   const delays: number[][] = [];
-  for (let change = 0; change < changes; change++) delays.push((await tell(hall, subscribers)).delays);
-  const cpuUs = ((await hall.server.ask('cpu')) - before) / (changes * subscribers);
+  for (let change = 0; change < changes; change++) delays.push((await notify(fanOut, subscribers)).delays);
+  const cpuUs = ((await fanOut.server.ask('cpu')) - before) / (changes * subscribers);
   const of = (percent: number) => median(delays.map((each) => percentile(each, percent)));
   return { cpuUs, p50Ms: of(50), p99Ms: of(99) };
 }
 
 /** The last subscriber's bytes, and the milliseconds to each of them, from the change's COMMIT. */
-export async function tell(hall: Hall, subscribers: number): Promise<{ text: string; delays: number[] }> {
-  const reported = await tellWithin(hall, WITHIN_MS);
+export async function notify(
+  fanOut: FanOut,
+  subscribers: number,
+): Promise<{ text: string; delays: number[] }> {
+  const reported = await notifyWithin(fanOut, WITHIN_MS);
   if (reported.count !== subscribers) throw new Error(`${reported.count} of ${subscribers} were notified`);
   return reported;
 }
 
-async function tellWithin({ server, listeners, text }: Hall, withinMs: number) {
+async function notifyWithin({ server, listeners, text }: FanOut, withinMs: number) {
   await listeners.ask('expect');
   const { at } = await server.ask('tell', { text });
   return listeners.ask('reported', { at, withinMs });

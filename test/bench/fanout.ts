@@ -1,5 +1,5 @@
 import { createBenchDatabase } from './databases.ts';
-import { createHalls, type Reported, subscribe, tell, tellOften } from './fan-out-bench.ts';
+import { createFanOuts, notify, notifyOften, type Reported, subscribe } from './fan-out-bench.ts';
 import { ensurePeer } from './peers/install.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
@@ -15,24 +15,24 @@ type Name = 'ours' | 'bare' | 'yoga';
 /** One event to all subscribers, each on a socket of its own, delivered to all of them before the next. */
 export async function measureFanout(postgresUrl: string): Promise<Row[]> {
   const peer = QUICK ? null : await ensurePeer('yoga');
-  const halls = createHalls();
+  const fanOuts = createFanOuts();
   const called = `one event to ${SUBSCRIBERS.toLocaleString('en')}`;
   try {
     progress(`${called}: opening sockets`);
-    const ours = await halls.openOurs(await createBenchDatabase(postgresUrl));
+    const ours = await fanOuts.openOurs(await createBenchDatabase(postgresUrl));
     await subscribe(ours, SUBSCRIBERS);
-    const { text } = await tell(ours, SUBSCRIBERS);
-    const bare = await halls.openBare('bare-ws.mjs', text);
+    const { text } = await notify(ours, SUBSCRIBERS);
+    const bare = await fanOuts.openBare('bare-ws.mjs', text);
     await subscribe(bare, SUBSCRIBERS);
-    const yoga = peer && (await halls.openPeer('yoga.mjs'));
+    const yoga = peer && (await fanOuts.openPeer('yoga.mjs'));
     if (yoga) await subscribe(yoga, SUBSCRIBERS);
 
     const parties = { ours, bare, ...(yoga && { yoga }) };
     const measure = (changes: number) =>
       Object.fromEntries(
-        Object.entries(parties).map(([name, hall]) => [
+        Object.entries(parties).map(([name, fanOut]) => [
           name,
-          () => tellOften(hall, { subscribers: SUBSCRIBERS, changes }),
+          () => notifyOften(fanOut, { subscribers: SUBSCRIBERS, changes }),
         ]),
       ) as Record<Name, () => Promise<Reported>>;
     progress(`${called}: warming up`);
@@ -64,7 +64,7 @@ export async function measureFanout(postgresUrl: string): Promise<Row[]> {
         : []),
     ];
   } finally {
-    await halls.close();
+    await fanOuts.close();
   }
 }
 

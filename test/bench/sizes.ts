@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Chart } from './charts.ts';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY, SANDBOX_KEY, UNLIMITED_KEY } from './environment.ts';
-import { connect, createHalls, type Hall, subscribe, tell, tellOften } from './fan-out-bench.ts';
+import { connect, createFanOuts, type FanOut, subscribe, notify, notifyOften } from './fan-out-bench.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
@@ -29,14 +29,14 @@ const SETTLE_MS = size(3_000, 10);
 
 /** The cost of a delivery as subscribers grow, and the memory that the largest number holds while nothing happens. */
 export async function measureSubscribers(postgresUrl: string): Promise<Measured> {
-  const halls = createHalls();
+  const fanOuts = createFanOuts();
   const many = MOST_SUBSCRIBERS.toLocaleString('en');
   try {
     progress(`${many} idle subscriptions: opening sockets`);
-    const ours = await halls.openOurs(await createBenchDatabase(postgresUrl));
+    const ours = await fanOuts.openOurs(await createBenchDatabase(postgresUrl));
     await subscribe(ours, 1);
-    const { text } = await tell(ours, 1);
-    const bare = await halls.openBare('bare-ws.mjs', text);
+    const { text } = await notify(ours, 1);
+    const bare = await fanOuts.openBare('bare-ws.mjs', text);
     await subscribe(bare, 1);
     const held = { ours: await memoryOf(ours), bare: await memoryOf(bare) };
 
@@ -45,10 +45,10 @@ export async function measureSubscribers(postgresUrl: string): Promise<Measured>
     for (const subscribers of [...SUBSCRIBERS].reverse()) {
       for (const { listeners } of Object.values(parties)) await listeners.ask('keep', { count: subscribers });
       const options = { subscribers, changes: Math.max(3, Math.min(60, 3_000 / subscribers)) };
-      for (const hall of Object.values(parties)) await tellOften(hall, options);
+      for (const fanOut of Object.values(parties)) await notifyOften(fanOut, options);
       const rounds = await inTurns(
         size(5, 1),
-        { ours: () => tellOften(ours, options), bare: () => tellOften(bare, options) },
+        { ours: () => notifyOften(ours, options), bare: () => notifyOften(bare, options) },
         `${subscribers.toLocaleString('en')} subscribers`,
       );
       for (const whose of ['ours', 'bare'] as const)
@@ -87,17 +87,17 @@ export async function measureSubscribers(postgresUrl: string): Promise<Measured>
       ],
     };
   } finally {
-    await halls.close();
+    await fanOuts.close();
   }
 }
 
 /** The memory of the largest number of subscriptions beyond that of one. */
-async function memoryOf(hall: Hall): Promise<{ rssMb: number; heapMb: number }> {
-  const before = await hall.server.ask('memory');
-  await connect(hall, MOST_SUBSCRIBERS - 1);
+async function memoryOf(fanOut: FanOut): Promise<{ rssMb: number; heapMb: number }> {
+  const before = await fanOut.server.ask('memory');
+  await connect(fanOut, MOST_SUBSCRIBERS - 1);
   await wait(SETTLE_MS);
-  const after = await hall.server.ask('memory');
-  await subscribe(hall, 0);
+  const after = await fanOut.server.ask('memory');
+  await subscribe(fanOut, 0);
   return { rssMb: after.rssMb - before.rssMb, heapMb: after.heapMb - before.heapMb };
 }
 

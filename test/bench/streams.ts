@@ -1,5 +1,5 @@
 import { createBenchDatabase } from './databases.ts';
-import { createHalls, type Reported, subscribe, tell, tellOften } from './fan-out-bench.ts';
+import { createFanOuts, notify, notifyOften, type Reported, subscribe } from './fan-out-bench.ts';
 import { figure, inTurns, median, progress, type Row, size } from './report.ts';
 
 const STREAMS = size(2_000, 50);
@@ -11,19 +11,19 @@ const BARE = 'a bare node:http broadcast of one string';
 
 /** One event to so many event streams, each on a socket of its own, which all of them have before the next. */
 export async function measureStreams(postgresUrl: string): Promise<Row[]> {
-  const halls = createHalls();
+  const fanOuts = createFanOuts();
   const called = `one event to ${STREAMS.toLocaleString('en')} event streams`;
   try {
     progress(`${called}: opening them`);
-    const ours = await halls.openOurs(await createBenchDatabase(postgresUrl), { streams: true });
+    const ours = await fanOuts.openOurs(await createBenchDatabase(postgresUrl), { streams: true });
     await subscribe(ours, STREAMS);
-    const { text } = await tell(ours, STREAMS);
-    const bare = await halls.openBare('bare-sse.mjs', text, {}, { streams: true });
+    const { text } = await notify(ours, STREAMS);
+    const bare = await fanOuts.openBare('bare-sse.mjs', text, {}, { streams: true });
     await subscribe(bare, STREAMS);
 
     const measure = (changes: number) => ({
-      ours: () => tellOften(ours, { subscribers: STREAMS, changes }),
-      bare: () => tellOften(bare, { subscribers: STREAMS, changes }),
+      ours: () => notifyOften(ours, { subscribers: STREAMS, changes }),
+      bare: () => notifyOften(bare, { subscribers: STREAMS, changes }),
     });
     progress(`${called}: warming up`);
     for (const warmUp of Object.values(measure(WARM_UP_CHANGES))) await warmUp();
@@ -56,7 +56,7 @@ export async function measureStreams(postgresUrl: string): Promise<Row[]> {
       },
     ];
   } finally {
-    await halls.close();
+    await fanOuts.close();
   }
 }
 

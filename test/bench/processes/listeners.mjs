@@ -146,9 +146,9 @@ function fault(message) {
 /**
  * Each message of the server's; `upgraded` is called once, when it has agreed to speak WebSocket.
  *
- * @param {import('node:net').Socket} socket @param {(message: Buffer) => void} heard @param {() => void} upgraded
+ * @param {import('node:net').Socket} socket @param {(message: Buffer) => void} onMessage @param {() => void} upgraded
  */
-function receive(socket, heard, upgraded) {
+function receive(socket, onMessage, upgraded) {
   /** @type {Buffer} */
   let held = Buffer.alloc(0);
   let isUpgraded = false;
@@ -168,7 +168,7 @@ function receive(socket, heard, upgraded) {
       const frame = firstFrame(held);
       if (!frame) return;
       held = held.subarray(frame.end);
-      if (frame.opcode === TEXT) heard(frame.payload);
+      if (frame.opcode === TEXT) onMessage(frame.payload);
       else if (frame.opcode === PING) socket.write(masked(PONG, frame.payload));
       else if (frame.opcode === CLOSE) fault(`closed: ${frame.payload.toString('utf8', 2)}`);
     }
