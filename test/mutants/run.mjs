@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from '../../server/scripts/install.mjs';
 import { fail, root, since } from '../../server/scripts/progress.mjs';
-import { ROOMS } from './targets.mjs';
+import { TARGETS } from './targets.mjs';
 
 const USAGE = `Usage: npm run mutants [-- FILTER…]
 
@@ -15,7 +15,7 @@ listed. What is changed and what must notice stands in test/mutants/targets.mjs;
 test/mutants/wording.mjs.
 
   FILTER       only files whose path has this in it, such as payouts/ or model.ts
-  --tonight    one room, by the day of the year
+  --tonight    one target, by the day of the year
 
 Stryker is installed the first time (some 65 MB from the npm registry).
 `;
@@ -25,18 +25,18 @@ const LEAST = 90;
 const AT_ONCE = 2;
 
 const filters = process.argv.slice(2).filter((arg) => arg !== '--tonight');
-/** The room of a nightly run: all of them in as many nights. */
+/** The target of a nightly run: all of them in as many nights. */
 const tonight = process.argv.includes('--tonight')
-  ? ROOMS[Math.floor(Date.now() / 86_400_000) % ROOMS.length]
+  ? TARGETS[Math.floor(Date.now() / 86_400_000) % TARGETS.length]
   : null;
 if (filters.includes('--help') || filters.includes('-h')) process.stdout.write(USAGE);
 else await mutate();
 
 async function mutate() {
-  const rooms = (tonight ? [tonight] : ROOMS)
-    .map((room) => ({ ...room, mutate: room.mutate.filter(isWanted) }))
-    .filter((room) => room.mutate.length > 0);
-  if (rooms.length === 0) fail(`Nothing that is mutated is called ${filters.join(' or ')}.`);
+  const targets = (tonight ? [tonight] : TARGETS)
+    .map((target) => ({ ...target, mutate: target.mutate.filter(isWanted) }))
+    .filter((target) => target.mutate.length > 0);
+  if (targets.length === 0) fail(`Nothing that is mutated is called ${filters.join(' or ')}.`);
   await ensureInstalled();
   const { tsImport } = await import('tsx/esm/api');
   const { ensurePeer } = await tsImport('../bench/peers/install.ts', import.meta.url);
@@ -50,11 +50,11 @@ async function mutate() {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const started = performance.now();
   const results = [];
-  for (const [index, room] of rooms.entries()) {
+  for (const [index, target] of targets.entries()) {
     const begun = performance.now();
-    console.log(`${index + 1} of ${rooms.length}: ${room.mutate.join(', ')}`);
-    const mutants = await new Stryker(optionsOf(room, folder)).runMutationTest();
-    results.push(...mutants.map((/** @type {object} */ mutant) => ({ ...mutant, group: room.group })));
+    console.log(`${index + 1} of ${targets.length}: ${target.mutate.join(', ')}`);
+    const mutants = await new Stryker(optionsOf(target, folder)).runMutationTest();
+    results.push(...mutants.map((/** @type {object} */ mutant) => ({ ...mutant, group: target.group })));
     listUnnoticed(mutants);
     console.log(`✓ ${mutants.length} in ${since(begun)}`);
   }
@@ -68,7 +68,7 @@ function isWanted(path) {
   return filters.length === 0 || filters.some((filter) => `server/src/${path}`.includes(filter));
 }
 
-/** @param {import('./targets.mjs').Room} room @param {string} tempDirName */
+/** @param {import('./targets.mjs').Target} target @param {string} tempDirName */
 function optionsOf({ mutate, tests, database }, tempDirName) {
   // Read by vitest.config.ts and by the tests, in processes that Stryker starts.
   process.env.PSA_MUTANTS_TESTS = tests.join();

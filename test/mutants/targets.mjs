@@ -2,15 +2,15 @@
  * The mutated files, and the fast tests that must notice. Each target is a run of its own, so that
  * code that runs once, such as a schema, is tried against the tests of its target alone.
  *
- * @typedef {object} Room
+ * @typedef {object} Target
  * @property {'ledger' | 'signing' | 'tokens' | 'state machines'} group whose score is held against the least
  * @property {string[]} mutate below server/src
  * @property {string[]} tests below test
  * @property {boolean} [database] the tests need one: each gets a copy of a PostgreSQL template in milliseconds
  */
 
-/** @type {Room[]} */
-export const ROOMS = [
+/** @type {Target[]} */
+export const TARGETS = [
   {
     group: 'ledger',
     mutate: ['ledger/postings.ts', 'kernel/money.ts'],
