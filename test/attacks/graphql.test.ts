@@ -4,7 +4,7 @@ import { sendRaw } from '../support/raw-http.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { scale } from '../support/scale.ts';
 import { ANSWERED, bodyOf, CREATE, type Operation, REFUSED } from './documents.ts';
-import { LIVE_KEY, report, startVictim, type Victim } from './target-server.ts';
+import { LIVE_KEY, report, startTargetServer, type TargetServer } from './target-server.ts';
 
 // Whatever a document or a request asks for that it may not have: it is refused by its sender's fault, nothing of it
 // runs, and to refuse it costs little. How little is looked at in the large sizes alone.
@@ -18,31 +18,31 @@ const BODY_LIMIT = 100_000;
 /** Texts that no answer may have: stacks, SQL, paths of the server. */
 const OURS = /node_modules|\bat \S+ \(|\.[jt]s:\d|ps_live_a|postgres|dist\//;
 
-let victim: Victim;
+let target: TargetServer;
 let browsersToken: string;
 let socket: RawSocket;
 let changes: number;
 const slowest: [name: string, ms: number][] = [];
 
 beforeAll(async () => {
-  victim = await startVictim();
-  const { createCheckoutToken } = await victim.live.request(
+  target = await startTargetServer();
+  const { createCheckoutToken } = await target.live.request(
     `mutation { createCheckoutToken(input: { amount: { fixedCents: 100 }, reusable: true, allowedOrigins: ["https://shop.example"] }) {
       ... on CheckoutTokenSuccess { token } } }`,
   );
   browsersToken = createCheckoutToken.token;
-  await victim.live.request('{ wallet { currency } }');
-  changes = await victim.changes();
+  await target.live.request('{ wallet { currency } }');
+  changes = await target.changes();
 });
 afterEach(async () => {
-  expect(await victim.changes()).toBe(changes);
+  expect(await target.changes()).toBe(changes);
 });
 afterAll(async () => {
   socket?.socket.terminate();
   slowest.sort(([, left], [, right]) => right - left);
   report('the dearest refusals, in ms of CPU', Object.fromEntries(slowest.slice(0, 12)));
-  expect(await victim.faults()).toEqual([]);
-  await victim.stop();
+  expect(await target.faults()).toEqual([]);
+  await target.stop();
 });
 
 /** Measures the server's CPU time for a request: the least of many, for whatever else runs here only adds. Returns the last answer. */
@@ -50,9 +50,9 @@ async function weighed<Answer>(name: string, once: (time: number) => Promise<Ans
   const spent: number[] = [];
   let answer = await once(0);
   for (let time = 1; time < TIMES; time += 1) {
-    const before = await victim.cpuMs();
+    const before = await target.cpuMs();
     answer = await once(time);
-    spent.push((await victim.cpuMs()) - before);
+    spent.push((await target.cpuMs()) - before);
   }
   if (spent.length > 0) {
     const least = Math.min(...spent);
@@ -83,7 +83,7 @@ async function ask(
   { path = '', method = 'POST', ...headers }: Record<string, string> = {},
 ): Promise<Answer> {
   if (body !== null && body.length > LARGEST_TOLD) return askRaw(body, headers);
-  const response = await fetch(`${victim.url}/graphql${path}`, {
+  const response = await fetch(`${target.url}/graphql${path}`, {
     method,
     headers: {
       authorization: `Bearer ${LIVE_KEY}`,
@@ -107,7 +107,7 @@ async function askRaw(body: string | Uint8Array, headers: Record<string, string>
     ...headers,
   }).map(([name, value]) => `${name}: ${value}`);
   const said = await sendRaw(
-    victim.port,
+    target.port,
     `POST /graphql HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
     /\}\]\}$/,
   );
@@ -134,7 +134,7 @@ function expectHarmless(text: string): void {
 
 async function speak(operation: Operation): Promise<{ type: string; text: string }> {
   if (!socket || socket.socket.readyState !== socket.socket.OPEN) {
-    socket = openRawSocket(victim.url);
+    socket = openRawSocket(target.url);
     await socket.init(LIVE_KEY);
   }
   socket.send(`{"id":"a","type":"subscribe","payload":${bodyOf(operation)}}`);
@@ -285,7 +285,7 @@ describe('a request that may not be', () => {
     const chunk = `${(50_000).toString(16)}\r\n${'x'.repeat(50_000)}\r\n`;
     const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${LIVE_KEY}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
     const answer = await weighed('10 MB in chunks', () =>
-      sendRaw(victim.port, head + chunk.repeat(200), /\}\]\}$/),
+      sendRaw(target.port, head + chunk.repeat(200), /\}\]\}$/),
     );
     expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
   });

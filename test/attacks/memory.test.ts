@@ -2,10 +2,10 @@ import { Agent, request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { scale } from '../support/scale.ts';
-import { LIVE_KEY, type Memory, report, startVictim, type Victim } from './target-server.ts';
+import { LIVE_KEY, type Memory, report, startTargetServer, type TargetServer } from './target-server.ts';
 
 // Requests, no two of them alike: whatever the server keeps of one, it keeps of each. It lives in a heap of 256 MB, as
-// every victim here does, and what it holds stops growing.
+// every server here does, and what it holds stops growing.
 
 const REQUESTS = scale('DISTINCT_REQUESTS');
 const AT_ONCE = 32;
@@ -96,16 +96,16 @@ const KINDS: Record<string, (index: number) => Sent> = {
 const ACCEPT = { accept: 'application/graphql-response+json' };
 const KEY = { authorization: `Bearer ${LIVE_KEY}` };
 
-let victim: Victim;
+let target: TargetServer;
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
 beforeAll(async () => {
-  victim = await startVictim({ environment: { PSA_TRUSTED_PROXIES: '127.0.0.1' } });
+  target = await startTargetServer({ environment: { PSA_TRUSTED_PROXIES: '127.0.0.1' } });
 });
 afterAll(async () => {
   agent.destroy();
-  expect(await victim.faults()).toEqual([]);
-  await victim.stop();
+  expect(await target.faults()).toEqual([]);
+  await target.stop();
 });
 
 /** Each from another network, so that no limit ends it early. */
@@ -116,7 +116,7 @@ function ask(
   return new Promise((resolve, reject) => {
     const asked = httpRequest(
       {
-        ...{ agent, method, path, host: '127.0.0.1', port: victim.port },
+        ...{ agent, method, path, host: '127.0.0.1', port: target.port },
         headers: {
           'x-forwarded-for': `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`,
           ...(body && { 'content-type': 'application/json' }),
@@ -152,14 +152,14 @@ test('A refused request leaves nothing of its content in memory', async () => {
     for (const [name, of] of kinds)
       for (let index = 0; index < HEAVY_REQUESTS; index += 1)
         expect([name, await ask(of(-round * HEAVY_REQUESTS - index), index)]).toEqual([name, 400]);
-    held.push((await victim.memory()).heldMb);
+    held.push((await target.memory()).heldMb);
   }
   expect(held[1]! - held[0]!).toBeLessThan(MOST_GROWTH_OF_HEAVY_MB);
 });
 
 test(`${REQUESTS} requests, no two of them alike, leave nothing behind that grows`, async () => {
   const kinds = Object.values(KINDS);
-  const socket = openRawSocket(victim.url);
+  const socket = openRawSocket(target.url);
   await socket.init(LIVE_KEY);
   const memory: Memory[] = [];
   let index = 0;
@@ -177,7 +177,7 @@ test(`${REQUESTS} requests, no two of them alike, leave nothing behind that grow
     for (let own = until - Math.round(REQUESTS / 100); own < until; own += 1)
       await askOverSocket(socket, own);
     index = until;
-    memory.push(await victim.memory());
+    memory.push(await target.memory());
   }
   socket.socket.terminate();
   const held = memory.map(({ heldMb }) => heldMb);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { scale } from '../support/scale.ts';
-import { LIVE_KEY, report, startCrowd, startVictim, type Victim } from './target-server.ts';
+import { LIVE_KEY, report, startLoad, startTargetServer, type TargetServer } from './target-server.ts';
 
 // Who sends a request byte by byte, or takes nothing of an answer, has a place and no more: others are answered as if he were
 // not there, and at his deadline he is cut off. In the full size the deadlines are the usual ones, and it is looked at how
@@ -13,20 +13,20 @@ const WITHIN_MS = 100_000;
 const QUERY = '{ wallet { currency } cardPayments(first: 20) { nodes { orderCode status } } }';
 const HEAD = `POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${LIVE_KEY}\r\ncontent-type: application/json\r\n`;
 
-let victim: Victim;
+let target: TargetServer;
 beforeAll(async () => {
-  victim = await startVictim({
+  target = await startTargetServer({
     testing: {
       deadlines: isFull
         ? { stalledMs: 20_000 }
         : { headMs: 400, requestMs: 800, checkMs: 50, stalledMs: 3_000 },
     },
   });
-  await victim.happen(100, JSON.stringify('x'.repeat(2_000)));
+  await target.happen(100, JSON.stringify('x'.repeat(2_000)));
 });
 afterAll(async () => {
-  expect(await victim.faults()).toEqual([]);
-  await victim.stop();
+  expect(await target.faults()).toEqual([]);
+  await target.stop();
 });
 
 /** A client that does as it should; the milliseconds that 99 of 100 of its requests wait at most. */
@@ -34,7 +34,7 @@ async function beside(): Promise<number> {
   const waited: number[] = [];
   for (let count = 0; count < BESIDE; count += 1) {
     const before = performance.now();
-    const { wallet } = await victim.live.request(QUERY);
+    const { wallet } = await target.live.request(QUERY);
     waited.push(performance.now() - before);
     expect(wallet.currency).toBe('BRL');
   }
@@ -53,13 +53,13 @@ async function undisturbed(attack: string, begin: () => Promise<unknown>): Promi
 }
 
 function gather() {
-  const crowd = startCrowd();
-  onTestFinished(() => crowd.stop());
-  const { port } = victim;
+  const load = startLoad();
+  onTestFinished(() => load.stop());
+  const { port } = target;
   return {
-    drip: (text: string) => crowd.ask('drip', { port, count: MANY, text }),
-    ignore: (text: string, count = MANY) => crowd.ask('ignore', { port, count, text }),
-    ended: (): Promise<Record<string, number>> => crowd.ask('ended', { count: MANY, withinMs: WITHIN_MS }),
+    drip: (text: string) => load.ask('drip', { port, count: MANY, text }),
+    ignore: (text: string, count = MANY) => load.ask('ignore', { port, count, text }),
+    ended: (): Promise<Record<string, number>> => load.ask('ended', { count: MANY, withinMs: WITHIN_MS }),
   };
 }
 
@@ -102,7 +102,7 @@ test(
     const one = `${HEAD}content-length: ${list.length}\r\n\r\n${list}`;
     await undisturbed(`${READERS} take nothing of 4 answers of 2 MB`, async () => {
       await ignore(one.repeat(4), READERS);
-      await victim.rest();
+      await target.rest();
     });
   },
   2 * WITHIN_MS,

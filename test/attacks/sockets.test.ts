@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Stream } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { runsAll, scale } from '../support/scale.ts';
-import { LIVE_KEY, type Memory, report, startCrowd, startVictim, type Victim } from './target-server.ts';
+import { LIVE_KEY, type Memory, report, startLoad, startTargetServer, type TargetServer } from './target-server.ts';
 
 // Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
 // for it, and a subscriber beside it receives everything, in order.
@@ -19,34 +19,34 @@ const METADATA = JSON.stringify('x'.repeat(2_000));
 const LARGE = `subscription { allCardPaymentUpdates { cursor cardPayment { orderCode
   ${Array.from({ length: 40 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
 
-let victim: Victim;
+let target: TargetServer;
 let bystander: Stream;
 let before: Memory;
 /** How much its memory grew, at most, by what it was asked for last. */
 let grown: Memory;
 
 beforeAll(async () => {
-  victim = await startVictim({ testing: { initTimeoutMs: INIT_TIMEOUT_MS, closeTimeoutMs: 300_000 } });
+  target = await startTargetServer({ testing: { initTimeoutMs: INIT_TIMEOUT_MS, closeTimeoutMs: 300_000 } });
   // What is made once, at the first socket, is no part of what many of them take.
-  const { crowd } = await gather({ count: Math.min(2 * scale('SOCKETS'), 100), key: LIVE_KEY, query: LARGE });
-  await victim.happen(5, METADATA);
-  await crowd.stop();
-  const { updatesCursor: after } = await victim.live.request('{ updatesCursor }');
-  bystander = victim.live.ws(ALL, { after });
+  const { load } = await gather({ count: Math.min(2 * scale('SOCKETS'), 100), key: LIVE_KEY, query: LARGE });
+  await target.happen(5, METADATA);
+  await load.stop();
+  const { updatesCursor: after } = await target.live.request('{ updatesCursor }');
+  bystander = target.live.ws(ALL, { after });
   await undisturbed();
-  before = await victim.memory();
+  before = await target.memory();
 });
 afterAll(async () => {
   await bystander.close();
-  expect(await victim.faults()).toEqual([]);
-  await victim.stop();
+  expect(await target.faults()).toEqual([]);
+  await target.stop();
 });
 
 /** Every other client receives all events, in order, and is answered. */
 async function undisturbed(): Promise<void> {
   const created: string[] = [];
   for (let count = 0; count < 5; count += 1) {
-    const { createCardPayment } = await victim.live.request(
+    const { createCardPayment } = await target.live.request(
       'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     created.push(createCardPayment.cardPayment.orderCode);
@@ -64,7 +64,7 @@ async function reported(count: number): Promise<string[]> {
 
 /** The memory that it has left, with nothing to collect, is bounded. */
 async function bounded(attack: string): Promise<void> {
-  const now = await victim.memory();
+  const now = await target.memory();
   grown = { rssMb: now.rssMb - before.rssMb, heldMb: now.heldMb - before.heldMb };
   report(attack, { 'MB held': grown.heldMb, 'MB of the process': grown.rssMb });
   // Of the process V8 keeps some for itself, as it likes.
@@ -75,16 +75,16 @@ type Entry = { count: number; key?: string; query?: string; origin?: string };
 
 /** So many sockets, and so many streams, of a process of their own. */
 async function gather(sockets: Entry, streams?: Entry) {
-  const crowd = startCrowd();
-  onTestFinishedOrNot(() => crowd.stop());
-  const { url } = victim;
-  const open: number = await crowd.ask('open', { url, ...sockets });
-  if (streams) await crowd.ask('stream', { url, ...streams });
+  const load = startLoad();
+  onTestFinishedOrNot(() => load.stop());
+  const { url } = target;
+  const open: number = await load.ask('open', { url, ...sockets });
+  if (streams) await load.ask('stream', { url, ...streams });
   return {
-    crowd,
+    load,
     open,
     ended: (count: number): Promise<Record<string, number>> =>
-      crowd.ask('ended', { count, withinMs: WITHIN_MS }),
+      load.ask('ended', { count, withinMs: WITHIN_MS }),
   };
 }
 
@@ -98,7 +98,7 @@ function onTestFinishedOrNot(stop: () => Promise<void>): void {
 
 /** Spoken by hand, with the live key where it has one. */
 async function raw(key: string | null = LIVE_KEY): Promise<RawSocket> {
-  const socket = openRawSocket(victim.url);
+  const socket = openRawSocket(target.url);
   onTestFinished(() => socket.socket.terminate());
   if (key) await socket.init(key);
   else await once(socket.socket, 'open');
@@ -106,7 +106,7 @@ async function raw(key: string | null = LIVE_KEY): Promise<RawSocket> {
 }
 
 async function dashboardToken(more = 'expiresInSeconds: 60'): Promise<string> {
-  const { createDashboardToken } = await victim.live.request(
+  const { createDashboardToken } = await target.live.request(
     `mutation { createDashboardToken(input: { scopes: [CARD_PAYMENTS], ${more} }) { ... on DashboardTokenSuccess { token } } }`,
   );
   return createDashboardToken.token;
@@ -180,7 +180,7 @@ describe('one socket', () => {
 
   test(`A socket that begins ${many} subscriptions gets 100 of them, and the others are refused`, async () => {
     const socket = await raw();
-    const { updatesCursor: after } = await victim.live.request('{ updatesCursor }');
+    const { updatesCursor: after } = await target.live.request('{ updatesCursor }');
     for (let id = 0; id < many; id += 1)
       socket.send({ id: String(id), type: 'subscribe', payload: { query: ALL, variables: { after } } });
     for (let id = 100; id < many; id += 1)
@@ -191,9 +191,9 @@ describe('one socket', () => {
       });
     await undisturbed();
     await bounded(`${many} subscriptions on one socket`);
-    const heard: string[] = [];
-    for (let count = 0; count < 500; count += 1) heard.push((await socket.next()).id);
-    expect(new Set(heard).size).toBe(100);
+    const received: string[] = [];
+    for (let count = 0; count < 500; count += 1) received.push((await socket.next()).id);
+    expect(new Set(received).size).toBe(100);
   });
 });
 
@@ -204,33 +204,33 @@ describe('followers that read nothing', () => {
   const ENOUGH = 450;
 
   test(`${count} sockets and ${count} streams that read nothing of ${events} events are ended, and after gives them all again`, async () => {
-    const { updatesCursor } = await victim.live.request('{ updatesCursor }');
+    const { updatesCursor } = await target.live.request('{ updatesCursor }');
     const followers = { count, key: LIVE_KEY, query: LARGE };
-    const { crowd, ended } = await gather(followers, followers);
+    const { load, ended } = await gather(followers, followers);
     // Each stands at the live end once it has received something.
     await undisturbed();
-    await crowd.ask('pause');
-    const heard = reported(events);
+    await load.ask('pause');
+    const received = reported(events);
     let most = 0;
     const happen = async (from: number, upTo: number) => {
       for (let at = from; at < upTo; at += 50) {
-        await victim.happen(Math.min(50, upTo - at), METADATA);
-        most = Math.max(most, (await victim.memory()).heldMb - before.heldMb);
+        await target.happen(Math.min(50, upTo - at), METADATA);
+        most = Math.max(most, (await target.memory()).heldMb - before.heldMb);
       }
     };
     await happen(0, ENOUGH);
     // Before a ping has had no answer for the time after which the connection counts as gone.
-    await crowd.ask('resume');
+    await load.ask('resume');
     expect(await ended(2 * count)).toEqual({ 1013: count, SLOW_CONSUMER: count });
     await happen(ENOUGH, events);
-    const codes = await heard;
+    const codes = await received;
     expect(new Set(codes).size).toBe(events);
     report(`${2 * count} followers that read nothing`, { 'MB held at most': most });
     expect(most).toBeLessThan(LARGEST_GROWTH_MB);
     await undisturbed();
     await bounded('the same when they are gone');
 
-    const again = victim.live.sse(ALL, { after: updatesCursor });
+    const again = target.live.sse(ALL, { after: updatesCursor });
     const since: string[] = [];
     while (since.length < events + 5)
       since.push((await again.data()).allCardPaymentUpdates.cardPayment.orderCode);
@@ -246,19 +246,19 @@ if (runsAll())
     const EVENTS = 450;
 
     test(`${count} event streams that read nothing share the text of each event, and are ended`, async () => {
-      const { crowd, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
+      const { load, ended } = await gather({ count: 0 }, { count, key: LIVE_KEY, query: LARGE });
       await undisturbed();
-      await crowd.ask('pause');
-      const heard = reported(EVENTS);
+      await load.ask('pause');
+      const received = reported(EVENTS);
       let most = 0;
       for (let at = 0; at < EVENTS; at += 50) {
-        await victim.happen(50, METADATA);
-        most = Math.max(most, (await victim.memory()).heldMb - before.heldMb);
+        await target.happen(50, METADATA);
+        most = Math.max(most, (await target.memory()).heldMb - before.heldMb);
       }
-      await heard;
+      await received;
       report(`${count} event streams that read nothing`, { 'MB held at most': most });
       expect(most).toBeLessThan(LARGEST_GROWTH_MB);
-      await crowd.ask('resume');
+      await load.ask('resume');
       expect(await ended(count)).toEqual({ SLOW_CONSUMER: count });
       await undisturbed();
       await bounded('the same when they are gone');
@@ -276,7 +276,7 @@ describe('a credential that expires', () => {
     const query = 'subscription { allCardPaymentUpdates { cursor } }';
     const { ended } = await gather({ count, key }, { count: streams, key, query });
     await undisturbed();
-    await victim.pass(60_000);
+    await target.pass(60_000);
     expect(await ended(count + streams)).toEqual({ 4403: count, UNAUTHENTICATED: streams });
     await undisturbed();
     await bounded(`${count + streams} followers whose credential has expired`);

@@ -11,11 +11,11 @@ export interface Memory {
   heldMb: number;
 }
 
-/** A server of victim.mjs. */
-export interface Victim {
+/** The server of target-server.mjs. */
+export interface TargetServer {
   readonly url: string;
   readonly port: number;
-  /** With the first account's live key. */
+  /** The client with the first account's live key. */
   readonly live: GraphQLClient;
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
   /** CPU time of the server's process so far. */
@@ -23,7 +23,7 @@ export interface Victim {
   /** Resolves when it has next to nothing to do. */
   rest(): Promise<void>;
   memory(): Promise<Memory>;
-  /** Changes with whatever changes anything. */
+  /** Returns a number that differs after any change. */
   changes(): Promise<number>;
   happen(count: number, metadata?: string): Promise<void>;
   pass(ms: number): Promise<void>;
@@ -31,19 +31,19 @@ export interface Victim {
   stop(): Promise<void>;
 }
 
-/** Little, so that what grows with what anybody sends ends it. */
+/** A small heap, so that what grows with the requests ends it. */
 const HEAP = ['--max-old-space-size=256'];
 
 const program = (name: string) => new URL(name, import.meta.url).href;
 
-/** On a PostgreSQL, so that no database is in the figures of its process. */
-export async function startVictim({
+/** Starts a server on a PostgreSQL, so that no database is in the figures of its process. */
+export async function startTargetServer({
   environment = {},
   testing = {},
 }: {
   environment?: Record<string, string>;
   testing?: Testing;
-} = {}): Promise<Victim> {
+} = {}): Promise<TargetServer> {
   const child = startChild(program('target-server.mjs'), {}, HEAP);
   const { url, port } = await child.ask('start', {
     environment: {
@@ -55,7 +55,7 @@ export async function startVictim({
     options: { graphqlLimit: 100_000_000 },
     testing: { strangerLimit: 100_000_000, ...testing },
   });
-  const client: Victim['client'] = (credential, headers) =>
+  const client: TargetServer['client'] = (credential, headers) =>
     createClient(`${url}/graphql`, credential, headers);
   return {
     ...{ url, port, client, live: client(LIVE_KEY) },
@@ -73,7 +73,7 @@ export async function startVictim({
   };
 }
 
-export function startCrowd() {
+export function startLoad() {
   return startChild(program('load.mjs'));
 }
 

@@ -1,4 +1,3 @@
-import { SCOPES } from '../support/dashboard-scopes.ts';
 import type { GraphQLInterfaceType } from 'graphql';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,6 +15,7 @@ import { addAccount, addKey } from '../support/accounts.ts';
 import { advanceClock } from '../support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
+import { SCOPES } from '../support/dashboard-scopes.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import {
   namedPlaces,
@@ -1007,7 +1007,7 @@ interface Setting {
   url: string;
   hasRest: boolean;
   /** The credentials of the requests. */
-  askers: Side[];
+  requesters: Side[];
   /** All whose names are asked with. */
   sides: Side[];
   /** Credentials of a side, by what they are. */
@@ -1124,7 +1124,7 @@ async function startEmbedded(): Promise<Setting> {
   // What payers have begun has expired before rows are compared.
   await wait.pass(31 * MINUTE);
   return {
-    ...{ url: app.url, hasRest: true, askers: sides, sides, pass: wait.pass, faults: app.faults },
+    ...{ url: app.url, hasRest: true, requesters: sides, sides, pass: wait.pass, faults: app.faults },
     credentialsOf: async (side) => ({ key: side.key, ...restricted.get(side), ...side.tokens }),
     close: () => app.close(),
   };
@@ -1157,7 +1157,7 @@ async function startRemote(): Promise<Setting> {
     ];
     sides.push({ ...side, databases });
   }
-  const askers = [...sides];
+  const requesters = [...sides];
   const accountId = await addAccount(app);
   for (const environment of ['live', 'sandbox'] as const) {
     const tenant = { accountId, environment };
@@ -1171,9 +1171,10 @@ async function startRemote(): Promise<Setting> {
   }
   await pair.pass(31 * MINUTE);
   // A facade records a wallet's change when it next reads the wallet; a follower's read would be a change of its own.
-  for (const { key } of askers) await createClient(`${facade.url}/graphql`, key).request('{ wallet { id } }');
+  for (const { key } of requesters)
+    await createClient(`${facade.url}/graphql`, key).request('{ wallet { id } }');
   return {
-    ...{ url: facade.url, hasRest: false, askers, sides, pass: pair.pass },
+    ...{ url: facade.url, hasRest: false, requesters, sides, pass: pair.pass },
     get faults() {
       return [...app.faults, ...facade.faults];
     },
@@ -1248,7 +1249,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
    */
   async function pairings(): Promise<{ side: Side; kind: string; credential: string; attacked: Side[] }[]> {
     const all = await Promise.all(
-      setting.askers.map(async (side, at) =>
+      setting.requesters.map(async (side, at) =>
         Object.entries(await setting.credentialsOf(side)).map(([kind, credential]) => ({
           ...{ side, kind, credential },
           attacked:
@@ -1262,7 +1263,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     return all.flat().filter(({ side, kind }) => {
       const isKnown = kinds.has(kind);
       kinds.add(kind);
-      return runsAll() || !isKnown || (kind === 'key' && side === setting.askers[1]);
+      return runsAll() || !isKnown || (kind === 'key' && side === setting.requesters[1]);
     });
   }
 
@@ -1320,7 +1321,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   });
 
   test('Each query and subscription with a name finds the caller’s own resource', async () => {
-    const [side] = setting.askers as [Side];
+    const [side] = setting.requesters as [Side];
     const nobodys = unknown(side.ids);
     const types = new Set(side.ids.node.map((id) => decodeGlobalID(id).typename));
     const all = schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType);
@@ -1466,7 +1467,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
 
   test('the events of one tenant reach it and no other', async () => {
     const follows = await Promise.all(
-      setting.askers.map(async (side) => {
+      setting.requesters.map(async (side) => {
         const socket = openRawSocket(setting.url);
         await socket.init(side.key);
         for (const field of [
@@ -1513,15 +1514,15 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       await setting.pass(MINUTE);
       for (const other of follows) {
         other.socket.send({ type: 'ping' });
-        const heard: Awaited<ReturnType<typeof other.socket.next>>[] = [];
+        const received: Awaited<ReturnType<typeof other.socket.next>>[] = [];
         for (;;) {
           const next = await other.socket.next();
           if (next.type === 'pong') break;
-          heard.push(next);
+          received.push(next);
         }
         // A facade may have looked at its own wallet again, and some of its own payments expire meanwhile.
         if (other.side !== side)
-          for (const { id, payload } of heard) {
+          for (const { id, payload } of received) {
             if (id === 'walletUpdates') expect(payload.data.walletUpdates.wallet.id).toBe(other.wallet);
             for (const name of [
               ...made,
