@@ -36,7 +36,7 @@ export const PARTS = {
     run: ['test/sim/run.mjs', '--from', String(seedOfToday()), '--seeds', '500'],
   },
   mutants: {
-    about: 'changes of the code of one room, another each night',
+    about: 'changes of the code of one target, another each night',
     run: ['test/mutants/run.mjs', '--tonight'],
   },
   bench: {

@@ -96,12 +96,12 @@ async function replay(seed: number): Promise<number> {
 }
 
 /** Resolves when it was given nothing more to do; rejects when it ends before. */
-function withWorker(heard: (news: News, next: (job: Job | undefined) => void) => void): Promise<void> {
+function withWorker(onNews: (news: News, next: (job: Job | undefined) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [postgres.url]);
     let isOver = false;
     worker.on('message', (news: News) =>
-      heard(news, (job) => {
+      onNews(news, (job) => {
         if (job) return void worker.send(job);
         isOver = true;
         worker.disconnect();

@@ -16,7 +16,7 @@ export interface Invoice {
 }
 
 /** A payout as an answer shows it. */
-export interface ShownPayout {
+export interface PayoutAnswer {
   readonly __typename: 'Payout' | 'SubaccountPayout';
   readonly id: string;
   readonly withdrawalId: string | null;
@@ -39,7 +39,7 @@ export interface Attempt {
   readonly invoice: Invoice;
   readonly key: string;
   /** The payout as the newest answer shows it. */
-  payout: ShownPayout | null;
+  payout: PayoutAnswer | null;
   id: string | null;
   /** A request with this key has ended without an answer. */
   isUncertain: boolean;
@@ -54,11 +54,11 @@ export interface Attempt {
 export interface Witness {
   /** The client is about to request a payout with this key. */
   onRequest(attempt: Attempt): void;
-  onShown(attempt: Attempt, payout: ShownPayout, where: string): void;
+  onShown(attempt: Attempt, payout: PayoutAnswer, where: string): void;
   /** An answer says that there is no such payout, and was none. */
   onAbsent(attempt: Attempt, where: string): void;
   /** A payout in a list, requested by any caller. */
-  onListed(payout: ShownPayout): void;
+  onListed(payout: PayoutAnswer): void;
   onUnexpected(what: string): void;
 }
 
@@ -163,7 +163,7 @@ export function createClientOf({
   };
   const soon = () => random.pick([0, 0, 2, 5, 15, 60, 200, 1_000]) * SECOND;
 
-  function see(attempt: Attempt, payout: ShownPayout, where: string): void {
+  function see(attempt: Attempt, payout: PayoutAnswer, where: string): void {
     witness.onShown(attempt, payout, where);
     // "Of two answers the larger is the newer."
     if (!attempt.payout || payout.version >= attempt.payout.version) attempt.payout = payout;
@@ -264,7 +264,7 @@ export function createClientOf({
     if (way === 'name' && payout?.code) return await look('by code', BY_CODE, { code: payout.code });
     if (way === 'list' && !isSubaccounts) {
       const nodes = (await ask(anyInstance(), 'list', LIST, {}))?.data?.answer?.nodes as
-        | ShownPayout[]
+        | PayoutAnswer[]
         | undefined;
       for (const each of nodes ?? []) witness.onListed(each);
       const mine = nodes?.find((each) => each.id === id);
@@ -309,7 +309,7 @@ export function createClientOf({
       let version = 0;
       try {
         for await (const { data } of stream) {
-          const payout = data?.payoutUpdates?.payout as ShownPayout | undefined;
+          const payout = data?.payoutUpdates?.payout as PayoutAnswer | undefined;
           if (!payout || attempt.stream !== stream) break;
           const altered = tamper ? tamper({ answer: payout }, 'update').answer : payout;
           note(`update ${key}: ${JSON.stringify(altered)}`);
@@ -389,7 +389,7 @@ export function createClientOf({
         .finally(() => busy.delete(acting));
     },
     /** The payout by its id, as an instance has it now; undefined where it does not answer. */
-    async readById(instance: Instance, id: string): Promise<ShownPayout | null | undefined> {
+    async readById(instance: Instance, id: string): Promise<PayoutAnswer | null | undefined> {
       const isSubaccounts = Buffer.from(id, 'base64').toString().startsWith('SubaccountPayout:');
       const answer = await ask(instance, 'by id', isSubaccounts ? SUBACCOUNTS_BY_ID : BY_ID, { id });
       return answer?.data && answer.errors.length === 0 ? answer.data.answer : undefined;
@@ -400,10 +400,10 @@ export function createClientOf({
   };
 }
 
-function isPaid({ __typename, status, final, guidance }: ShownPayout): boolean {
+function isPaid({ __typename, status, final, guidance }: PayoutAnswer): boolean {
   return __typename === 'Payout' ? status === 'COMPLETED' && final : guidance === 'NONE';
 }
 
-function mayPayAgain({ __typename, status, final, guidance }: ShownPayout): boolean {
+function mayPayAgain({ __typename, status, final, guidance }: PayoutAnswer): boolean {
   return __typename === 'Payout' ? status === 'DENIED' && final : guidance === 'RETRY_WITH_NEW_KEY';
 }

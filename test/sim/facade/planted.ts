@@ -1,4 +1,4 @@
-import type { AnswerTamper, ShownPayout } from './client.ts';
+import type { AnswerTamper, PayoutAnswer } from './client.ts';
 import type { FacadeTamper } from './story.ts';
 
 /**
@@ -36,7 +36,7 @@ export const PLANTED: Readonly<Record<string, FacadeTamper>> = {
 };
 
 /** Wherever an answer shows one. */
-function alterPayout(alter: (payout: ShownPayout) => ShownPayout): AnswerTamper {
+function alterPayout(alter: (payout: PayoutAnswer) => PayoutAnswer): AnswerTamper {
   return (data) => {
     const { answer } = data;
     if (answer?.payout) return { answer: { ...answer, payout: alter(answer.payout) } };
@@ -45,18 +45,18 @@ function alterPayout(alter: (payout: ShownPayout) => ShownPayout): AnswerTamper 
   };
 }
 
-function neverMade({ __typename }: ShownPayout): Partial<ShownPayout> {
+function neverMade({ __typename }: PayoutAnswer): Partial<PayoutAnswer> {
   const end = { inDoubt: false, final: true };
   return __typename === 'Payout'
     ? { ...end, status: 'DENIED' }
     : { ...end, status: 'FAILED', reversed: true, guidance: 'RETRY_WITH_NEW_KEY' };
 }
 
-function isEnd({ status, reversed }: ShownPayout): boolean {
+function isEnd({ status, reversed }: PayoutAnswer): boolean {
   return status === 'COMPLETED' || status === 'DENIED' || reversed === true;
 }
 
-function asFinal({ __typename, status }: ShownPayout): Partial<ShownPayout> {
+function asFinal({ __typename, status }: PayoutAnswer): Partial<PayoutAnswer> {
   if (__typename === 'Payout') return { final: true };
   return { final: true, guidance: status === 'COMPLETED' ? 'NONE' : 'RETRY_WITH_NEW_KEY' };
 }

@@ -197,8 +197,8 @@ export function createService({
     webhooks.push({ id: `entrega-${events}`, body: JSON.stringify(body), of: payout, tries: 0 });
   }
 
-  /** The service takes back an end that it has answered itself, and says so by a webhook. */
-  function giveBack(payout: TruePayout): void {
+  /** Reverses a payout whose end the service has answered itself, and says so by a webhook. */
+  function reverse(payout: TruePayout): void {
     payout.status = 'failed';
     payout.endedAt = clock.now();
     note(`${payout.code} was completed, and is reversed`);
@@ -427,7 +427,7 @@ export function createService({
         ({ kind, status }) => kind === 'subaccount' && status === 'completed',
       );
       if (!calm && returnable.length > 0 && chance(8)) {
-        giveBack(random.pick(returnable));
+        reverse(random.pick(returnable));
         return;
       }
       const open = payouts.filter(({ status }) => status === 'open' || status === 'processing');

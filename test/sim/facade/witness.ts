@@ -1,4 +1,4 @@
-import type { Attempt, Invoice, Outcome, ShownPayout, Witness } from './client.ts';
+import type { Attempt, Invoice, Outcome, PayoutAnswer, Witness } from './client.ts';
 import type { Service, TruePayout } from './service.ts';
 
 const OTHERS = 'no payout is reported as another one';
@@ -14,7 +14,7 @@ export interface Judge extends Witness {
   /** The service has made a payout. */
   onMade(payout: TruePayout): void;
   /** The payout that an id is shown with. */
-  onId(id: string, payout: ShownPayout, where: string): void;
+  onId(id: string, payout: PayoutAnswer, where: string): void;
   /** Every id that was ever shown. */
   ids(): readonly string[];
   checkOnce(invoice: Invoice): void;
@@ -39,13 +39,13 @@ export function createJudge({
   /** Keys that an answer has reported absent, until they are used again, with that answer. */
   const absent = new Map<string, string>();
 
-  const truthOf = ({ withdrawalId, code }: ShownPayout) => {
+  const truthOf = ({ withdrawalId, code }: PayoutAnswer) => {
     const name = withdrawalId ?? code;
     return name === null ? undefined : service.named(name);
   };
-  const isNamed = ({ withdrawalId, code }: ShownPayout) => withdrawalId !== null || code !== null;
+  const isNamed = ({ withdrawalId, code }: PayoutAnswer) => withdrawalId !== null || code !== null;
 
-  function checkTruth(payout: ShownPayout, where: string, key: string | null): void {
+  function checkTruth(payout: PayoutAnswer, where: string, key: string | null): void {
     const difference = differenceOf(payout, truthOf(payout), key);
     if (difference !== null) found(OTHERS, `${where}: ${JSON.stringify(payout)}: ${difference}`);
   }
@@ -152,7 +152,11 @@ export function createJudge({
 }
 
 /** `key`: that its request carried; null where that is not known. */
-function differenceOf(payout: ShownPayout, truth: TruePayout | undefined, key: string | null): string | null {
+function differenceOf(
+  payout: PayoutAnswer,
+  truth: TruePayout | undefined,
+  key: string | null,
+): string | null {
   if (!truth) return 'the service has no such payout';
   if (key !== null && truth.key !== key) return `it was made for ${truth.key}, and is shown for ${key}`;
   if (truth.amountCents !== payout.amountCents) return `its amount is ${truth.amountCents}`;
