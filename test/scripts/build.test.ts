@@ -2,39 +2,39 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeVariables } from '../../server/src/variables.ts';
-import { ScriptsHouse } from '../support/scripts-house.ts';
+import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
-let house: ScriptsHouse;
+let fixture: ScriptsFixture;
 
 beforeEach(() => {
-  house = new ScriptsHouse();
-  house.link('tsconfig.json');
-  house.link('server/node_modules/esbuild');
+  fixture = new ScriptsFixture();
+  fixture.link('tsconfig.json');
+  fixture.link('server/node_modules/esbuild');
   // Links would be resolved, and the licences looked up beside the originals.
-  house.write('server/node_modules/@graphql-yoga/render-graphiql/package.json', '{ "name": "graphiql" }');
-  house.write('server/node_modules/@graphql-yoga/render-graphiql/index.js', 'exports.page = 1;');
+  fixture.write('server/node_modules/@graphql-yoga/render-graphiql/package.json', '{ "name": "graphiql" }');
+  fixture.write('server/node_modules/@graphql-yoga/render-graphiql/index.js', 'exports.page = 1;');
   for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'])
-    house.write(`server/node_modules/swagger-ui-dist/${name}`, '');
-  house.link('server/src/load.ts');
-  house.write('server/package.json', '{ "type": "module" }');
-  house.write('server/src/bundle.ts', "export const serve = () => import('./main.ts');");
-  house.write('server/src/cli/main.ts', '');
-  house.write('server/src/db/pglite-worker.ts', '');
-  house.write(
+    fixture.write(`server/node_modules/swagger-ui-dist/${name}`, '');
+  fixture.link('server/src/load.ts');
+  fixture.write('server/package.json', '{ "type": "module" }');
+  fixture.write('server/src/bundle.ts', "export const serve = () => import('./main.ts');");
+  fixture.write('server/src/cli/main.ts', '');
+  fixture.write('server/src/db/pglite-worker.ts', '');
+  fixture.write(
     'server/src/main.ts',
     "import { word } from './db/word.ts';\nconsole.log(word satisfies string);",
   );
-  house.write('server/src/db/word.ts', "export const word = 'started';");
-  house.write('server/src/db/migrations/0001_first.sql', 'select 1');
-  house.write('widget/package.json', '{}');
-  house.write('widget/src/widget.ts', '');
+  fixture.write('server/src/db/word.ts', "export const word = 'started';");
+  fixture.write('server/src/db/migrations/0001_first.sql', 'select 1');
+  fixture.write('widget/package.json', '{}');
+  fixture.write('widget/src/widget.ts', '');
 });
 
-afterEach(() => house[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
 /** Runs a build, and returns the names of the parts that it has built. */
 async function build(): Promise<string[]> {
-  const { output } = await house.script('server/scripts/build.mjs');
+  const { output } = await fixture.script('server/scripts/build.mjs');
   return [...output.matchAll(/^✓ (.+) built in /gm)].map(([, part]) => part!).sort();
 }
 
@@ -44,45 +44,45 @@ it('A build builds the parts whose sources have changed, and no other', async ()
   expect(await build()).toEqual(ALL);
   expect(await build()).toEqual([]);
 
-  house.write('widget/src/widget.ts', 'export const a = 1;');
+  fixture.write('widget/src/widget.ts', 'export const a = 1;');
   expect(await build()).toEqual(['widget', 'widget package']);
 
-  house.write('server/src/db/migrations/0001_first.sql', 'select 2');
-  house.remove('widget/dist/demo');
+  fixture.write('server/src/db/migrations/0001_first.sql', 'select 2');
+  fixture.remove('widget/dist/demo');
   expect(await build()).toEqual(['server', 'widget']);
-  expect(readFileSync(join(house.folder, 'server/dist/db/migrations/0001_first.sql'), 'utf8')).toBe(
+  expect(readFileSync(join(fixture.folder, 'server/dist/db/migrations/0001_first.sql'), 'utf8')).toBe(
     'select 2',
   );
 });
 
 it('A build removes the files of sources that are gone, and keeps the database template', async () => {
   await build();
-  house.write('server/dist/pgdata.tar.gz', 'prepared');
-  house.write('server/src/main.ts', "console.log('alone');");
-  house.remove('server/src/db/migrations');
+  fixture.write('server/dist/pgdata.tar.gz', 'prepared');
+  fixture.write('server/src/main.ts', "console.log('alone');");
+  fixture.remove('server/src/db/migrations');
 
   await build();
 
-  const has = (file: string) => existsSync(join(house.folder, 'server/dist', file));
+  const has = (file: string) => existsSync(join(fixture.folder, 'server/dist', file));
   expect(['main.js', 'pgdata.tar.gz', 'db/migrations/0001_first.sql'].map(has)).toEqual([true, true, false]);
 });
 
 it('A build names the place in a source that does not compile, and fails again the next time', async () => {
-  house.write('server/src/main.ts', 'const = 1;');
+  fixture.write('server/src/main.ts', 'const = 1;');
 
-  const { code, output, stderr } = await house.script('server/scripts/build.mjs');
+  const { code, output, stderr } = await fixture.script('server/scripts/build.mjs');
 
   expect(code).toBe(1);
   expect(output).toContain('server/src/main.ts:1:6:');
   expect(stderr.trimEnd().split('\n').at(-1)).toBe('✗ server could not be built.');
   expect(await build()).toEqual([]);
-  expect((await house.script('server/scripts/build.mjs')).code).toBe(1);
+  expect((await fixture.script('server/scripts/build.mjs')).code).toBe(1);
 });
 
 it('A build prepares the database template once for each version of PGlite', async () => {
   const pglite = (version: string) => {
-    house.write('server/node_modules/@electric-sql/pglite/package.json', JSON.stringify({ version }));
-    house.write('server/node_modules/@electric-sql/pglite/index.js', '');
+    fixture.write('server/node_modules/@electric-sql/pglite/package.json', JSON.stringify({ version }));
+    fixture.write('server/node_modules/@electric-sql/pglite/index.js', '');
   };
   pglite('0.5.16');
 
@@ -93,7 +93,7 @@ it('A build prepares the database template once for each version of PGlite', asy
 });
 
 it('npm start starts the server that it has built, and ends when the server does', async () => {
-  const { code, output } = await house.script('server/scripts/start.mjs');
+  const { code, output } = await fixture.script('server/scripts/start.mjs');
 
   expect(output).toMatch(/✓ widget built in .*\nstarted\n$/s);
   expect(output).not.toContain('package');
@@ -101,7 +101,7 @@ it('npm start starts the server that it has built, and ends when the server does
 });
 
 it('npm start stops the server when npm ends, whose shell does not pass signals on', async () => {
-  house.write(
+  fixture.write(
     'server/src/main.ts',
     `import { writeFileSync } from 'node:fs';
      const alive = setInterval(() => {}, 1000);
@@ -109,7 +109,7 @@ it('npm start stops the server when npm ends, whose shell does not pass signals 
      console.log('listening');`,
   );
   // The server has the other end of standard error: the run ends when the server does.
-  house.write(
+  fixture.write(
     'npm.cjs',
     `const { spawn } = require('node:child_process');
      const options = { cwd: __dirname, stdio: ['ignore', 'pipe', 'inherit'] };
@@ -117,13 +117,13 @@ it('npm start stops the server when npm ends, whose shell does not pass signals 
      server.stdout.on('data', (chunk) => String(chunk).includes('listening') && process.exit());`,
   );
 
-  await house.script('npm.cjs', [], { npm_lifecycle_event: 'start' });
+  await fixture.script('npm.cjs', [], { npm_lifecycle_event: 'start' });
 
-  expect(existsSync(join(house.folder, 'stopped'))).toBe(true);
+  expect(existsSync(join(fixture.folder, 'stopped'))).toBe(true);
 });
 
 it('npm start -- --help lists every environment variable before anything is installed', async () => {
-  const { code, output } = await house.script('server/scripts/start.mjs', ['--help']);
+  const { code, output } = await fixture.script('server/scripts/start.mjs', ['--help']);
 
   expect(code).toBe(0);
   for (const { name } of describeVariables()) {
@@ -134,9 +134,9 @@ it('npm start -- --help lists every environment variable before anything is inst
 it.each([['--upstream', 'https://api.example'], ['--upstream=https://api.example']])(
   'npm start -- %s %s starts in front of a service',
   async (...args) => {
-    house.write('server/src/main.ts', "console.log('in front of', process.env.PSA_UPSTREAM_URL);");
+    fixture.write('server/src/main.ts', "console.log('in front of', process.env.PSA_UPSTREAM_URL);");
 
-    const { code, output } = await house.script('server/scripts/start.mjs', args, {
+    const { code, output } = await fixture.script('server/scripts/start.mjs', args, {
       PSA_UPSTREAM_URL: 'https://other.example',
     });
 
@@ -152,7 +152,7 @@ it.each([
   [['--upstream', 'https://api.example', 'x'], 'Unknown argument x'],
   [['--port', '80'], 'Unknown argument --port'],
 ])('npm start refuses %j in one line, before anything is installed', async (args, says) => {
-  const { code, output } = await house.script('server/scripts/start.mjs', args);
+  const { code, output } = await fixture.script('server/scripts/start.mjs', args);
 
   expect(output).toMatch(new RegExp(`^✗ ${says}[^\n]*\n$`));
   expect(code).toBe(1);

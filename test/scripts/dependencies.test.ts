@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ScriptsHouse } from '../support/scripts-house.ts';
+import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
-let house: ScriptsHouse;
+let fixture: ScriptsFixture;
 /** The answer of `pnpm licenses list`. */
 let installed: Record<string, { name: string; versions: string[] }[]>;
 
 beforeEach(() => {
-  house = new ScriptsHouse();
+  fixture = new ScriptsFixture();
   installed = {
     MIT: [{ name: 'plain', versions: ['1.0.0', '2.0.0'] }],
     '(GPL-3.0 OR (MIT AND (ISC OR AGPL-3.0)))': [{ name: 'nested', versions: ['1.0.0'] }],
     'MPL-2.0': [{ name: 'axe-core', versions: ['1.0.0'] }],
   };
-  house.write('node_modules/.modules.yaml', '{}');
+  fixture.write('node_modules/.modules.yaml', '{}');
   answerAudits({ vulnerabilities: {} });
 });
-afterEach(() => house[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
 /** Has npm answer each audit with this, as JSON unless it is a text. */
 function answerAudits(answer: unknown): void {
-  house.program(
+  fixture.program(
     'npm',
     `const { readFileSync } = require('node:fs');
      const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
@@ -30,19 +30,19 @@ function answerAudits(answer: unknown): void {
 }
 
 async function runGate() {
-  house.program(
+  fixture.program(
     'npx',
     `if (!process.argv.join(' ').endsWith(' licenses list --json')) throw new Error('not the licences');
      console.error('npm warn something');
      console.log(${JSON.stringify(JSON.stringify(installed))});`,
   );
-  house.write(
+  fixture.write(
     'gate.mjs',
     `import { runGates } from './server/scripts/gates.mjs';
      const [{ ok }] = await runGates(['dependencies']);
      process.exitCode = ok ? 0 : 1;`,
   );
-  return house.script('gate.mjs');
+  return fixture.script('gate.mjs');
 }
 
 it('Dependencies with free licences, no ignored install script and no vulnerability pass the gate', async () => {
@@ -67,7 +67,7 @@ it.each([
 });
 
 it('The gate of the dependencies refuses an install script that pnpm-workspace.yaml does not name', async () => {
-  house.write('node_modules/.modules.yaml', '{ "ignoredBuilds": ["runs@1.0.0"] }');
+  fixture.write('node_modules/.modules.yaml', '{ "ignoredBuilds": ["runs@1.0.0"] }');
   expect(await runGate()).toMatchObject({
     code: 1,
     output: expect.stringContaining('runs@1.0.0 has an install script'),
@@ -109,13 +109,13 @@ it.each([
 );
 
 it('The gate of the dependencies fails where pnpm lists none', async () => {
-  house.program('npx', "console.log('ERR_PNPM_LICENSES_LIST_NO_LOCKFILE')");
-  house.write(
+  fixture.program('npx', "console.log('ERR_PNPM_LICENSES_LIST_NO_LOCKFILE')");
+  fixture.write(
     'gate.mjs',
     `import { dependencies } from './server/scripts/dependencies.mjs';
      console.log(JSON.stringify(await dependencies()));`,
   );
-  const { stdout } = await house.script('gate.mjs');
+  const { stdout } = await fixture.script('gate.mjs');
   expect(JSON.parse(stdout)).toEqual({
     ok: false,
     output: 'ERR_PNPM_LICENSES_LIST_NO_LOCKFILE\n',

@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ScriptsHouse } from '../support/scripts-house.ts';
+import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
-let house: ScriptsHouse;
+let fixture: ScriptsFixture;
 
 beforeEach(() => {
-  house = new ScriptsHouse();
+  fixture = new ScriptsFixture();
 });
 
-afterEach(() => house[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
 it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/check.mjs', 'test/run.mjs'])(
   '%s refuses a Node that is too old, in one line',
   async (script) => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })`;
 
-    const { code, output } = await house.node([
+    const { code, output } = await fixture.node([
       '--import',
       `data:text/javascript,${old}`,
-      `${house.folder}/${script}`,
+      `${fixture.folder}/${script}`,
     ]);
 
     expect(output).toBe('✗ Node 20.19, 22.12, 24 or newer is needed; this is Node 18.20.8.\n');
@@ -26,41 +26,41 @@ it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/c
 );
 
 it('The dependencies are installed once, and again when the lock file or a package.json has changed', async () => {
-  house.program(
+  fixture.program(
     'npx',
     `console.log('npx', process.argv.slice(2).join(' '), process.env.PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD)`,
   );
   const installs = async () =>
-    (await house.script('server/scripts/install.mjs')).output.includes('npx --yes');
+    (await fixture.script('server/scripts/install.mjs')).output.includes('npx --yes');
 
   expect(await installs()).toBe(true);
   expect(await installs()).toBe(false);
-  house.write('pnpm-lock.yaml', 'lockfileVersion: 9\n');
+  fixture.write('pnpm-lock.yaml', 'lockfileVersion: 9\n');
   expect(await installs()).toBe(true);
-  house.write('widget/package.json', '{}');
+  fixture.write('widget/package.json', '{}');
   expect(await installs()).toBe(true);
   expect(await installs()).toBe(false);
-  house.remove('node_modules');
+  fixture.remove('node_modules');
   expect(await installs()).toBe(true);
 });
 
 it('An install takes exactly the versions of the lock file, and downloads no browser', async () => {
-  house.program(
+  fixture.program(
     'npx',
     `console.log('npx', process.argv.slice(2).join(' '), process.env.PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD)`,
   );
 
-  const { output } = await house.script('server/scripts/install.mjs');
+  const { output } = await fixture.script('server/scripts/install.mjs');
 
   expect(output).toMatch(/^npx --yes --prefer-offline pnpm@10\.\d+\.\d+ install --frozen-lockfile .* 1$/m);
 });
 
 it('An install that cannot reach the registry ends with one clear line, and the next start installs again', async () => {
-  house.program('npx', `console.error('ENOTFOUND'); process.exitCode = 1`);
+  fixture.program('npx', `console.error('ENOTFOUND'); process.exitCode = 1`);
 
-  const first = await house.script('server/scripts/install.mjs');
-  house.program('npx', '');
-  const second = await house.script('server/scripts/install.mjs');
+  const first = await fixture.script('server/scripts/install.mjs');
+  fixture.program('npx', '');
+  const second = await fixture.script('server/scripts/install.mjs');
 
   expect(first.code).toBe(1);
   expect(first.output).toContain('ENOTFOUND');

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findBreakingSchemaChanges } from '../../server/scripts/interfaces.mjs';
 import { type Description, findBreakingRestChanges } from '../../server/scripts/rest-changes.mjs';
-import { ScriptsHouse } from '../support/scripts-house.ts';
+import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -238,29 +238,29 @@ describe('The comparison of the REST description', () => {
 // ── The gate and the release ────────────────────────────────────────────────────────────────────
 
 describe('Against the interfaces of the last release', () => {
-  let house: ScriptsHouse;
+  let fixture: ScriptsFixture;
   beforeEach(() => {
-    house = new ScriptsHouse();
-    house.link('server/node_modules');
-    house.write('server/released/schema.graphql', SCHEMA);
-    house.write('server/released/openapi.json', JSON.stringify(REST));
-    house.write('schema.graphql', SCHEMA);
+    fixture = new ScriptsFixture();
+    fixture.link('server/node_modules');
+    fixture.write('server/released/schema.graphql', SCHEMA);
+    fixture.write('server/released/openapi.json', JSON.stringify(REST));
+    fixture.write('schema.graphql', SCHEMA);
     describeAs(() => undefined);
-    house.write(
+    fixture.write(
       'gate.mjs',
       `import { runGates } from './server/scripts/gates.mjs';
        const [{ ok }] = await runGates(['interfaces']);
        process.exitCode = ok ? 0 : 1;`,
     );
   });
-  afterEach(() => house[Symbol.dispose]());
+  afterEach(() => fixture[Symbol.dispose]());
 
   /** The description that the server's sources make, and a freeze of migrations that only reports itself. */
   function describeAs(plant: (description: Any) => void): void {
     const description = structuredClone(REST);
     plant(description);
-    house.write('now.json', JSON.stringify(description));
-    house.write(
+    fixture.write('now.json', JSON.stringify(description));
+    fixture.write(
       'node_modules/tsx/dist/cli.mjs',
       `import { readFileSync, writeFileSync } from 'node:fs';
        if (process.argv[2] === 'server/scripts/print-openapi.ts') process.stdout.write(readFileSync('now.json', 'utf8'));
@@ -270,15 +270,15 @@ describe('Against the interfaces of the last release', () => {
   }
 
   const note = (type: string, text: string, name = '@psa/server') =>
-    house.write('.changeset/a-note.md', `---\n'${name}': ${type}\n---\n\n${text}\n`);
+    fixture.write('.changeset/a-note.md', `---\n'${name}': ${type}\n---\n\n${text}\n`);
 
   it('Unchanged interfaces pass the gate', async () => {
-    expect(await house.script('gate.mjs')).toMatchObject({ code: 0 });
+    expect(await fixture.script('gate.mjs')).toMatchObject({ code: 0 });
   });
 
   it('A break of GraphQL fails the gate, which names it', async () => {
-    house.write('schema.graphql', SCHEMA.replace(' feeCents: Int!', ''));
-    const { code, output } = await house.script('gate.mjs');
+    fixture.write('schema.graphql', SCHEMA.replace(' feeCents: Int!', ''));
+    const { code, output } = await fixture.script('gate.mjs');
     expect(code).toBe(1);
     expect(output).toContain('`Payout.feeCents`: ');
     expect(output).toContain('npm run changeset');
@@ -286,7 +286,7 @@ describe('Against the interfaces of the last release', () => {
 
   it('A break of REST fails the gate, which names it', async () => {
     describeAs((d) => delete payout(d).properties.fee);
-    const { code, output } = await house.script('gate.mjs');
+    const { code, output } = await fixture.script('gate.mjs');
     expect(code).toBe(1);
     expect(output).toContain('`schemas/Payout: fee`: The member was removed');
   });
@@ -300,46 +300,46 @@ describe('Against the interfaces of the last release', () => {
   ])('The gate judges a break by its changeset: %s', async (_, type, text, name, code) => {
     describeAs((d) => delete payout(d).properties.fee);
     note(type, text, name);
-    expect(await house.script('gate.mjs')).toMatchObject({ code });
+    expect(await fixture.script('gate.mjs')).toMatchObject({ code });
   });
 
   describe('a release', () => {
     beforeEach(() => {
-      house.write('test/package.json', '{}');
-      house.write(
+      fixture.write('test/package.json', '{}');
+      fixture.write(
         'node_modules/@changesets/cli/bin.js',
         `import { rmSync, writeFileSync } from 'node:fs';
          if (process.argv[2] !== 'version') throw new Error(process.argv[2]);
          rmSync('.changeset/a-note.md');`,
       );
-      house.write('.changeset/config.json', '{}');
+      fixture.write('.changeset/config.json', '{}');
       // test/scripts/released-widgets.test.ts tries the widget's part of a release.
-      house.write('server/scripts/released-widgets.mjs', steps('releasedWidgets', 'releaseWidget'));
-      house.write('server/scripts/regenerate.mjs', steps('generatedFiles', 'regenerate'));
+      fixture.write('server/scripts/released-widgets.mjs', steps('releasedWidgets', 'releaseWidget'));
+      fixture.write('server/scripts/regenerate.mjs', steps('generatedFiles', 'regenerate'));
     });
     const steps = (...names: string[]) =>
       names.map((name) => `export const ${name} = async () => ({ ok: true, output: '' });`).join('\n');
 
     it('A release makes the present interfaces the baseline of later changes', async () => {
-      house.write('schema.graphql', SCHEMA.replace(' feeCents: Int!', ''));
+      fixture.write('schema.graphql', SCHEMA.replace(' feeCents: Int!', ''));
       note('major', '`Payout.feeCents` is gone.');
-      const { code, output } = await house.script('server/scripts/release.mjs');
+      const { code, output } = await fixture.script('server/scripts/release.mjs');
       expect({ code, output }).toMatchObject({ code: 0 });
-      expect(house.read('server/released/schema.graphql')).not.toContain('feeCents');
-      expect(house.read('test/frozen')).toBe('');
-      expect(await house.script('gate.mjs')).toMatchObject({ code: 0 });
+      expect(fixture.read('server/released/schema.graphql')).not.toContain('feeCents');
+      expect(fixture.read('test/frozen')).toBe('');
+      expect(await fixture.script('gate.mjs')).toMatchObject({ code: 0 });
     });
 
     it('A release stops before it writes anything where a break is not noted', async () => {
-      house.write('schema.graphql', SCHEMA.replace(' feeCents: Int!', ''));
+      fixture.write('schema.graphql', SCHEMA.replace(' feeCents: Int!', ''));
       note('minor', 'A field is gone.');
-      expect(await house.script('server/scripts/release.mjs')).toMatchObject({ code: 1 });
-      expect(house.read('server/released/schema.graphql')).toBe(SCHEMA);
-      expect(house.read('.changeset/a-note.md')).toContain('minor');
+      expect(await fixture.script('server/scripts/release.mjs')).toMatchObject({ code: 1 });
+      expect(fixture.read('server/released/schema.graphql')).toBe(SCHEMA);
+      expect(fixture.read('.changeset/a-note.md')).toContain('minor');
     });
 
     it('A release needs a changeset', async () => {
-      const { code, output } = await house.script('server/scripts/release.mjs');
+      const { code, output } = await fixture.script('server/scripts/release.mjs');
       expect(code).toBe(1);
       expect(output).toContain('There is no changeset');
     });

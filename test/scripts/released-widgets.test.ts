@@ -1,33 +1,33 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ScriptsHouse } from '../support/scripts-house.ts';
+import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
-let house: ScriptsHouse;
+let fixture: ScriptsFixture;
 
 beforeEach(() => {
-  house = new ScriptsHouse();
-  house.write('widget/package.json', '{ "version": "0.2.0" }');
-  house.write(
+  fixture = new ScriptsFixture();
+  fixture.write('widget/package.json', '{ "version": "0.2.0" }');
+  fixture.write(
     'widget/scripts/build.mjs',
     `import { mkdirSync, writeFileSync } from 'node:fs';
     for (const folder of ['standalone', 'demo']) mkdirSync('widget/dist/' + folder, { recursive: true });
     for (const name of ['psa-checkout.js', 'psa-checkout.js.map']) writeFileSync('widget/dist/standalone/' + name, 'built');`,
   );
-  house.write(
+  fixture.write(
     'node_modules/tsx/dist/cli.mjs',
     `process.stdout.write('{ "of": "' + process.argv.at(-1) + '" }')`,
   );
 });
-afterEach(() => house[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
-const release = () => house.script('server/scripts/released-widgets.mjs');
-const gate = () => house.script('server/scripts/check.mjs', ['released widgets']);
-const read = (file: string) => readFileSync(join(house.folder, 'widget/released', file), 'utf8');
+const release = () => fixture.script('server/scripts/released-widgets.mjs');
+const gate = () => fixture.script('server/scripts/check.mjs', ['released widgets']);
+const read = (file: string) => readFileSync(join(fixture.folder, 'widget/released', file), 'utf8');
 
 it('A release adds the built files of this version, without maps, their hashes and documents', async () => {
   expect(await release()).toMatchObject({ code: 0 });
-  expect(readdirSync(join(house.folder, 'widget/released/0.2.0')).sort()).toEqual([
+  expect(readdirSync(join(fixture.folder, 'widget/released/0.2.0')).sort()).toEqual([
     'backend-documents.json',
     'documents.json',
     'psa-checkout.js',
@@ -42,7 +42,7 @@ it('A release adds the built files of this version, without maps, their hashes a
   ]);
   expect(await gate()).toMatchObject({ code: 0 });
 
-  house.write('widget/package.json', '{ "version": "0.3.0" }');
+  fixture.write('widget/package.json', '{ "version": "0.3.0" }');
   expect(await release()).toMatchObject({ code: 0 });
   expect(Object.keys(JSON.parse(read('hashes.json')))).toEqual(['0.2.0', '0.3.0']);
   expect(await gate()).toMatchObject({ code: 0 });
@@ -51,22 +51,22 @@ it('A release adds the built files of this version, without maps, their hashes a
 it('A version that is released stays as it is', async () => {
   await release();
   const hashes = read('hashes.json');
-  house.write('widget/dist/standalone/psa-checkout.js', 'another');
+  fixture.write('widget/dist/standalone/psa-checkout.js', 'another');
   expect(await release()).toMatchObject({ code: 0 });
   expect([read('0.2.0/psa-checkout.js'), read('hashes.json')]).toEqual(['built', hashes]);
 });
 
 it('The gate names a released file that was changed, added or removed', async () => {
   await release();
-  house.write('widget/released/0.2.0/psa-checkout.js', 'another');
-  house.write('widget/released/0.2.0/more.js', '');
-  house.remove('widget/released/0.2.0/documents.json');
+  fixture.write('widget/released/0.2.0/psa-checkout.js', 'another');
+  fixture.write('widget/released/0.2.0/more.js', '');
+  fixture.remove('widget/released/0.2.0/documents.json');
   const { code, output } = await gate();
   expect(code).toBe(1);
   for (const name of ['psa-checkout.js', 'more.js', 'documents.json'])
     expect(output).toContain(`widget/released/0.2.0/${name} is not the file that was released.`);
 
-  house.remove('widget/released/0.2.0');
-  expect(existsSync(join(house.folder, 'widget/released/0.2.0'))).toBe(false);
+  fixture.remove('widget/released/0.2.0');
+  expect(existsSync(join(fixture.folder, 'widget/released/0.2.0'))).toBe(false);
   expect(await gate()).toMatchObject({ code: 1 });
 });

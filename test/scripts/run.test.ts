@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../support/reporter.ts';
-import { ScriptsHouse } from '../support/scripts-house.ts';
+import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
 /** Stands for Vitest: prints its arguments and variables, and reports the content of `test/report.json`. */
 const VITEST = `
@@ -33,9 +33,10 @@ const BUNDLE = `
 /** Stands for what runs the scripts that print generated files. */
 const TSX = `
   const variables = { 'server/docs/configuration.md': 'variables', 'server/scripts/variables.txt': 'variables' };
+  const methods = { 'widget/src/payouts/methods.ts': 'methods', 'widget/demo/shared/payout-methods.ts': 'methods' };
   const printed = {
     schema: 'type Query',
-    methods: 'methods',
+    methods: JSON.stringify(methods),
     'webhook-events': 'events',
     'widget-documents': 'documents',
     variables: JSON.stringify(variables),
@@ -43,58 +44,59 @@ const TSX = `
   process.stdout.write(printed[process.argv[2].match(/print-(.+).ts$/)[1]]);
 `;
 
-let house: ScriptsHouse;
+let fixture: ScriptsFixture;
 
-function prepareHouse(): void {
-  house = new ScriptsHouse();
-  house.write('test/node_modules/vitest/vitest.mjs', VITEST);
-  house.write('node_modules/@biomejs/biome/bin/biome', '');
-  house.write('node_modules/typescript/bin/tsc', '');
-  house.write('node_modules/tsx/dist/cli.mjs', TSX);
-  house.write('server/scripts/print-linter-rules.mjs', "process.stdout.write('rules')");
-  house.write('server/imports.generated.jsonc', 'rules');
-  house.write('server/docs/configuration.md', 'variables');
-  house.write('server/scripts/variables.txt', 'variables');
-  house.write(
+function prepareFixture(): void {
+  fixture = new ScriptsFixture();
+  fixture.write('test/node_modules/vitest/vitest.mjs', VITEST);
+  fixture.write('node_modules/@biomejs/biome/bin/biome', '');
+  fixture.write('node_modules/typescript/bin/tsc', '');
+  fixture.write('node_modules/tsx/dist/cli.mjs', TSX);
+  fixture.write('server/scripts/print-linter-rules.mjs', "process.stdout.write('rules')");
+  fixture.write('server/imports.generated.jsonc', 'rules');
+  fixture.write('server/docs/configuration.md', 'variables');
+  fixture.write('server/scripts/variables.txt', 'variables');
+  fixture.write(
     'widget/node_modules/gql.tada/bin/cli.js',
     "require('node:fs').writeFileSync(process.argv.at(-1), 'types')",
   );
-  house.write('test/clients/print.mjs', "process.stdout.write('clients')");
-  house.write('server/docs/clients.md', 'clients');
-  house.write('widget/scripts/docs.mjs', "process.stdout.write('document')");
+  fixture.write('test/clients/print.mjs', "process.stdout.write('clients')");
+  fixture.write('server/docs/clients.md', 'clients');
+  fixture.write('widget/scripts/docs.mjs', "process.stdout.write('document')");
   for (const document of ['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'])
-    house.write(`widget/${document}`, 'document');
-  house.write('widget/src/graphql-env.d.ts', 'types');
-  house.write('widget/src/payouts/methods.ts', 'methods');
-  house.write('widget/src/server/webhook-events.generated.ts', 'events');
-  house.write('server/src/graphql/widget-documents.ts', 'documents');
-  house.write('schema.graphql', 'type Query');
-  house.write('server/scripts/bundle.mjs', BUNDLE);
-  house.write('server/src/main.ts', '');
-  house.write('tsconfig.json', '{}');
-  for (const name of ['schema', 'methods']) house.write(`server/scripts/print-${name}.ts`, '');
-  house.program('chromium', '');
+    fixture.write(`widget/${document}`, 'document');
+  fixture.write('widget/src/graphql-env.d.ts', 'types');
+  fixture.write('widget/src/payouts/methods.ts', 'methods');
+  fixture.write('widget/demo/shared/payout-methods.ts', 'methods');
+  fixture.write('widget/src/server/webhook-events.generated.ts', 'events');
+  fixture.write('server/src/graphql/widget-documents.ts', 'documents');
+  fixture.write('schema.graphql', 'type Query');
+  fixture.write('server/scripts/bundle.mjs', BUNDLE);
+  fixture.write('server/src/main.ts', '');
+  fixture.write('tsconfig.json', '{}');
+  for (const name of ['schema', 'methods']) fixture.write(`server/scripts/print-${name}.ts`, '');
+  fixture.program('chromium', '');
 
-  house.write('test/kernel/money.test.ts', importOf('../../server/src/kernel/money.ts'));
-  house.write('server/src/kernel/money.ts', importOf('./cents.ts'));
-  house.write('server/src/kernel/cents.ts', '');
-  house.write('test/widget/for-everyone.page-test.ts', importOf('../support/launch-options.ts'));
-  house.write('test/support/launch-options.ts', '');
-  house.write('test/widget/looks.page-test.ts', "import { spawn } from 'node:child_process';");
+  fixture.write('test/kernel/money.test.ts', importOf('../../server/src/kernel/money.ts'));
+  fixture.write('server/src/kernel/money.ts', importOf('./cents.ts'));
+  fixture.write('server/src/kernel/cents.ts', '');
+  fixture.write('test/widget/for-everyone.page-test.ts', importOf('../support/launch-options.ts'));
+  fixture.write('test/support/launch-options.ts', '');
+  fixture.write('test/widget/looks.page-test.ts', "import { spawn } from 'node:child_process';");
   reports({});
 }
 
-beforeEach(prepareHouse);
-afterEach(() => house[Symbol.dispose]());
+beforeEach(prepareFixture);
+afterEach(() => fixture[Symbol.dispose]());
 
 function reports(report: Partial<Report> & { said?: string[]; crash?: boolean }): void {
   const nothing = { failed: 0, skipped: 0, failures: [], projects: {}, files: [] };
-  house.write('test/report.json', JSON.stringify({ ...nothing, passed: 42, said: SAID, ...report }));
+  fixture.write('test/report.json', JSON.stringify({ ...nothing, passed: 42, said: SAID, ...report }));
 }
 
 /** Runs npm test. `last` is the last line of stdout, which has the sum; `refusal` is all of stderr. */
 async function run(args: string[] = [], env: Record<string, string> = {}) {
-  const { code, output, stdout, stderr } = await house.script('test/run.mjs', args, env);
+  const { code, output, stdout, stderr } = await fixture.script('test/run.mjs', args, env);
   const [, options, files, scale, browser] = /^vitest (.*) \| (.*) \| (.*) \| (.*)$/m.exec(stdout) ?? [];
   const last = stdout.trimEnd().split('\n').at(-1);
   return { code, output, stdout, options, files, scale, browser, last, refusal: stderr.trimEnd() };
@@ -147,7 +149,7 @@ it('npm test fails when Vitest ends without a result', async () => {
 });
 
 it('npm test fails when a gate does, and still runs the tests', async () => {
-  house.write('schema.graphql', 'type Mutation');
+  fixture.write('schema.graphql', 'type Mutation');
 
   const { code, output, last } = await run();
 
@@ -158,7 +160,7 @@ it('npm test fails when a gate does, and still runs the tests', async () => {
 });
 
 it('npm test fails when the types of the schema are stale', async () => {
-  house.write('widget/src/graphql-env.d.ts', 'older types');
+  fixture.write('widget/src/graphql-env.d.ts', 'older types');
 
   expect(await run()).toMatchObject({
     code: 1,
@@ -233,13 +235,13 @@ it('npm run test:unit runs the files that need nothing but Node, and no gates', 
 describe('npm run test:changed', () => {
   async function git(...args: string[]): Promise<void> {
     const identity = ['-c', 'user.name=Ana', '-c', 'user.email=ana@padaria.example'];
-    const { code, output } = await house.command('git', ['-C', house.folder, ...identity, ...args]);
+    const { code, output } = await fixture.command('git', ['-C', fixture.folder, ...identity, ...args]);
     if (code !== 0) throw new Error(output);
   }
 
   beforeEach(async () => {
-    house.systemProgram('/usr/bin/git');
-    house.write('.gitignore', 'node_modules\n');
+    fixture.systemProgram('/usr/bin/git');
+    fixture.write('.gitignore', 'node_modules\n');
     await git('init', '--quiet');
     await git('add', '.');
     await git('commit', '--quiet', '--message', 'first');
@@ -250,8 +252,8 @@ describe('npm run test:changed', () => {
   });
 
   it('npm run test:changed runs the tests that import a changed file, and lists what it leaves out', async () => {
-    house.write('server/src/kernel/cents.ts', 'export const changed = true;');
-    house.write('notes.txt', 'new');
+    fixture.write('server/src/kernel/cents.ts', 'export const changed = true;');
+    fixture.write('notes.txt', 'new');
 
     const { files, output } = await run(['--changed']);
 
@@ -262,8 +264,8 @@ describe('npm run test:changed', () => {
   });
 
   it('npm run test:changed runs the tests that read a changed document', async () => {
-    house.write('server/docs/trust.md', 'new');
-    house.write('test/documents.test.ts', '');
+    fixture.write('server/docs/trust.md', 'new');
+    fixture.write('test/documents.test.ts', '');
     await git('add', 'test');
     await git('commit', '--quiet', '--message', 'second');
 
@@ -273,12 +275,12 @@ describe('npm run test:changed', () => {
 
 describe('Chromium for npm test', () => {
   beforeEach(() => {
-    house[Symbol.dispose]();
-    prepareHouse();
-    house.removeProgram('chromium');
-    house.systemProgram('/usr/bin/env');
+    fixture[Symbol.dispose]();
+    prepareFixture();
+    fixture.removeProgram('chromium');
+    fixture.systemProgram('/usr/bin/env');
     // A user who may become root without a password.
-    house.program(
+    fixture.program(
       'sudo',
       `const [, command, ...args] = process.argv.slice(2);
        if (command !== 'true') process.exitCode = require('node:child_process').spawnSync(command, args, { stdio: 'inherit' }).status;`,
@@ -286,7 +288,7 @@ describe('Chromium for npm test', () => {
   });
 
   it('A missing Chromium is reported in one line when it cannot be installed', async () => {
-    house.program('apt-get', 'process.exitCode = 100');
+    fixture.program('apt-get', 'process.exitCode = 100');
 
     const { code, refusal } = await run(['widget/for-everyone']);
 
@@ -297,7 +299,7 @@ describe('Chromium for npm test', () => {
   });
 
   it('Chromium is installed where that needs no password', async () => {
-    house.program(
+    fixture.program(
       'apt-get',
       `const args = process.argv.slice(2).join(' ');
        console.log('apt-get', args, process.env.DEBIAN_FRONTEND);

@@ -29,9 +29,9 @@ function fileWriter(files: Record<string, string[]>): string {
  * A copy of the scripts in a folder with a space in its name and without git. The PATH contains only the fake programs that
  * `program` adds. Fakes also replace the slow scripts, which start a server or a database, and the widget's build.
  */
-export class ScriptsHouse implements Disposable {
+export class ScriptsFixture implements Disposable {
   readonly #top = mkdtempSync(join(tmpdir(), 'psa-scripts-'));
-  readonly folder = join(this.#top, 'a house');
+  readonly folder = join(this.#top, 'a folder');
 
   constructor() {
     for (const path of [
