@@ -75,7 +75,7 @@ export const ARCHITECTURE = [
     own: [...RULES, '**/*wire.ts'],
     others: ['kernel/**', 'http/**', MODELS],
   },
-  // The later slice adds its field to the earlier slice's type. Pothos' builder is the one thing of graphql below a slice.
+  // The later slice adds its field to the earlier slice's type. Of graphql, a schema has Pothos' builder and what all schemas share.
   {
     files: ['*/**/*schema.ts'],
     own: [...RULES, '**/*schema.ts'],

@@ -7,7 +7,7 @@ export function serve(): Promise<unknown> {
 
 /** The modules from which the programs of the tests and of the benchmark assemble a server of their own. */
 export const modules = {
-  'access/engine': () => import('./access/service.ts'),
+  'access/service': () => import('./access/service.ts'),
   'access/model': () => import('./access/model.ts'),
   'access/store': () => import('./access/store.ts'),
   app: () => import('./app.ts'),

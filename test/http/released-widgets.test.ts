@@ -1,9 +1,10 @@
 // The bundles of the widget's released versions, at the addresses that pages name.
+
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { widgetRoute } from '../../server/src/demo/routes.ts';
+import { widgetRoute } from '../../server/src/http/widget-files.ts';
 import { readHashes } from '../../widget/scripts/released.mjs';
 
 let server: Server;

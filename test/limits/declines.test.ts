@@ -116,11 +116,11 @@ describeOnDatabase('declined cards', (open) => {
     const retryAt = await guard.admit(attempt());
     // The last was tried four seconds ago, and was the seventh.
     expect(retryAt).toEqual(plusMs(clock.now(), 4 * SECOND));
-    expect(await guard.look(attempt())).toEqual(retryAt);
+    expect(await guard.peek(attempt())).toEqual(retryAt);
     clock.advance(4 * SECOND - 1);
     expect(await tries('declined')).toBe(false);
     clock.advance(1);
-    expect(await guard.look(attempt())).toBeNull();
+    expect(await guard.peek(attempt())).toBeNull();
     expect(await tries('declined')).toBe(true);
   });
 
@@ -217,7 +217,7 @@ describeOnDatabase('declined cards', (open) => {
     expect(await before.guard.admit(attempt())).toBeNull();
     clock.advance(HOUR);
     for (let card = 0; card < 5; card += 1) expect(await tries('declined')).toBe(true);
-    expect(await guard.look(attempt())).not.toBeNull();
+    expect(await guard.peek(attempt())).not.toBeNull();
   });
 
   test('a card counts only where it was declined: not where nothing was tried, or the outcome is not known', async () => {
@@ -230,7 +230,7 @@ describeOnDatabase('declined cards', (open) => {
     const { guard, attempt, tries, state } = shop();
     await tries('approved');
     for (let card = 0; card < 6; card += 1) await tries('declined');
-    await guard.look(attempt());
+    await guard.peek(attempt());
     expect(state.cards).toEqual(['approved', ...Array(5).fill('declined'), 'held_back']);
   });
 

@@ -1,14 +1,14 @@
-import { withdrawableOf } from '../../server/src/ledger/funds.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { InsufficientFundsError, RateLimitError, ValidationError } from '../../server/src/kernel/errors.ts';
+import { withdrawableOf } from '../../server/src/ledger/funds.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import {
-  ASK_AGAIN_MS,
   decideOutcome,
   decideRequest,
   type PayoutChange,
+  SEND_RETRY_MS,
   type TransferOutcome,
 } from '../../server/src/payouts/decisions.ts';
 import { type RecentPayouts, withOneMore } from '../../server/src/payouts/limits.ts';
@@ -333,9 +333,9 @@ describe('what the bank says', () => {
   });
 
   test.each([
-    [null, ASK_AGAIN_MS],
-    [plusMs(NOW, -5), ASK_AGAIN_MS],
-    [NOW, ASK_AGAIN_MS],
+    [null, SEND_RETRY_MS],
+    [plusMs(NOW, -5), SEND_RETRY_MS],
+    [NOW, SEND_RETRY_MS],
     [plusMs(NOW, 60_000), 60_000],
   ])(
     'the next look at the bank is at its instant, and soon where that is none or past: %s',
@@ -363,7 +363,7 @@ describe('what the bank says', () => {
         const leaves = method === 'pix_turbo' && status === 'sent';
         expect(change.payout).toEqual(leaves ? { ...payout, status: 'processing', version: 2 } : payout);
         expect(change.steps).toHaveLength(leaves ? 1 : 0);
-        expect(change).toMatchObject({ transactions: [], sendAt: plusMs(NOW, ASK_AGAIN_MS) });
+        expect(change).toMatchObject({ transactions: [], sendAt: plusMs(NOW, SEND_RETRY_MS) });
       }
   });
 

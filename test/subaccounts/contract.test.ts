@@ -6,7 +6,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { IdempotencyError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Bank, Transfer, TransferStatus } from '../../server/src/rails/bank.ts';
-import { ASK_AGAIN_AFTER_MS, REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
+import { REVERSES_AFTER_MS, SEND_RETRY_MS } from '../../server/src/subaccounts/payout-rules.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -70,7 +70,7 @@ describeOnDatabase('subaccounts', (open) => {
       const core = await start({ bank: answering(() => answers.shift()!) });
       const id = await openSubaccount(core, 10_000);
       const { payout } = await request(core, id);
-      await core.pass(ASK_AGAIN_AFTER_MS + REVERSES_AFTER_MS);
+      await core.pass(SEND_RETRY_MS + REVERSES_AFTER_MS);
       const refused = await found(core, id, payout.payoutId);
       expect(refused).toMatchObject({
         code: expect.stringMatching(/^SUB-/),
@@ -136,7 +136,7 @@ describeOnDatabase('subaccounts', (open) => {
         .set({ payout_fee_pix_cents: 3_900, subaccount_markup_cents: 99 })
         .where('id', '=', core.tenant.accountId)
         .execute();
-      await core.pass(ASK_AGAIN_AFTER_MS);
+      await core.pass(SEND_RETRY_MS);
       expect(await found(core, id, payout.payoutId)).toMatchObject({
         feeCents: MARKUP,
         platformFeeCents: FEES.pix,
@@ -193,7 +193,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(underVerification).toBe(true);
       expect(payout).toMatchObject({ version: 1, status: 'processing', withdrawalId: null, code: null });
       expect(await found(core, id, 'saq_idem_k')).toEqual(payout);
-      await core.pass(ASK_AGAIN_AFTER_MS);
+      await core.pass(SEND_RETRY_MS);
       expect(core.faults).toHaveLength(2);
       core.faults.length = 0;
       await core.pass(5 * SECOND);
@@ -246,7 +246,7 @@ describeOnDatabase('subaccounts', (open) => {
       await core.close();
       const second = await start({
         tenant: core.tenant,
-        clock: createManualClock(plusMs(core.clock.now(), ASK_AGAIN_AFTER_MS)),
+        clock: createManualClock(plusMs(core.clock.now(), SEND_RETRY_MS)),
       });
       await second.work.settled();
       expect(await found(second, id, 'saq_idem_k')).toMatchObject({
@@ -287,7 +287,7 @@ describeOnDatabase('subaccounts', (open) => {
       await core.close();
       const second = await start({
         tenant: core.tenant,
-        clock: createManualClock(plusMs(core.clock.now(), ASK_AGAIN_AFTER_MS)),
+        clock: createManualClock(plusMs(core.clock.now(), SEND_RETRY_MS)),
       });
       await second.work.settled();
       expect(await found(second, id, 'saq_idem_k')).toMatchObject({ status: 'completed', version: 2 });

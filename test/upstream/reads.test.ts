@@ -39,8 +39,8 @@ function start(limit?: { entries: number; bytes: number }) {
     ...(limit ? { limit } : {}),
     onRead: (of, source) => sources.push(`${of} ${source}`),
   });
-  const get = (path: `/v1/${string}`, keepMs = 0, of: UpstreamPriority = 'query') =>
-    reads.get('live', path, { requestOptions: { priority: of }, keepMs });
+  const get = (path: `/v1/${string}`, maxAgeMs = 0, of: UpstreamPriority = 'query') =>
+    reads.get('live', path, { requestOptions: { priority: of }, maxAgeMs });
   /** Reads it from the service now. */
   const read = async (path: `/v1/${string}`, body: unknown) => {
     const answered = get(path);
@@ -60,7 +60,7 @@ describe('reads', () => {
     const other = get('/v1/products');
     const elsewhere = reads.get('sandbox', '/v1/wallet', {
       requestOptions: { priority: 'query' },
-      keepMs: 0,
+      maxAgeMs: 0,
     });
     expect(asked.map(({ environment, path }) => `${environment} ${path}`)).toEqual([
       'live /v1/wallet',
@@ -81,7 +81,7 @@ describe('reads', () => {
     const { asked, reads, get } = start();
     const before = get('/v1/wallet');
     const own = reads.get('live', '/v1/wallet', {
-      ...{ requestOptions: { priority: 'lookup' }, keepMs: 0 },
+      ...{ requestOptions: { priority: 'lookup' }, maxAgeMs: 0 },
       isOwnRequest: true,
     });
     const shared = get('/v1/wallet');

@@ -238,7 +238,7 @@ export type AttemptOutcome = 'approved' | 'declined' | 'unused';
  */
 export interface CardTestingGuard {
   /** Returns when this payer may try a card again; null where it may now. Counts nothing. */
-  look(attempt: ChargeAttempt): Promise<Date | null>;
+  peek(attempt: ChargeAttempt): Promise<Date | null>;
   /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
   admit(attempt: ChargeAttempt): Promise<Date | null>;
   /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */

@@ -14,8 +14,20 @@ import { assertCallbackUrl } from '../webhooks/model.ts';
 import { cardPayments, checkoutUses, paymentsOfNumber, writesOf } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import type { CardTestingGuard } from './model.ts';
-import { type AccountSettings, assertCardsAvailable, type CardPaymentService, newOrderCode, type StoredCardPayment } from './model.ts';
-import { type CheckoutUse, countCardPayments, listCardPayments, selectCardPayments, selectWithHead } from './store.ts';
+import {
+  type AccountSettings,
+  assertCardsAvailable,
+  type CardPaymentService,
+  newOrderCode,
+  type StoredCardPayment,
+} from './model.ts';
+import {
+  type CheckoutUse,
+  countCardPayments,
+  listCardPayments,
+  selectCardPayments,
+  selectWithHead,
+} from './store.ts';
 
 /** Accounts with the settings that card payments use; the slice that owns accounts provides them. */
 export type AccountCollection = Collection<AccountSettings & { id: string }>;
@@ -37,7 +49,7 @@ export function createCardPaymentService({
   committer: Committer;
   accounts: AccountCollection;
   products: ProductCollection;
-  guard: Pick<CardTestingGuard, 'look'>;
+  guard: Pick<CardTestingGuard, 'peek'>;
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
   clock: Clock;
@@ -106,7 +118,7 @@ export function createCardPaymentService({
 
     async startCheckout(tenant, token, input, address = null) {
       const tokenId = orderTokenOf(token);
-      const retryAt = address === null ? null : await guard.look({ tenant, tokenId, address });
+      const retryAt = address === null ? null : await guard.peek({ tenant, tokenId, address });
       if (retryAt) throw new RateLimitError('payments of this network', secondsUntil(retryAt, clock));
       return start(tenant, token, input);
     },

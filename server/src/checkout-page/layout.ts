@@ -23,7 +23,7 @@ export interface Site {
 }
 
 /** A payment as its page shows it, whichever method pays it. */
-export interface Shown {
+export interface PagePayment {
   payment: { amountCents: Cents; description: string | null; expiresAt: Date };
   merchantName: string;
   secondsLeft: number;
@@ -100,7 +100,7 @@ const FAVICON = `data:image/svg+xml,${encodeURIComponent(
 /** The merchant, the amount and the description. Where the payer can pay, the amount is the page's heading; elsewhere the status is. */
 export function summary(
   site: Site,
-  { payment, merchantName, secondsLeft, path }: Shown,
+  { payment, merchantName, secondsLeft, path }: PagePayment,
   { withCountdown }: { withCountdown: boolean },
 ): Html {
   const { texts, formats } = site;
@@ -152,7 +152,7 @@ export function testNote({ texts }: Site, warning: string): Html {
 /** A list of facts about a payment. The last one is its identifier, in a smaller size. */
 export function receipt(
   { texts, formats }: Site,
-  { payment, merchantName }: Shown,
+  { payment, merchantName }: PagePayment,
   facts: readonly (readonly [label: string, text: string | null])[],
 ): Html {
   const lines = [

@@ -20,16 +20,16 @@ export interface CheckoutPages {
   /** The path that the checkout is served under, without a payment. */
   readonly basePath: string;
   /** The site as the pages of one request need it: in the language of the address, else of the payment that was opened, else of the browser. */
-  siteOf(exchange: RequestContext, brand?: Brand | null): Site;
+  siteOf(context: RequestContext, brand?: Brand | null): Site;
   /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that asks for too many payments that do not exist */
   open<Found extends { accountId: string; payment: { language: Language | null } }>(
-    exchange: RequestContext,
+    context: RequestContext,
     find: (id: string) => Promise<Found | null>,
   ): Promise<Found & { brand: Brand | null }>;
   /** Answers every failure with a page, and rethrows a fault for the server to log. */
-  asPage(handle: (exchange: RequestContext) => Promise<void>): Route['handle'];
+  asPage(handle: (context: RequestContext) => Promise<void>): Route['handle'];
   /** Answers the page's script with JSON. */
-  asStatus(read: (exchange: RequestContext) => Promise<object>): Route['handle'];
+  asStatus(read: (context: RequestContext) => Promise<object>): Route['handle'];
 }
 
 /**
@@ -62,9 +62,9 @@ export function createCheckoutPages({
   /** The languages of the payments that requests have opened: the page of an error after that has the payment's language too. */
   const opened = new WeakMap<RequestContext, Language>();
 
-  function siteOf(exchange: RequestContext, brand: Brand | null = null): Site {
-    const named = namedLanguage(exchange.url.searchParams);
-    const language = named ?? opened.get(exchange) ?? preferredLanguage(exchange.request.headers);
+  function siteOf(context: RequestContext, brand: Brand | null = null): Site {
+    const named = namedLanguage(context.url.searchParams);
+    const language = named ?? opened.get(context) ?? preferredLanguage(context.request.headers);
     return {
       ...shared,
       language,
@@ -79,47 +79,47 @@ export function createCheckoutPages({
     basePath,
     siteOf,
 
-    async open(exchange, find) {
-      const { id = '' } = exchange.params;
-      const address = addressOf(exchange.request);
+    async open(context, find) {
+      const { id = '' } = context.params;
+      const address = addressOf(context.request);
       await limits.take(address);
       const found = await find(id);
       if (!found) throw new HttpError(404, 'Not found');
       limits.putBack(address);
       const language = knownLanguage(found.payment.language);
-      if (language) opened.set(exchange, language);
+      if (language) opened.set(context, language);
       return { ...found, brand: await brands.brandOf(found.accountId) };
     },
 
     asPage(handle) {
-      return async (exchange) => {
+      return async (context) => {
         try {
-          await handle(exchange);
+          await handle(context);
         } catch (error) {
-          if (exchange.response.headersSent) throw error;
+          if (context.response.headersSent) throw error;
           const known = error instanceof NotFoundError ? new HttpError(404, 'Not found') : asTooMany(error);
           const { status, headers } = known instanceof HttpError ? known : { status: 500, headers: {} };
-          const site = siteOf(exchange);
+          const site = siteOf(context);
           const paymentUrl =
             status === 404
               ? null
-              : pagePath(site, `${basePath}/${encodeURIComponent(exchange.params.id ?? '')}`);
+              : pagePath(site, `${basePath}/${encodeURIComponent(context.params.id ?? '')}`);
           const body = problemPage(site, status, paymentUrl);
-          sendPage(exchange.response, status, body, { ...site, successUrl: null }, headers);
+          sendPage(context.response, status, body, { ...site, successUrl: null }, headers);
           if (known instanceof HttpError) return;
           // The server cuts off a response under way when its route throws.
-          await finished(exchange.response).catch(() => undefined);
+          await finished(context.response).catch(() => undefined);
           throw error;
         }
       };
     },
 
     asStatus(read) {
-      return async (exchange) => {
-        const body = await read(exchange).catch((error: unknown) => {
+      return async (context) => {
+        const body = await read(context).catch((error: unknown) => {
           throw asTooMany(error);
         });
-        sendJson(exchange.response, 200, body, { 'cache-control': 'no-store' });
+        sendJson(context.response, 200, body, { 'cache-control': 'no-store' });
       };
     },
   };

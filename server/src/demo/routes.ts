@@ -1,4 +1,3 @@
-import { type CheckoutMethod, cardAmount } from '../checkout/model.ts';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
@@ -8,6 +7,7 @@ import {
   type CreateCheckoutTokenInput,
   createCheckoutTokenInput,
 } from '../card-payments/tokens/model.ts';
+import { type CheckoutMethod, cardAmount } from '../checkout/model.ts';
 import { filesRoute } from '../http/files.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../http/same-origin.ts';
@@ -32,30 +32,6 @@ interface Product {
   sku: string;
   name: string;
   priceCents: number;
-}
-
-/**
- * The widget's bundle for a script tag, on any site: `/widget/psa-checkout.js` is that of this version, and
- * `/widget/0.1.0/psa-checkout.js` that of a released one, which never changes.
- */
-export function widgetRoute(): Route {
-  const filesOf = (folder: string, caching: string) =>
-    filesRoute({
-      prefix: '/widget',
-      folder: widgetPath(folder),
-      headers: () => ({
-        'access-control-allow-origin': '*',
-        'cross-origin-resource-policy': 'cross-origin',
-        'cache-control': `public, ${caching}`,
-      }),
-    });
-  const moving = filesOf('dist/standalone/', 'max-age=300');
-  const released = filesOf('released/', 'max-age=31536000, immutable');
-  return {
-    ...moving,
-    handle: (context) =>
-      (/^\/\d+\.\d+\.\d+\//.test(context.params.name ?? '') ? released : moving).handle(context),
-  };
 }
 
 /** The shop at `/demo`, a merchant's site that embeds the widget, and its dashboard, both of the first account. */

@@ -112,7 +112,7 @@ export function createCardTestingGuard({
   }
 
   return {
-    look: async (attempt) => (await assess(attempt)).retryAt,
+    peek: async (attempt) => (await assess(attempt)).retryAt,
     async admit(attempt) {
       const retryAt = await admit(attempt);
       if (retryAt) meter.onCard('held_back');

@@ -1,7 +1,7 @@
-import { assertLtcWithdrawable, assertWithdrawable } from '../ledger/funds.ts';
 import { ValidationError } from '../kernel/errors.ts';
 import { reaisText } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import { assertLtcWithdrawable, assertWithdrawable } from '../ledger/funds.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -100,7 +100,7 @@ export type TransferOutcome =
   | { status: 'denied' | 'refused'; reason: string };
 
 /** The time after which the bank is asked again where it names no instant. */
-export const ASK_AGAIN_MS = 5_000;
+export const SEND_RETRY_MS = 5_000;
 
 /** Decides the change that follows from the bank's answer; null where the payout's end is known already. */
 export function decideOutcome(
@@ -160,7 +160,7 @@ function changeOf(
 
 /** The instant at which the bank is asked again: the one that it names, unless that has passed. */
 function nextSendAt(until: Date | null, now: Date): Date {
-  return until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_MS);
+  return until && until > now ? until : new Date(now.getTime() + SEND_RETRY_MS);
 }
 
 /** The debit of the whole amount, fee included. */

@@ -34,7 +34,7 @@ export interface SubaccountPayoutChange {
 }
 
 /** The pause before the bank is asked again about a payout whose outcome is not known. */
-export const ASK_AGAIN_AFTER_MS = 10_000;
+export const SEND_RETRY_MS = 10_000;
 /** The time from a payout's failure to its reversal. */
 export const REVERSES_AFTER_MS = 2_000;
 
@@ -119,7 +119,7 @@ export function decideRequest(
       ),
     },
     transaction: null,
-    due: [{ kind: 'subaccount_payout.send', at: new Date(now.getTime() + ASK_AGAIN_AFTER_MS) }],
+    due: [{ kind: 'subaccount_payout.send', at: new Date(now.getTime() + SEND_RETRY_MS) }],
     event: 'processing',
   };
 }
@@ -165,7 +165,7 @@ export function decideOutcome(
 
   const { until } = outcome;
   // An instant that has passed without a decision counts as none.
-  const at = until && until > now ? until : new Date(now.getTime() + ASK_AGAIN_AFTER_MS);
+  const at = until && until > now ? until : new Date(now.getTime() + SEND_RETRY_MS);
   return {
     previous,
     record: { ...assembled, underVerification: outcome.status === 'in_verification' },

@@ -16,7 +16,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   { clock, reads }: Pick<UpstreamDependencies, 'clock' | 'reads'>,
   {
     endpoint,
-    keepMs,
+    maxAgeMs,
     keyOf,
     idOf,
     pathOf,
@@ -24,7 +24,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   }: {
     endpoint: Endpoint;
     /** The life of a cached page. */
-    keepMs: number;
+    maxAgeMs: number;
     keyOf: (scope: Of) => string;
     idOf: (item: Item) => string;
     pathOf: (scope: Of, page: { limit: number; offset: number }) => `/v1/${string}`;
@@ -43,7 +43,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
     const { environment } = scope.tenant;
     const read = await endpoints.ask(environment, endpoint, () =>
       reads.get(environment, pathOf(scope, range), {
-        ...{ requestOptions: requestOptionsFor(scope.requester), keepMs },
+        ...{ requestOptions: requestOptionsFor(scope.requester), maxAgeMs },
       }),
     );
     if (!isSuccess(read)) throw refusalOf(read);

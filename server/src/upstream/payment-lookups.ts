@@ -18,7 +18,7 @@ import { isInconclusive, isSuccess, refusalOf, unreadable, withUpstreamErrors } 
 import type { RequestOptions } from './upstream.ts';
 
 /** The life of a cached response: for merchants, and for payers, of whom there may be thousands. */
-const KEEP_MS = { merchant: 2_000, payer: 10_000 } as const;
+const MAX_AGE_MS = { merchant: 2_000, payer: 10_000 } as const;
 /** The payments looked up in one poll, and the time between polls: 40 a minute, of the 60 for all polling. */
 const MAX_PER_POLL = 2;
 const APART_MS = 3_000;
@@ -131,7 +131,7 @@ export function createPaymentLookups<
     if (known?.final) return paymentOf(known);
     const requestOptions = requestOptionsFor(requester);
     try {
-      const read = await ask(tenant, id, { requestOptions, keepMs: KEEP_MS[requester.priority] });
+      const read = await ask(tenant, id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
       const now = await take(tenant, id, known, { read, requestOptions });
       requester.onRead(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
       return now && paymentOf(now);
@@ -160,7 +160,7 @@ export function createPaymentLookups<
 
   return {
     async lookUp(tenant, known, { requestOptions, requester }) {
-      const read = await ask(tenant, known.id, { requestOptions, keepMs: KEEP_MS[requester.priority] });
+      const read = await ask(tenant, known.id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
       return take(tenant, known.id, known, { read, requestOptions });
     },
 
@@ -195,7 +195,7 @@ export function createPaymentLookups<
         // Another instance has just polled; its result arrives through the log.
         const claim = { name: `${resource} ${each.id}`, now, intervalMs: everyMs };
         if (!(await claimPoll(sql, tenant, claim))) continue;
-        const read = await askIfSupported(tenant, each.id, { requestOptions, keepMs: 0 });
+        const read = await askIfSupported(tenant, each.id, { requestOptions, maxAgeMs: 0 });
         // Without lookups only webhooks report a change.
         if (!read) return null;
         if (read.stale) return plusMs(now, LATER_MS);
@@ -212,7 +212,7 @@ export function createPaymentLookups<
     async refresh(tenant, ids, requestOptions) {
       if (!isPossible(tenant.environment)) return;
       for (const id of ids.filter(isId)) {
-        const read = await ask(tenant, id, { requestOptions, keepMs: 0, isOwnRequest: true });
+        const read = await ask(tenant, id, { requestOptions, maxAgeMs: 0, isOwnRequest: true });
         if (read.stale) throw new RateLimitError('requests to the payments service', LATER_MS / 1_000);
         await take(tenant, id, await mirror.find(tenant, id), { read, requestOptions });
       }

@@ -23,7 +23,7 @@ export interface Read {
 export interface ReadOptions {
   readonly requestOptions: RequestOptions;
   /** The age up to which a cached answer suffices. */
-  readonly keepMs: number;
+  readonly maxAgeMs: number;
   /** Sends a request even where one is under way, which may have begun before the event that is to be verified. */
   readonly isOwnRequest?: boolean;
 }
@@ -31,7 +31,7 @@ export interface ReadOptions {
 /** Cached and coalesced GETs, which cost the budget as little as possible. */
 export interface Reads {
   /**
-   * Reads a path. Concurrent reads of one environment and path share one request, and an answer is cached for `keepMs`.
+   * Reads a path. Concurrent reads of one environment and path share one request, and an answer is cached for `maxAgeMs`.
    * Where the budget is spent or the service fails, the last known answer is returned with `stale: true`, if there is
    * one. Answers are shared: they must not be changed.
    * @throws RateLimitError, UpstreamFault
@@ -98,12 +98,12 @@ export function createReads({
   }
 
   /**
-   * Whether an answer is from after the last write and younger than `keepMs`. One from before the clock was set back is
+   * Whether an answer is from after the last write and younger than `maxAgeMs`. One from before the clock was set back is
    * not fresh.
    */
-  function isFresh({ at, writes }: CachedAnswer, keepMs: number, now: Date, writesNow: number): boolean {
+  function isFresh({ at, writes }: CachedAnswer, maxAgeMs: number, now: Date, writesNow: number): boolean {
     const ageMs = now.getTime() - at.getTime();
-    return writes === writesNow && ageMs >= 0 && ageMs < keepMs;
+    return writes === writesNow && ageMs >= 0 && ageMs < maxAgeMs;
   }
 
   /** Starts a request that concurrent reads share. */
@@ -131,7 +131,7 @@ export function createReads({
   }
 
   return {
-    async get(environment, path, { requestOptions, keepMs, isOwnRequest = false }) {
+    async get(environment, path, { requestOptions, maxAgeMs, isOwnRequest = false }) {
       const key = `${environment} ${path}`;
       const toRead = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
         onRead?.(requestOptions.priority, source);
@@ -140,7 +140,7 @@ export function createReads({
       for (;;) {
         const writes = writeCounts.get(environment) ?? 0;
         const known = cache.get(key);
-        if (known && isFresh(known, keepMs, clock.now(), writes)) return toRead(known, 'memory');
+        if (known && isFresh(known, maxAgeMs, clock.now(), writes)) return toRead(known, 'memory');
         const underWay = flights.get(key);
         const shared = !isOwnRequest && underWay?.writes === writes ? underWay : null;
         try {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
 
-const { bootstrap } = await modules['access/engine']();
+const { bootstrap } = await modules['access/service']();
 const { createCommitter } = await modules['commit/commit']();
 const { migrate } = await modules['db/migrate']();
 const { openDatabase } = await modules['db/open']();

@@ -1,5 +1,5 @@
+import type { PagePayment, Site } from '../../checkout-page/layout.ts';
 import type { DeliveredContent } from '../../receiving/model.ts';
-import type { Shown, Site } from '../../checkout-page/layout.ts';
 import type { StoredCardPayment } from '../model.ts';
 
 /** The behaviour of each test card at the simulated acquirer, by its number, in the form of that acquirer's own list. */
@@ -18,7 +18,7 @@ export interface CardSite extends Site {
 }
 
 /** A card payment with what its page shows beside it. */
-export interface Order extends Shown {
+export interface Order extends PagePayment {
   accountId: string;
   payment: StoredCardPayment;
   paidElsewhere: boolean;

@@ -44,15 +44,15 @@ export function createCheckoutRoutes({
   brands: Brands;
 }): Route[] {
   const pages = createCheckoutPages({ publicUrl, isTest: testCards !== null, addressOf, limits, brands });
-  const siteOf = (exchange: RequestContext, { brand }: Opened): CardSite => ({
-    ...pages.siteOf(exchange, brand),
+  const siteOf = (context: RequestContext, { brand }: Opened): CardSite => ({
+    ...pages.siteOf(context, brand),
     testCards,
   });
   const ownOrigin = new URL(publicUrl).origin;
 
   /** @throws HttpError 404, RateLimitError */
-  function open(exchange: RequestContext): Promise<Opened> {
-    return pages.open(exchange, async (orderCode) => {
+  function open(context: RequestContext): Promise<Opened> {
+    return pages.open(context, async (orderCode) => {
       // Checked here, because a text that cannot be an order code must not reach the database as one.
       const found = /^[A-Za-z0-9_-]{1,64}$/.test(orderCode) ? await checkout.open(orderCode) : null;
       return (
@@ -65,10 +65,10 @@ export function createCheckoutRoutes({
     });
   }
 
-  async function show(exchange: RequestContext): Promise<void> {
-    const { response, url } = exchange;
-    const order = await open(exchange);
-    const site = siteOf(exchange, order);
+  async function show(context: RequestContext): Promise<void> {
+    const { response, url } = context;
+    const order = await open(context);
+    const site = siteOf(context, order);
     const state = pageState(order.payment, clock.now());
     // A payer who has bought content reads it first.
     if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
@@ -80,15 +80,15 @@ export function createCheckoutRoutes({
     sendPage(response, 200, body, { ...order.payment, language: site.language });
   }
 
-  async function pay(exchange: RequestContext): Promise<void> {
-    const { request, response } = exchange;
+  async function pay(context: RequestContext): Promise<void> {
+    const { request, response } = context;
     refuseForeignForm(request, ownOrigin);
     const address = addressOf(request);
     await limits.takeForm(address);
     const form = new URLSearchParams(await readBody(request, BODY_LIMIT_BYTES));
-    const order = await open(exchange);
+    const order = await open(context);
     const { payment } = order;
-    const site = siteOf(exchange, order);
+    const site = siteOf(context, order);
     const path = pagePath(site, order.path);
     const answer = (
       status: number,
@@ -141,8 +141,8 @@ export function createCheckoutRoutes({
     return opened?.delivered.length ? null : returnUrl(successUrl, { psa_order_code: orderCode });
   }
 
-  async function status(exchange: RequestContext): Promise<object> {
-    const { payment, secondsLeft } = await open(exchange);
+  async function status(context: RequestContext): Promise<object> {
+    const { payment, secondsLeft } = await open(context);
     return { status: payment.status, state: pageState(payment, clock.now()), secondsLeft };
   }
 

@@ -1,4 +1,12 @@
-import { CHECKOUT_SESSION_MS, type CheckoutGrant, type SoldProduct, type StartCheckoutInput, checkoutAmount, grantAtStart, orderTokenOf } from '../../checkout/model.ts';
+import {
+  CHECKOUT_SESSION_MS,
+  type CheckoutGrant,
+  checkoutAmount,
+  grantAtStart,
+  orderTokenOf,
+  type SoldProduct,
+  type StartCheckoutInput,
+} from '../../checkout/model.ts';
 import { behindChange, type PaymentError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -23,6 +31,8 @@ import {
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
 import { assertNotSandbox, type CardPayment, type CardPaymentService, cardsNotConfigured } from '../model.ts';
+import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
+import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
 import {
   beganAt,
   createdClaim,
@@ -31,9 +41,7 @@ import {
   toWanted,
   traitsOf,
   type Wanted,
-} from '../requested-payment.ts';
-import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
-import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
+} from './requested-payment.ts';
 import { createTokenUse, type LookedUpBy, reserveToken } from './token-commands.ts';
 
 /** Requests for card payments to the service, and the reconciliation of unknown outcomes. */

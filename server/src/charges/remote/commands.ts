@@ -5,7 +5,7 @@ import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
-import { refusalOf, refusalOfCreation } from '../../upstream/responses.ts';
+import { refusalOfCreation } from '../../upstream/responses.ts';
 import {
   type Charge,
   type ChargeRequest,
@@ -13,10 +13,10 @@ import {
   createChargeInput,
   normalRequest,
 } from '../model.ts';
-import { bodyOf, contradictionOfCharge, createdClaim } from '../requested-charge.ts';
 import type { UpstreamCharge } from '../upstream-charge.ts';
 import { chargeFromWire } from '../wire.ts';
 import { observationOf } from './mirror.ts';
+import { bodyOf, contradictionOfCharge, createdClaim } from './requested-charge.ts';
 
 const FIELDS = Object.keys(createChargeInput.shape);
 

@@ -10,7 +10,7 @@ import { createDeliveryRequests } from './commands.ts';
 const LIST: Endpoint = { name: 'GET /v1/deliveries', inWords: 'listing deliveries' };
 
 /** The life of a cached page: stocks change with each sale. */
-const KEEP_MS = 5_000;
+const MAX_AGE_MS = 5_000;
 /** The most pages that a lookup by id reads. */
 const SEARCHED_PAGES = 5;
 
@@ -28,7 +28,7 @@ export function createRemoteDeliveries(
   facade: UpstreamDependencies,
 ): Pick<RemoteSlice<DeliveryService>, 'serviceFor' | 'requests'> {
   const listed = createOfferedList<Scope, Delivery>(facade, {
-    ...{ endpoint: LIST, keepMs: KEEP_MS, pageFrom: deliveriesFromWire },
+    ...{ endpoint: LIST, maxAgeMs: MAX_AGE_MS, pageFrom: deliveriesFromWire },
     keyOf: ({ tenant, productId = '' }) => `${tenantKey(tenant)} ${productId}`,
     idOf: ({ deliveryId }) => deliveryId,
     pathOf: ({ productId }, { limit, offset }) =>

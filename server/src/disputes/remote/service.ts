@@ -29,7 +29,7 @@ const GET: Endpoint = { name: 'GET /v1/disputes/{id}', inWords: 'looking a dispu
 const LIST: Endpoint = { name: 'GET /v1/disputes', inWords: 'listing disputes' };
 
 /** The life of a cached page of the service's list. */
-const KEEP_MS = 5_000;
+const MAX_AGE_MS = 5_000;
 /** The pages of the service's list that one list here reads: the newest thousand disputes. */
 const MAX_PAGES = 10;
 /** The time between polls of a followed dispute, which banks decide in days. */
@@ -69,7 +69,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   ) {
     const path = `/v1/disputes?limit=${LARGEST_PAGE}&offset=${page * LARGEST_PAGE}` as const;
     return endpoints.ask(environment, LIST, () =>
-      facade.reads.get(environment, path, { requestOptions, keepMs: KEEP_MS }),
+      facade.reads.get(environment, path, { requestOptions, maxAgeMs: MAX_AGE_MS }),
     );
   }
 

@@ -6,11 +6,11 @@ import {
   followPath,
   nextStep,
   notice,
+  type PagePayment,
   page,
   pagePath,
   receipt,
   receiptActions,
-  type Shown,
   type Site,
   shopName,
   summary,
@@ -36,7 +36,7 @@ interface HostedLtc {
   cancelUrl: string | null;
 }
 
-interface Order extends Shown {
+interface Order extends PagePayment {
   payment: HostedLtc;
   delivered: Parameters<typeof deliveredContent>[1];
 }
@@ -57,7 +57,7 @@ export function createLtcPage({ isTest }: { isTest: boolean }) {
   return {
     show(
       site: Site,
-      order: Shown & { payment: object; paidElsewhere: boolean },
+      order: PagePayment & { payment: object; paidElsewhere: boolean },
       now: Date,
     ): { state: PageState; page: string } | null {
       const { payment } = order;

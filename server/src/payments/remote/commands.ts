@@ -8,19 +8,19 @@ import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
-import { refusalOf, refusalOfCreation } from '../../upstream/responses.ts';
+import { refusalOfCreation } from '../../upstream/responses.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
 import { type CreatePaymentInput, createPaymentInput, type Payment, paymentFromJson } from '../model.ts';
+import type { UpstreamPayment } from '../upstream-payment.ts';
+import { paymentFromWire } from '../wire.ts';
+import { observationOf } from './mirror.ts';
 import {
   bodyOf,
   contradictionOfPayment,
   createdClaim,
   toWanted,
   type WantedPayment,
-} from '../requested-payment.ts';
-import type { UpstreamPayment } from '../upstream-payment.ts';
-import { paymentFromWire } from '../wire.ts';
-import { observationOf } from './mirror.ts';
+} from './requested-payment.ts';
 
 const WHAT = 'Creating PIX payments';
 const FIELDS = Object.keys(createPaymentInput.shape);

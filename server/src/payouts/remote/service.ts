@@ -47,7 +47,7 @@ const SEARCH_EVERY_MS = 60_000;
 interface Scope {
   tenant: Tenant;
   requestOptions: RequestOptions;
-  keepMs: number;
+  maxAgeMs: number;
   requester: Requester | null;
 }
 
@@ -83,13 +83,13 @@ export function createRemotePayouts(
 
   /** Reads a page and merges it. @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
   async function readPage(
-    { tenant, requestOptions, keepMs, requester }: Scope,
+    { tenant, requestOptions, maxAgeMs, requester }: Scope,
     { limit, offset }: { limit: number; offset: number },
   ): Promise<Page> {
     const { environment } = tenant;
     const path = `${PAYOUTS}?limit=${limit}&offset=${offset}` as const;
     const read = await endpoints.ask(environment, LIST, () =>
-      reads.get(environment, path, { requestOptions, keepMs }),
+      reads.get(environment, path, { requestOptions, maxAgeMs }),
     );
     const { at, stale } = read;
     if (!isSuccess(read)) throw refusalOf(read);
@@ -149,13 +149,13 @@ export function createRemotePayouts(
 
   /** Reads one payout. The document has no such endpoint, so null does not mean that there is no payout. */
   async function readOne(
-    { tenant, requestOptions, keepMs, requester }: Scope,
+    { tenant, requestOptions, maxAgeMs, requester }: Scope,
     name: string,
   ): Promise<Payout | null> {
     const { environment } = tenant;
     const path = `${PAYOUTS}/${encodeURIComponent(name)}` as const;
     const read = await endpoints.callIfSupported(environment, GET, () =>
-      reads.get(environment, path, { requestOptions, keepMs }),
+      reads.get(environment, path, { requestOptions, maxAgeMs }),
     );
     const upstream = read && isSuccess(read) ? readPayout(read.body) : null;
     if (!read || !upstream || (upstream.withdrawalId !== name && upstream.code !== name)) return null;
@@ -210,13 +210,13 @@ export function createRemotePayouts(
   const cachedScope = (tenant: Tenant, requester: Requester): Scope => ({
     tenant,
     requestOptions: requestOptionsFor(requester),
-    keepMs: CACHED_MS,
+    maxAgeMs: CACHED_MS,
     requester,
   });
   const freshScope = (tenant: Tenant, requestOptions: RequestOptions): Scope => ({
     tenant,
     requestOptions,
-    keepMs: 0,
+    maxAgeMs: 0,
     requester: null,
   });
 
@@ -316,7 +316,7 @@ export function createRemotePayouts(
       );
       const missing = ids.filter((id) => !seen.has(id) && canBeReference(id));
       if (missing.length > 0)
-        await searchFor({ ...freshScope(tenant, requestOptions), keepMs: CACHED_MS }, missing);
+        await searchFor({ ...freshScope(tenant, requestOptions), maxAgeMs: CACHED_MS }, missing);
     },
 
     readWebhook(payload) {

@@ -1,9 +1,10 @@
-import type { Shown } from '../../checkout-page/layout.ts';
+import type { PagePayment } from '../../checkout-page/layout.ts';
 import { returnUrl } from '../../checkout-page/return-url.ts';
-import type { DeliveredContent, HostedPix } from '../model.ts';
+import type { DeliveredContent } from '../../receiving/model.ts';
+import type { HostedPix } from '../model.ts';
 
 /** The resource that a PIX code pays, with what its page shows beside it. */
-export interface Order extends Shown {
+export interface Order extends PagePayment {
   accountId: string;
   payment: HostedPix;
   paidElsewhere: boolean;

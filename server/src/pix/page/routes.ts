@@ -49,8 +49,8 @@ export function createPixPageRoutes({
   const pages = createCheckoutPages({ publicUrl, isTest, addressOf, limits, brands });
 
   /** @throws HttpError 404, RateLimitError */
-  function open(exchange: RequestContext, options: { asksBank: boolean }): Promise<Opened> {
-    return pages.open(exchange, async (id) => {
+  function open(context: RequestContext, options: { asksBank: boolean }): Promise<Opened> {
+    return pages.open(context, async (id) => {
       const found = await checkout.open(id, options);
       return (
         found && {
@@ -72,11 +72,11 @@ export function createPixPageRoutes({
     return { state, page: () => paymentPage(site, order, state) };
   }
 
-  async function show(exchange: RequestContext): Promise<void> {
-    const { response, url } = exchange;
-    const order = await open(exchange, { asksBank: true });
+  async function show(context: RequestContext): Promise<void> {
+    const { response, url } = context;
+    const order = await open(context, { asksBank: true });
     const { payment } = order;
-    const site = pages.siteOf(exchange, order.brand);
+    const site = pages.siteOf(context, order.brand);
     const { state, page } = shown(site, order);
     // A payer who has bought content reads it first.
     if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
@@ -86,14 +86,14 @@ export function createPixPageRoutes({
     sendPage(response, 200, page(), { language: site.language, successUrl: payment.successUrl });
   }
 
-  async function status(exchange: RequestContext): Promise<object> {
+  async function status(context: RequestContext): Promise<object> {
     // The bank is asked when the payer comes back to the page, and not each time that the page looks.
-    const order = await open(exchange, { asksBank: exchange.url.searchParams.has('voltou') });
+    const order = await open(context, { asksBank: context.url.searchParams.has('voltou') });
     const { payment, secondsLeft } = order;
     return {
       status: payment.status,
       version: payment.version,
-      state: shown(pages.siteOf(exchange, order.brand), order).state,
+      state: shown(pages.siteOf(context, order.brand), order).state,
       secondsLeft,
     };
   }

@@ -15,7 +15,7 @@ import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertIdForm, type PixFilter, type PixReads, type PixResource } from '../model.ts';
 
 /** The time for which the family is known to be there, in which a resource that is not there costs one request. */
-const FAMILY_KEEP_MS = 10 * 60_000;
+const FAMILY_MAX_AGE_MS = 10 * 60_000;
 
 /**
  * Creates the reading side of a family's port in front of another service: single resources from the service, lists from the
@@ -83,7 +83,10 @@ export function createRemotePixReads<
     const { environment } = tenant;
     await endpoints.ask(environment, all, async () => {
       const first = `${path}?limit=1` as const;
-      const read = await facade.reads.get(environment, first, { requestOptions, keepMs: FAMILY_KEEP_MS });
+      const read = await facade.reads.get(environment, first, {
+        requestOptions,
+        maxAgeMs: FAMILY_MAX_AGE_MS,
+      });
       // Without a list, the path is there for creations.
       return read.status === 405 ? { ...read, status: 200 } : read;
     });

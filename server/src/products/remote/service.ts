@@ -34,7 +34,7 @@ import { productFromWire, productsFromWire } from '../wire.ts';
  * The life of a cached response. A product never changes, so a cached one can only lack a product that was created
  * elsewhere, or contain one that was deleted.
  */
-const KEEP_MS = 5_000;
+const MAX_AGE_MS = 5_000;
 /** The longest wait of a mutation for its slot, for it may not be sent twice. */
 const WAIT_MS = 10_000;
 const PAGES = MAX_PRODUCTS / LARGEST_PAGE;
@@ -72,7 +72,10 @@ export function createRemoteProducts({
 
   /** @throws RateLimitError, UpstreamFault */
   function read(environment: Environment, path: `/v1/${string}`, requester: Requester): Promise<Read> {
-    return reads.get(environment, path, { requestOptions: requestOptionsFor(requester), keepMs: KEEP_MS });
+    return reads.get(environment, path, {
+      requestOptions: requestOptionsFor(requester),
+      maxAgeMs: MAX_AGE_MS,
+    });
   }
 
   /** Reads all products in the order of the service: at most five pages. */

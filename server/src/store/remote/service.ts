@@ -9,7 +9,7 @@ import { storeProductsFromWire } from '../wire.ts';
 const LIST: Endpoint = { name: 'GET /v1/store/products', inWords: 'listing the products of the store' };
 
 /** The life of a cached page: the store is changed by hand, elsewhere. */
-const KEEP_MS = 30_000;
+const MAX_AGE_MS = 30_000;
 /** The most pages that a lookup by id reads: the service has no other way. */
 const SEARCHED_PAGES = 10;
 
@@ -23,7 +23,7 @@ export function createRemoteStore(
   facade: UpstreamDependencies,
 ): Pick<RemoteSlice<StoreService>, 'serviceFor'> {
   const listed = createOfferedList<Scope, StoreProduct>(facade, {
-    ...{ endpoint: LIST, keepMs: KEEP_MS, pageFrom: storeProductsFromWire },
+    ...{ endpoint: LIST, maxAgeMs: MAX_AGE_MS, pageFrom: storeProductsFromWire },
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ storeProductId }) => storeProductId,
     pathOf: (_, { limit, offset }) => `/v1/store/products?limit=${limit}&offset=${offset}`,

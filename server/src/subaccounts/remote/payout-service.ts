@@ -55,7 +55,7 @@ import {
 import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.ts';
 
 /** The time for which an answer is served from the cache, to every caller. */
-export const KEEP_MS = 2_000;
+export const MAX_AGE_MS = 2_000;
 /** The age at which a payout is read again before it is returned; of several, the first ten are. */
 const OLD_AFTER_MS = 3_000;
 const REFRESHED_AT_ONCE = 10;
@@ -67,7 +67,7 @@ const POLLED_AT_ONCE = 3;
 /** The longest interval while all payouts are followed, for another may be requested elsewhere. It costs a query here. */
 const IDLE_MS = 15_000;
 
-export type GetOptions = Pick<ReadOptions, 'requestOptions' | 'isOwnRequest'> & { keepMs?: number };
+export type GetOptions = Pick<ReadOptions, 'requestOptions' | 'isOwnRequest'> & { maxAgeMs?: number };
 
 /** Reads a path from the service; resolves with a success, or an answer whose status `isNone` accepts. */
 export type Get = (
@@ -133,7 +133,7 @@ export function createRemotePayouts(
     );
     if (reference == null) return true;
     const { read } = await fetchPayout(tenant, payout.subaccountId, reference, {
-      keepMs: 0,
+      maxAgeMs: 0,
       ...options,
     });
     return !read.stale;
@@ -215,7 +215,7 @@ export function createRemotePayouts(
           .filter(({ final, observedAt }) => !final && observedAt < oldBefore)
           .slice(0, REFRESHED_AT_ONCE);
         const refreshes = await Promise.allSettled(
-          due.map((row) => refreshOne(tenant, row, { requestOptions, keepMs: KEEP_MS })),
+          due.map((row) => refreshOne(tenant, row, { requestOptions, maxAgeMs: MAX_AGE_MS })),
         );
         const current = due.length === 0 ? known : await select();
         const hasFailed = refreshes.some(({ status }) => status === 'rejected');
@@ -306,7 +306,7 @@ export function createRemotePayouts(
     references: readonly string[],
     requestOptions: RequestOptions,
   ): Promise<void> {
-    const options = { requestOptions, keepMs: 0, isOwnRequest: true };
+    const options = { requestOptions, maxAgeMs: 0, isOwnRequest: true };
     for (const reference of references) {
       const [subaccountId, name] = reference.split('/') as [string, string | undefined];
       if (name !== undefined) {

@@ -31,7 +31,7 @@ import {
 import { readStatementEntry, readSubaccount } from '../wire.ts';
 import { createSender, createSubaccountWith, MAY_WITHDRAW } from './commands.ts';
 import { isSubaccountId } from './mirror.ts';
-import { createRemotePayouts, type GetOptions, KEEP_MS } from './payout-service.ts';
+import { createRemotePayouts, type GetOptions, MAX_AGE_MS } from './payout-service.ts';
 import { createTransferRequests, GET_STATEMENT } from './transfer-commands.ts';
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
@@ -66,11 +66,11 @@ export function createRemoteSubaccounts(
     { environment }: Tenant,
     endpoint: Endpoint,
     path: `/v1/${string}`,
-    { keepMs = KEEP_MS, ...options }: GetOptions,
+    { maxAgeMs = MAX_AGE_MS, ...options }: GetOptions,
     isNone: (status: number) => boolean = (status) => status === 404,
   ): Promise<Read> {
     const read = await endpoints.ask(environment, endpoint, () =>
-      reads.get(environment, path, { ...options, keepMs }),
+      reads.get(environment, path, { ...options, maxAgeMs }),
     );
     if (!isSuccess(read) && !isNone(read.status)) throw refusalOf(read, { permissions: MAY_WITHDRAW });
     return read;

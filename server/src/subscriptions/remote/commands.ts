@@ -1,4 +1,4 @@
-import { behindChange, NotFoundError, type PaymentError } from '../../kernel/errors.ts';
+import { behindChange, NotFoundError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { notConfigured } from '../../pix/model.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -7,18 +7,25 @@ import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
-import { isSuccess, refusalOf, refusalOfCreation, toUpstreamError, unreadable, withUpstreamErrors } from '../../upstream/responses.ts';
+import {
+  isSuccess,
+  refusalOf,
+  refusalOfCreation,
+  toUpstreamError,
+  unreadable,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
 import { createSubscriptionInput, isAnySubscriptionId, type SubscriptionService } from '../model.ts';
+import type { UpstreamSubscription } from '../upstream-subscription.ts';
+import { subscriptionFromWire } from '../upstream-wire.ts';
+import { observationOf, subscriptionOf } from './mirror.ts';
 import {
   bodyOf,
   contradictionOf,
   createdClaim,
   toWanted,
   type WantedSubscription,
-} from '../requested-subscription.ts';
-import type { UpstreamSubscription } from '../upstream-subscription.ts';
-import { subscriptionFromWire } from '../upstream-wire.ts';
-import { observationOf, subscriptionOf } from './mirror.ts';
+} from './requested-subscription.ts';
 
 const DELETE: Endpoint = { name: 'DELETE /v1/subscriptions/{id}', inWords: 'canceling subscriptions' };
 const FIELDS = Object.keys(createSubscriptionInput.shape);

@@ -25,7 +25,7 @@ const GET: Endpoint = { name: 'GET /v1/subscriptions/{id}', inWords: 'looking a 
 const FAMILY: Endpoint = { name: 'GET /v1/subscriptions', inWords: 'subscriptions' };
 
 /** The time for which the family is known to be there, in which a subscription that is not there costs one request. */
-const FAMILY_KEEP_MS = 10 * 60_000;
+const FAMILY_MAX_AGE_MS = 10 * 60_000;
 /** The time between two looks at a subscription that somebody follows: its days pass slowly, and webhooks come first. */
 const POLL_MS = 60_000;
 
@@ -64,7 +64,7 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
     const { environment } = tenant;
     await endpoints.ask(environment, FAMILY, async () => {
       const path = '/v1/subscriptions?limit=1' as const;
-      const read = await facade.reads.get(environment, path, { requestOptions, keepMs: FAMILY_KEEP_MS });
+      const read = await facade.reads.get(environment, path, { requestOptions, maxAgeMs: FAMILY_MAX_AGE_MS });
       // Without a list, the path is there for creations.
       return read.status === 405 ? { ...read, status: 200 } : read;
     });

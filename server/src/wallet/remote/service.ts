@@ -65,11 +65,11 @@ export function createRemoteWallet({
   async function readUpstream(
     tenant: Tenant,
     requestOptions: RequestOptions,
-    keepMs: number,
+    maxAgeMs: number,
   ): Promise<Read & { wallet: Wallet }> {
     const { environment } = tenant;
     const read = await endpoints.ask(environment, GET, () =>
-      reads.get(environment, '/v1/wallet', { requestOptions, keepMs }),
+      reads.get(environment, '/v1/wallet', { requestOptions, maxAgeMs }),
     );
     if (!isSuccess(read)) throw refusalOf(read);
     const wallet = readWallet(read.body, tenant.environment);

@@ -1,6 +1,6 @@
-import { contradictionOf } from '../pix/upstream-resource.ts';
-import { type ChargeRequest, kindOfCharge } from './model.ts';
-import type { UpstreamCharge } from './upstream-charge.ts';
+import { contradictionOf } from '../../pix/upstream-resource.ts';
+import { type ChargeRequest, kindOfCharge } from '../model.ts';
+import type { UpstreamCharge } from '../upstream-charge.ts';
 
 /** The body of a request to the service. The language stays here. */
 export function bodyOf({ splits, language: _, ...request }: ChargeRequest): object {

@@ -1,6 +1,6 @@
-import { customerOf } from '../checkout/model.ts';
-import type { CreateSubscriptionInput, Subscription } from './model.ts';
-import { takesAmount, type UpstreamSubscription } from './upstream-subscription.ts';
+import { customerOf } from '../../checkout/model.ts';
+import type { CreateSubscriptionInput, Subscription } from '../model.ts';
+import { takesAmount, type UpstreamSubscription } from '../upstream-subscription.ts';
 
 /** The request to the service, stored before it is sent. */
 export type WantedSubscription = Pick<

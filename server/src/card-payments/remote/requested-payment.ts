@@ -1,8 +1,8 @@
-import { CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from '../checkout/model.ts';
-import { plusMs } from '../kernel/clock.ts';
-import { hashInput } from '../kernel/input-hash.ts';
-import { type CardPayment } from './model.ts';
-import type { UpstreamCardPayment } from './upstream-card-payment.ts';
+import { CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from '../../checkout/model.ts';
+import { plusMs } from '../../kernel/clock.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
+import type { CardPayment } from '../model.ts';
+import type { UpstreamCardPayment } from '../upstream-card-payment.ts';
 
 /**
  * The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's
