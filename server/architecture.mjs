@@ -34,7 +34,7 @@ const PIX = 'pix/{credit,decisions,refunding,upstream-resource}.ts';
 /** The decisions about payments by LTC: pure too. */
 const LTC = 'ltc/{decisions,upstream-request}.ts';
 
-/** What the accounts of the ledger are, and what may be taken from them: pure. */
+/** The accounts of the ledger, and the amounts that may be taken from them: pure. */
 const LEDGER = 'ledger/{postings,funds}.ts';
 
 const PURE = ['kernel/**', MODELS, RECEIVING, PIX, LTC, LEDGER];
@@ -60,9 +60,13 @@ export const ARCHITECTURE = [
   {
     files: ['*/**/*store.ts'],
     own: [...RULES, '**/*store.ts'],
-    others: ['kernel/**', 'db/**', 'receiving/model.ts'],
+    others: ['kernel/**', 'db/**', '{receiving,checkout}/model.ts'],
   },
-  { files: ['*/**/*collections.ts'], own: [...RULES, '**/*store.ts'], others: ['kernel/**', 'commit/**'] },
+  {
+    files: ['*/**/*collections.ts'],
+    own: [...RULES, '**/*store.ts'],
+    others: ['kernel/**', 'commit/**', 'checkout/model.ts'],
+  },
   { files: ['*/**/*service.ts'], own: [...RULES, '**/*{store,collections}.ts'], others: SERVICE },
   {
     files: ['*/**/*{charging,sending}.ts', 'access/administration.ts'],
@@ -196,7 +200,7 @@ export const ARCHITECTURE = [
   {
     files: ['*/page/**'],
     own: [...RULES, 'page/**'],
-    others: ['kernel/**', 'http/**', 'checkout-page/**'],
+    others: ['kernel/**', 'http/**', 'checkout-page/**', 'receiving/model.ts'],
   },
   { files: ['checkout-page/**'], own: ['**'], others: ['kernel/**', 'http/**'] },
 

@@ -321,7 +321,7 @@ function rowOf(file: string): Row {
   return ARCHITECTURE.findLast(({ files }) => files.some((pattern) => fits(pattern, file)))!;
 }
 
-/** How the table names `other` in the row of `file`: from their top folder where they share it. */
+/** The name that the table has for `other` in the row of `file`: from their top folder where they share it. */
 function pathFrom(file: string, other: string): { isOwn: boolean; path: string } {
   const isOwn = topOf(file) === topOf(other);
   return { isOwn, path: isOwn ? other.slice(topOf(other).length) : other };
@@ -360,7 +360,7 @@ function reachableFrom(file: string): Set<string> {
   return reached;
 }
 
-/** How `file` names `other`: `../db/database.ts`. */
+/** The specifier by which `file` imports `other`: `../db/database.ts`. */
 function specifier(file: string, other: string): string {
   const path = posix.relative(posix.dirname(file), other);
   return path.startsWith('.') ? path : `./${path}`;

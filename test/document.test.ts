@@ -52,7 +52,7 @@ async function liveTenant() {
   return { accountId: account!.id, environment: 'live' as const };
 }
 
-/** With the minute's requests never used up: the clock goes on before they are. */
+/** Wraps a client whose requests never use up the minute's: the clock goes on before they do. */
 function patient(client: RestClient): RestClient {
   return {
     ...client,

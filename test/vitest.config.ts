@@ -10,7 +10,7 @@ import { findTestFiles, type Project, projectOfFile } from './support/test-files
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const files = findTestFiles();
-/** Those that the runner has chosen; Vitest started by hand takes all. */
+/** The files that the runner has chosen; Vitest started by hand takes all. */
 const chosen = process.env.PSA_TEST_FILES?.split(',') ?? files.map(({ path }) => path);
 const filesOf = (project: Project) =>
   files

@@ -241,7 +241,7 @@ describe('an Authorization header', () => {
   });
 });
 
-/** Where each refusal is, or none. */
+/** The path of each refusal; null where there is none. */
 function wrong(result: {
   success: boolean;
   error?: { issues: { path: PropertyKey[] }[] } | undefined;

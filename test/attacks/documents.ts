@@ -57,7 +57,7 @@ const DEEP = DEPTHS.flatMap((levels): [string, Operation][] => [
   ],
 ]);
 
-/** Not as an object: to write such a one is more than some can do. */
+/** Nested JSON as a text: to write such an object is more than some programs can do. */
 function deepJson(levels: number, name: string, open = '[', close = ']'): RawJson {
   return new RawJson(`{${JSON.stringify(name)}:${inside(levels, open, close, '1')}}`);
 }

@@ -14,7 +14,7 @@ const TIMES = scale('EXPIRIES');
 const AT_ONCE = 8;
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
-/** When the approval comes, from the payment's expiry. */
+/** The time of the approval, from the payment's expiry. */
 const EDGES_MS = [-1, 0, 1, 3 * DAY];
 /** The fate of the charge, and of the acquirer's answer. */
 const ANSWERS = ['in time', 'late', 'lost', 'not arrived'] as const;

@@ -14,18 +14,18 @@ const AT_ONCE = 64;
 const sockets = new Set();
 /** @type {Set<import('node:http').IncomingMessage>} */
 const streams = new Set();
-/** How many the server has ended: a socket by its code, an event stream by the code of its last error. @type {Record<string, number>} */
+/** The numbers that the server has ended: a socket by its code, an event stream by the code of its last error. @type {Record<string, number>} */
 const ended = {};
 /** @type {() => void} */
 let progressed = () => undefined;
 
 answerParent({
-  /** So many more. With a `key` they say it and wait for the answer, with a `query` they subscribe then. */
+  /** Opens more sockets. With a `key` they say it and wait for the answer, with a `query` they subscribe then. */
   async open(/** @type {Entry} */ { count, ...how }) {
     await inTurns(count, () => enter(how));
     return sockets.size;
   },
-  /** So many event streams more. @param {Entry} request */
+  /** Opens more event streams. @param {Entry} request */
   async stream({ count, ...how }) {
     await inTurns(count, () => follow(how));
     return streams.size;
@@ -35,7 +35,7 @@ answerParent({
     await inTurns(count, () => drip(port, text));
     return dripping.size;
   },
-  /** So many requests by one connection, of whose answers nothing is read. */
+  /** Sends requests by one connection, and reads nothing of the answers. */
   async ignore({ port, count, text }) {
     await inTurns(count, async () => {
       const socket = await connected(port);
@@ -44,7 +44,7 @@ answerParent({
       socket.write(text);
     });
   },
-  /** From now on nothing is read. */
+  /** Stops reading. */
   pause() {
     for (const each of [...sockets, ...streams]) each.pause();
   },

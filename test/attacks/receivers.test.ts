@@ -57,7 +57,7 @@ interface Misbehaving {
   /** And those that it has taken. */
   readonly taken: Set<string>;
   readonly bodies: Map<string, Set<string>>;
-  /** How much it could send back over one connection. */
+  /** The amount that it could send back over one connection. */
   most: number;
   readonly open: Set<Socket>;
   repaired: boolean;

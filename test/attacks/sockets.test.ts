@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Stream } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { runsAll, scale } from '../support/scale.ts';
-import { LIVE_KEY, type Memory, report, startLoad, startTargetServer, type TargetServer } from './target-server.ts';
+import {
+  LIVE_KEY,
+  type Memory,
+  report,
+  startLoad,
+  startTargetServer,
+  type TargetServer,
+} from './target-server.ts';
 
 // Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
 // for it, and a subscriber beside it receives everything, in order.
@@ -22,7 +29,7 @@ const LARGE = `subscription { allCardPaymentUpdates { cursor cardPayment { order
 let target: TargetServer;
 let bystander: Stream;
 let before: Memory;
-/** How much its memory grew, at most, by what it was asked for last. */
+/** The most by which its memory grew for what it was asked last. */
 let grown: Memory;
 
 beforeAll(async () => {
@@ -73,7 +80,7 @@ async function bounded(attack: string): Promise<void> {
 
 type Entry = { count: number; key?: string; query?: string; origin?: string };
 
-/** So many sockets, and so many streams, of a process of their own. */
+/** Opens a number of sockets, and of streams, of a process of their own. */
 async function gather(sockets: Entry, streams?: Entry) {
   const load = startLoad();
   onTestFinishedOrNot(() => load.stop());

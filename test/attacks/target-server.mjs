@@ -5,7 +5,7 @@ import { answerParent, cpuMicroseconds, memoryMegabytes } from '../bench/process
 import { modules } from '../support/built.mjs';
 
 const { CompiledQuery } = await modules.kysely();
-/** With a service of its own. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
+/** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
 const createApp = (await modules.app()).createApp;
 const { readConfig } = await modules.config();
 const { createShiftableClock, createSystemClock } = await modules['kernel/clock']();
@@ -53,7 +53,7 @@ answerParent({
     }
   },
   /**
-   * With nothing left to collect: of the process, and of what JavaScript holds, buffers included. The first counts also
+   * Measures memory with nothing left to collect: of the process, and of what JavaScript holds, buffers included. The first counts also
    * what V8 keeps for itself; the second is what an attacker can make grow without end.
    */
   async memory() {
@@ -63,7 +63,7 @@ answerParent({
   },
   faults: () => faults,
   pass: ({ ms }) => clock.shiftTo(clock.offsetMs() + ms),
-  /** So many card payments. */
+  /** Creates a number of card payments. */
   async happen({ count, metadata }) {
     const { cardPayments } = app.embedded;
     await Promise.all(

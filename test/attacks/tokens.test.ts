@@ -1,4 +1,3 @@
-import { SCOPES } from '../support/dashboard-scopes.ts';
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import { txidOf } from '../../server/src/pix/model.ts';
 import { addKey } from '../support/accounts.ts';
 import { LIVE_KEY, TEST_KEY, type TestApp, type TestServer } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
+import { SCOPES } from '../support/dashboard-scopes.ts';
 import { type Pair, startPair, startService } from '../support/pair.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { createRestClient } from '../support/rest.ts';
@@ -642,7 +642,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
   }
 });
 
-/** As it was, but for tokens that were minted meanwhile. */
+/** The rows as they were, but for tokens that were minted meanwhile. */
 function withMoreTokens(rows: unknown, minted: number, server: TestServer): string {
   const [ofService, ofFacade] = structuredClone(rows) as { tokens: number }[];
   const changed = server === app ? ofService! : ofFacade!;

@@ -11,7 +11,7 @@ import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import type { OpenDatabase } from '../../server/src/ops/backup.ts';
 import { onFatal, silent } from '../support/templates.ts';
 
-/** As the command opens what the configuration names; a new folder begins with empty tables, which saves seconds. */
+/** Opens what the configuration names, as the command does; a new folder begins with empty tables, which saves seconds. */
 export const open: OpenDatabase = ({ databaseUrl, dataDir }) => {
   const clock = createSystemClock();
   const { pglite } = inject('templates');

@@ -1,7 +1,7 @@
 // Charts as SVG, for a README: readable in light and dark, on a phone and on a desktop, without a script.
 
 export interface Chart {
-  /** Its file's name, without the ending. */
+  /** The name of its file, without the ending. */
   name: string;
   title: string;
   /** The unit of the values. */
@@ -112,7 +112,7 @@ export function chartText({ title, subtitle, along, sizes, series }: Chart): str
   return [`${title} (${subtitle})`, ...lines].join('\n');
 }
 
-/** From zero to what is 1, 2, 4 or 8 by a power of ten, so that quarters of it are short to say. */
+/** Quarters from zero to what is 1, 2, 4 or 8 by a power of ten, so that each is short to say. */
 function quartersBelow(largest: number): number[] {
   const power = 10 ** Math.floor(Math.log10(largest));
   const top = power * [1, 2, 4, 8, 10].find((step) => step * power >= largest)!;

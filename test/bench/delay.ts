@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY } from './environment.ts';
-import { createFanOuts, type FanOut, subscribe, notify, UPDATES } from './fan-out-bench.ts';
+import { createFanOuts, type FanOut, notify, subscribe, UPDATES } from './fan-out-bench.ts';
 import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
 /** Many short ones: how long a flush takes changes from one moment to the next. */
@@ -23,7 +23,7 @@ interface Delay {
   answeredMs: number;
 }
 
-/** From a COMMIT to the one subscriber's socket: on the same instance, on another one, over an event stream. */
+/** Measures the delays from a COMMIT to the one subscriber's socket: on the same instance, on another one, over an event stream. */
 export async function measureDelay(postgresUrl: string): Promise<Row[]> {
   const fanOuts = createFanOuts();
   const called = 'commit to socket';

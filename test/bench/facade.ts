@@ -36,7 +36,7 @@ interface Operation {
   peer: string;
   /** The variables by name; none for the wallet. */
   orderCodes: Record<string, string>;
-  /** As many as keep two processors busy while each waits for the service. */
+  /** The number that keeps two processors busy while each waits for the service. */
   connections: number;
   /** The same without GraphQL, at a path of the bare proxy's. */
   path: string;

@@ -46,7 +46,7 @@ export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
     return { upstream, environment: { ...facadeEnvironment(url), DATABASE_URL: databaseUrl } };
   }
 
-  /** So many follow, and the calls of a minute are counted from when all of them know how things stand. */
+  /** Subscribes a number of followers, and counts the calls of a minute from when all of them know how things stand. */
   async function watch(
     { upstream, environment }: Awaited<ReturnType<typeof prepare>>,
     followers: number,

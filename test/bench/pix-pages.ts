@@ -13,12 +13,12 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json'
 const PAGE = `query ($filter: PaymentFilter) { payments(first: 50, filter: $filter) { totalCount nodes {
   paymentId status method amountCents feeCents description version createdAt expiresAt paidAt pix { copyPaste }
 } } }`;
-/** With what other tables have of each payment. */
+/** A page with what other tables have of each payment. */
 const PAGE_WITH_REFUNDS = `{ payments(first: 50) { totalCount nodes {
   paymentId status amountCents refunds { refundId } disputes { disputeId } delivered { kind }
 } } }`;
 
-/** How long a page of payments takes where PostgreSQL has many, against where it has few. */
+/** Measures how long a page of payments takes where PostgreSQL has many, against where it has few. */
 export async function measurePages(postgresUrl: string): Promise<Row[]> {
   const databaseUrl = await createBenchDatabase(postgresUrl);
   const server = startChild('server.mjs');

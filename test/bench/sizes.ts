@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Chart } from './charts.ts';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY, SANDBOX_KEY, UNLIMITED_KEY } from './environment.ts';
-import { connect, createFanOuts, type FanOut, subscribe, notify, notifyOften } from './fan-out-bench.ts';
+import { connect, createFanOuts, type FanOut, notify, notifyOften, subscribe } from './fan-out-bench.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { figure, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
@@ -111,7 +111,7 @@ const NODES = `nodes {
 /** The offset of a page that is deep in the list. */
 const OFFSET = QUICK ? 100 : 10_000;
 
-/** How long a page of payouts takes as there are more of them in PostgreSQL, and any page of the most against the least. */
+/** Measures how long a page of payouts takes as there are more of them in PostgreSQL, and any page of the most against the least. */
 export async function measureTable(postgresUrl: string): Promise<Measured> {
   const databaseUrl = await createBenchDatabase(postgresUrl);
   const server = startChild('server.mjs');
@@ -237,7 +237,7 @@ export async function measureTable(postgresUrl: string): Promise<Measured> {
   }
 }
 
-/** From one number to another, a minute apart. */
+/** Inserts payouts from one number to another, a minute apart. */
 const SEED = `
   insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
     destination, requested_at, processed_at)

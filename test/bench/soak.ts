@@ -6,7 +6,7 @@ import { figure, progress, QUICK, type Row, size } from './report.ts';
 
 /** The interval of samples: short enough for a line, long enough that to collect garbage is no load. */
 const SAMPLES = size(60, 4);
-/** Until then caches and compiled code still grow. */
+/** The time until which caches and compiled code still grow. */
 const SETTLED_PART = 0.25;
 const LARGEST_GROWTH_MB_AN_HOUR = 30;
 /** The noise of a sample: requests under way, and memory that the allocator keeps. */
@@ -20,8 +20,8 @@ interface Sample {
 type Kind = 'rssMb' | 'heapMb';
 
 /**
- * For so many minutes subscribers come, reconnect and leave while payments are made: what the server holds in memory
- * meanwhile, as a picture for a terminal, and by how much it has grown.
+ * Lets subscribers come, reconnect and leave for a number of minutes while payments are made. Returns what the server holds
+ * in memory meanwhile, as a picture for a terminal, and by how much it has grown.
  */
 export async function measureSoak(postgresUrl: string, minutes: number): Promise<Row[]> {
   const server = startChild('server.mjs');

@@ -1,7 +1,7 @@
-import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
 import { describe, expect, test } from 'vitest';
 import type { CardDetails } from '../../server/src/card-payments/hosted-checkout.ts';
 import type { CardPayment, CardPaymentFilter } from '../../server/src/card-payments/model.ts';
+import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import {
   IdempotencyError,
@@ -435,7 +435,7 @@ async function find({ cardPayments, tenant }: PortFixture, orderCode: string): P
   return (await cardPayments.find(tenant, orderCode))!;
 }
 
-/** When no answer from before is given any more. */
+/** The time from which no answer from before is given any more. */
 async function later(merchant: PortFixture, orderCode: string): Promise<CardPayment> {
   await merchant.pass(KEPT);
   return find(merchant, orderCode);

@@ -64,7 +64,7 @@ describeOnBothEngines('a commit', (open) => {
     committer = createCommitter({ database: watched(), clock, onCommit: committed });
   });
 
-  /** How many transactions there were, and a gate that one of them can be held at. */
+  /** The number of transactions, and a gate that one of them can be held at. */
   let transactions = 0;
   let gate: Promise<void> = Promise.resolve();
   function watched(): Database {

@@ -24,7 +24,7 @@ const clock = createSystemClock();
 const released = readReleased();
 const nameOf = (file: string) => file.slice(0, -'.sql'.length);
 const names = Object.keys(released.migrations).map(nameOf);
-/** With those since the release: what the code of today works on. */
+/** The names of all migrations, with those since the release: the code of today works on them. */
 const present = readdirSync(MIGRATIONS).sort().map(nameOf);
 
 // ── What was released stays ─────────────────────────────────────────────────────────────────────
@@ -45,7 +45,7 @@ test('a new migration goes behind those that were released, and says what it is'
 
 // ── From each step that there was ───────────────────────────────────────────────────────────────
 
-/** From the built folder, not from the template of the newest version. */
+/** Opens the built folder, not the template of the newest version. */
 function openOlderPglite(dataDir: string): Promise<Database> {
   const { worker } = inject('templates').pglite;
   return openPglite({ dataDir, ...(worker && { worker }), clock, log: silent, onFatal });

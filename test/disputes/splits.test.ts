@@ -11,7 +11,7 @@ import { expectStatementsHold, openSubaccount } from '../support/subaccounts.ts'
 const HOUR = 3_600_000;
 const AMOUNT = 1_000;
 const SHARE = 400;
-/** How long a refund takes that the bank does not decide at once. */
+/** The time of a refund that the bank does not decide at once. */
 const LASTS_MS = 10_000;
 
 describeOnDatabase('disputes of split charges', (open) => {

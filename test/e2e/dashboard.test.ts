@@ -366,7 +366,7 @@ describe('the simulator', () => {
   });
 });
 
-/** From a phone to a laptop; 1265 is the least at which two tables stand side by side. */
+/** The widths from a phone to a laptop; 1265 is the least at which two tables stand side by side. */
 const WIDTHS = [320, 390, 700, 1024, 1265];
 
 describe('the tables', () => {

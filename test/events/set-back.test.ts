@@ -19,11 +19,11 @@ import { interceptStatements } from '../support/statements.ts';
 const POLL_MS = 5_000;
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
 const TOPIC: Topic = { resource: 'credential' };
-/** How far the log goes before it is set back, and what is left of it. */
+/** The length of the log before it is set back, and what is left of it. */
 const HEAD = 10;
 const KEPT = 6;
 
-/** How many others are written then: the log ends below the lost place, exactly there, or beyond it. */
+/** The number of others that are written then: the log ends below the lost place, exactly there, or beyond it. */
 const GOES_ON = [
   ['not at all', 0],
   ['to a place below', 2],
@@ -296,7 +296,7 @@ async function logOf({ sql: db }: Database, { tenant }: Core): Promise<number[]>
   return rows.map(({ mark }) => mark);
 }
 
-/** As a server of the release before writes it. */
+/** Writes an event as a server of the release before does. */
 async function appendUnmarked({ sql: db }: Database, { tenant }: Core, version: number): Promise<void> {
   await sql`
     insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
@@ -305,7 +305,7 @@ async function appendUnmarked({ sql: db }: Database, { tenant }: Core, version: 
   await sql`update stream set version = ${version} where account_id = ${tenant.accountId}`.execute(db);
 }
 
-/** So many events, each in a commit of its own. */
+/** Writes a number of events, each in a commit of its own. */
 async function emit({ committer, tenant }: Core, count: number): Promise<void> {
   for (let each = 0; each < count; each += 1)
     await committer.change({

@@ -663,7 +663,7 @@ function unexpected(): never {
   return expect.unreachable('the log was set back');
 }
 
-/** How many listeners of `abort` there are. */
+/** The number of listeners of `abort`. */
 function countListeners(signal: AbortSignal): () => number {
   let listeners = 0;
   const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];

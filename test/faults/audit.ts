@@ -60,7 +60,7 @@ export interface AuditedPayout {
   /** `withdrawalId`; or `payoutId`. */
   id: string;
   key: string | null;
-  /** Where it goes; or whose subaccount it is of. */
+  /** The destination of a payout, or the subaccount that it is of. */
   whose: string;
   /** `reversed` for one that has failed and was given back. */
   status: string;
@@ -197,7 +197,7 @@ export function lawsOfTheBooks(instant: string): Record<string, string> {
   };
 }
 
-/** Where everybody who makes anything does it with a key of their own. */
+/** The rules of histories in which each caller uses keys of its own. */
 function lawsOfKeys(): Record<string, string> {
   return {
     'whatever was asked for with a key was done once, and every key has done one thing': `

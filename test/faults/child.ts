@@ -8,7 +8,7 @@ import type { SubscriptionStatus } from '../../server/src/subscriptions/model.ts
 import { captureOutput } from '../support/log-capture.ts';
 
 /**
- * When to die: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
+ * The moment of its death: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
  * up. After none it has not been sent.
  */
 export interface Moment {

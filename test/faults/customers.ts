@@ -33,7 +33,7 @@ export const CARDS = [
   null,
 ] as const;
 
-/** Where a payment may stand once this was answered; other tries may have been answered with more. */
+/** The statuses that a payment may have once this was answered; other tries may have been answered with more. */
 const MAY_FOLLOW: Record<PayResult['kind'], readonly CardPaymentStatus[]> = {
   paid: ['paid', 'refunded'],
   processing: ['pending', 'paid', 'refunded'],

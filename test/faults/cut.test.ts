@@ -15,7 +15,7 @@ const LIVE_KEY = 'ps_live_cutoff0123456789';
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 1 };
 const LATER_MS = [60_000, 15 * 60_000, 3_600_000];
 
-/** How to be cut off, and how to come back. */
+/** The ways to be cut off, and to come back. */
 interface Line {
   readonly environment: Record<string, string>;
   arm(cut: Cut): Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
 import type { ChildServer } from './child.ts';
-import type { Kind, Reported, Expectation } from './expectations.ts';
+import type { Expectation, Kind, Reported } from './expectations.ts';
 
 /** The resources of an expectation in the service's books. */
 interface Made {
@@ -62,7 +62,7 @@ interface Observed {
   resource: 'payout' | 'subaccount_payout' | 'card_payment';
   environment: Environment;
   parent: string | null;
-  /** As the service calls it. */
+  /** The name that the service gives it. */
   id: string;
   version: number;
   status: string;
@@ -175,7 +175,7 @@ export function complaintsOfCallers(
 /** Amounts from here on are those with which a test began. */
 const OURS = 500_000_000;
 
-/** Where the mirror is not what the service's books say. */
+/** The differences between the mirror and the service's books. */
 export function complaintsOfMirror({ made }: ServiceBooks, { observed, events }: FacadeBooks): string[] {
   const complaints: string[] = [];
   const found = new Map(made.map((each) => [`${RESOURCE[each.kind]} ${each.id}`, each]));
@@ -268,7 +268,7 @@ export function counted(names: readonly string[]): string {
     .join(', ');
 }
 
-/** So many at a time, all of them or until one fails. */
+/** Runs a number of them at a time, all of them or until one fails. */
 export async function inParallel<Item>(
   items: readonly Item[],
   places: number,

@@ -1,13 +1,13 @@
-import { CHECKOUT_SESSION_MS } from '../../server/src/checkout/model.ts';
 import { createHmac } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
+import { CHECKOUT_SESSION_MS } from '../../server/src/checkout/model.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
 import { createClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { runsAll, scale } from '../support/scale.ts';
 import { spawnServer } from './child.ts';
-import { type Kind, send, type Expectation } from './expectations.ts';
+import { type Expectation, type Kind, send } from './expectations.ts';
 import {
   booksOfFacade,
   booksOfService,
@@ -169,7 +169,8 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
     const both = expectation.key !== null && random.below(3) === 0;
     const [reported] = await Promise.all([ask(expectation, facade), both && ask(expectation, other)]);
     // Under the same key it may be asked for again, wherever; without one never.
-    if (reported.outcome !== 'done' && expectation.key !== null && random.below(2) === 0) await ask(expectation, other);
+    if (reported.outcome !== 'done' && expectation.key !== null && random.below(2) === 0)
+      await ask(expectation, other);
     if (kind !== 'cardPayment' || reported.outcome !== 'done' || random.below(3) === 0) return;
     await service.ask('pay', { orderCode: reported.id, cardNumber: '4242424242424242' });
   }
@@ -465,7 +466,7 @@ function startPost(random: Random) {
   const taken: Received[] = [];
   const waiting: Received[] = [];
   const skipped: Received[] = [];
-  /** Why the last one was not taken. */
+  /** The reason for which the last one was not taken. */
   let refused: unknown = null;
   let facades: readonly Facade[] = [];
   let under = 0;

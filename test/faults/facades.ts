@@ -14,7 +14,7 @@ export interface Life {
 /** A facade that may be killed, and then lives again elsewhere. */
 export interface Facade {
   readonly name: string;
-  /** Its life, or the next as soon as that has begun. */
+  /** The life that it is in, or the next as soon as that has begun. */
   now(): Promise<Life>;
   /** SIGKILL, and a new process over the same database. */
   killAndStartAgain(): Promise<void>;

@@ -41,7 +41,7 @@ export interface Story {
   /** The time before it, and between its answers and its end. */
   readonly beforeMs?: number;
   readonly thenMs?: readonly number[];
-  /** Its webhooks are refused when they first come. */
+  /** Whether its webhooks are refused when they first come. */
   readonly refused?: boolean;
 }
 

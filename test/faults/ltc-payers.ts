@@ -15,7 +15,7 @@ interface Deal {
   /** The number of steps that were acknowledged, of `payer.does`, and of `payer.doesLater`. */
   done: number;
   doneLater: number;
-  /** Its time is over. */
+  /** Whether its time is over. */
   isLate: boolean;
   /** Sends everything twice at once, as an impatient client does. */
   readonly twice: boolean;

@@ -11,11 +11,11 @@ import { scale } from '../support/scale.ts';
 
 const LIVE_KEY = 'ps_live_outage0123456789';
 const CLIENTS = 4;
-/** How long the database is away: far longer than anything waits for it. */
+/** The time for which the database is away: far longer than anything waits for it. */
 const AWAY_MS = scale('OUTAGE_MS');
 /** After its return everything goes on within this. */
 const BACK_WITHIN_MS = 5_000;
-/** For `/readyz`, with what the two processes take to be scheduled. */
+/** The wait for `/readyz`, with what the two processes take to be scheduled. */
 const READY_WITHIN_MS = 1_000;
 /** Between two requests of one client. */
 const BETWEEN_MS = 100;

@@ -12,7 +12,7 @@ interface Withdrawal {
   readonly amountCents: number;
   readonly to: (typeof DESTINATIONS)[number];
   readonly twice: boolean;
-  /** As it was acknowledged. */
+  /** The id that was acknowledged; null before. */
   withdrawalId: string | null;
   /** This hour's limit is reached: the next life's clock is asked again. */
   refusedBy: ChildServer | null;
@@ -53,7 +53,7 @@ interface ClientPayout {
   readonly pixKey: string;
   /** `refused`: it is more than the subaccount has. */
   readonly leadsTo: 'completed' | 'failed' | 'refused';
-  /** Its reference, or the code of the refusal. */
+  /** The reference of the payout, or the code of the refusal. */
   answer: string | null;
   version: number;
 }

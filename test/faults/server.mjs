@@ -9,7 +9,7 @@ import { watchBoundaries } from './watch.mjs';
 
 const { default: pg } = await modules.pg();
 const { CompiledQuery } = await modules.kysely();
-/** With a service of its own. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
+/** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
 const createApp = (await modules.app()).createApp;
 const { readConfig } = await modules.config();
 const { createSystemClock, plusMs } = await modules['kernel/clock']();
@@ -26,7 +26,7 @@ let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let live;
 
-/** How far its clock is ahead of the system's. */
+/** The time by which its clock is ahead of the system's. */
 let aheadMs = 0;
 const system = createSystemClock();
 /** @type {import('../../server/src/kernel/clock.ts').Clock} */

@@ -11,7 +11,7 @@ import { chosenSeed, createRandom } from './random.ts';
 const STOPS = scale('STOPS');
 const LIVE_KEY = 'ps_live_stopped0123456789';
 const CLIENTS = 8;
-/** So many answers at the most, and then it is stopped. */
+/** The most answers before it is stopped. */
 const ANSWERS = CLIENTS * 8;
 
 const engines = {
@@ -215,7 +215,7 @@ function closingOf(event: unknown) {
   return { code, reason };
 }
 
-/** From where it was before, or from now on. */
+/** Sets the cursor from which it follows: where it was before, or now. */
 async function cursorOf(live: GraphQLClient, watched: Watched): Promise<void> {
   watched.after ??= (await live.request('{ updatesCursor }')).updatesCursor as string;
 }
@@ -238,7 +238,7 @@ async function overSocket(live: GraphQLClient, watched: Watched): Promise<{ good
   return { goodbye };
 }
 
-/** How it ends: with the end of the body, or as a connection that breaks. */
+/** The way in which it ends: with the end of the body, or as a connection that breaks. */
 async function overEvents(live: GraphQLClient, watched: Watched): Promise<{ goodbye: Promise<unknown> }> {
   await cursorOf(live, watched);
   const stream = live.sse(FOLLOW, { after: watched.after });

@@ -30,7 +30,7 @@ export function createSubscriber(transport: 'ws' | 'sse') {
   }
 
   return {
-    /** From now on at this server, once the one before is dead. */
+    /** Moves to this server, once the one before is dead. */
     async attach(endpoint: string, key: string): Promise<void> {
       await stream?.close();
       await ended;

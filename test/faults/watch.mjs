@@ -91,7 +91,7 @@ function kindsIn(text, values) {
     .filter((value) => /^[a-z_]+\.[a-z_]+$/.test(value));
 }
 
-/** With the columns that an update sets: a task is claimed, renewed and postponed by one each. @param {string} text */
+/** Summarises a statement, with the columns that an update sets: a task is claimed, renewed and postponed by one each. @param {string} text */
 function alone(text) {
   const set = /^\s*update .*?\bset\b(.*?)(?:\bwhere\b|\bfrom\b|$)/is.exec(text)?.[1] ?? '';
   const columns = [...set.matchAll(/"?(\w+)"?\s*=/g)].map(([, column]) => column);

@@ -43,7 +43,7 @@ let app: TestApp;
 let receiver: Receiver;
 let accountId: string;
 let live: GraphQLClient;
-/** Where the account stood before it did anything. */
+/** The account's cursor before it did anything. */
 let before: string;
 /** The types of the updates that its log holds, in the log's order. */
 let logged: string[];

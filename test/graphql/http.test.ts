@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** With the live key, unless the headers say otherwise. */
+/** Sends a request with the live key, unless the headers say otherwise. */
 const send = (init: RequestInit & { query?: Record<string, string> } = {}) => {
   const { query, headers, ...rest } = init;
   const url = `${app.url}/graphql${query ? `?${new URLSearchParams(query)}` : ''}`;

@@ -31,7 +31,7 @@ async function account(): Promise<string> {
   return (await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow()).id;
 }
 
-/** From now on nobody lets us in. */
+/** Makes the database refuse every connection from now on. */
 function goAway(): void {
   network.refuses = true;
   network.cut();

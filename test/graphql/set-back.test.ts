@@ -29,7 +29,7 @@ afterAll(async () => {
   }
 });
 
-/** Where the log goes on, by which instance's commits, and how many. The subscriber is on the first. */
+/** The place where the log goes on, by which instance's commits, and how many. The subscriber is on the first. */
 const CASES: [string, number, number][] = [
   ['below its place, by its own instance', 0, 1],
   ['below its place, by another instance', 1, 1],

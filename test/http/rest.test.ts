@@ -602,7 +602,7 @@ test('every random request is answered with JSON that is not an internal fault',
   expect(faults).toEqual([]);
 });
 
-/** As JSON where it can be. */
+/** Parses a text as JSON where it can be. */
 function text(value: unknown): string {
   try {
     return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));

@@ -57,7 +57,7 @@ describeOnDatabase('payments by LTC', (open) => {
       revision += 1;
       await core.ltc.receive(core.tenant, paymentId);
     };
-    /** How many of the rows each transaction has written, the oldest first. */
+    /** The number of the rows that each transaction has written, the oldest first. */
     const written = async () => {
       const { rows } = await raw<{ count: number }>`
         select count(*)::integer as count from ltc_output where payment_id = ${paymentId}

@@ -8,7 +8,7 @@ const SAYS = new Set(['refuse', 'requiredOr']);
 const DESCRIPTION = new Set(['describe', 'meta']);
 
 /**
- * As far as Stryker asks for it, and Babel's `NodePath` gives it.
+ * The members of Babel's `NodePath` that are read here.
  * @typedef {{ node: any, parent: any, parentPath: Path | null, listKey?: string, key: string | number | null }} Path
  */
 
@@ -41,7 +41,7 @@ function isMessage(property) {
   return property.type === 'ObjectProperty' && ['error', 'message'].includes(property.key.name);
 }
 
-/** Not a code, a path or a format. @param {any} node @returns {boolean} */
+/** Whether a text is wording, and not a code, a path or a format. @param {any} node @returns {boolean} */
 function isSentence(node) {
   switch (node.type) {
     case 'StringLiteral':

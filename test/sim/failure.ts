@@ -7,12 +7,12 @@ export interface Failure extends Violation {
   step: number | null;
 }
 
-/** So many, each the next of the one before. */
+/** Lists a number of seeds, each the next of the one before. */
 export function seedsFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, n) => first + n);
 }
 
-/** How to see it again. */
+/** The command that shows it again. */
 export function textOfFailure(failure: Failure): string {
   return withCommand(failure, `--seed ${failure.seed}`);
 }

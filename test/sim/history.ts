@@ -20,7 +20,7 @@ export interface History {
   /** Each step and how it ended, and in the end the log of events: the same for the same seed. */
   readonly lines: readonly string[];
   readonly digest: string;
-  /** How often what was done, refused, and made to fail. */
+  /** The counts of what was done, refused, and made to fail. */
   readonly counts: ReadonlyMap<string, number>;
   readonly broken: readonly (Violation & { step: number })[];
 }
@@ -50,7 +50,7 @@ const PAUSES_ONE_IN = 24;
 /** Rounds of the steps of a tour: of what comes in one round of six, one tour in 10^15 has none. */
 const ROUNDS_OF_A_TOUR = 200;
 
-/** So many steps of one account's life, and its end: all faults over, everything done that was begun. */
+/** Plays a number of steps of one account's life, and its end: all faults over, everything done that was begun. */
 export async function playHistory({
   database,
   seed,

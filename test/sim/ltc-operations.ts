@@ -51,7 +51,7 @@ export function createLtcOperations(
     );
   }
 
-  /** Those for which something was sent. */
+  /** The payments for which something was sent. */
   const sentFor = () => opened.filter(({ id }) => rails.litecoin.reports.has(id));
 
   const draw = () => (opened.length === 0 ? null : random.pick(chance(6) ? opened : opened.slice(-4)));

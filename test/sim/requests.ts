@@ -29,7 +29,7 @@ export interface Request {
   environment: Environment;
   /** Tells its effect from every other: an amount or a name that is asked for once. */
   mark: string;
-  /** With its scope, where it has one; the same key may be given again, also for something else. */
+  /** The key with its scope, where it has one; the same key may be given again, also for something else. */
   key: string | null;
   ask(): Promise<{ id: string; replayed?: boolean }>;
 }
@@ -41,9 +41,9 @@ export type Answer =
   | { kind: 'unknown' }
   | { kind: 'fault' };
 
-/** Those whose answer does not tell a first request from a repeated one. */
+/** The requests whose answer does not tell a first request from a repeated one. */
 const CHECKOUTS: readonly Made[] = ['startCheckout', 'startPixCheckout'];
-/** Those that ask the bank after their commit: a fault may come when what they make is there. */
+/** The requests that ask the bank after their commit: a fault may come when what they make is there. */
 const WITH_A_CODE: readonly Made[] = [
   ...['createPayment', 'startPixCheckout', 'createCharge', 'createSubscription'],
 ] as Made[];
@@ -62,10 +62,10 @@ export interface Requests {
   make(request: Request): Promise<Answer>;
   /** A request that makes nothing: `reported` gets its outcome. */
   attempt(what: string, act: () => Promise<string>, reported: (outcome: string) => void): Promise<void>;
-  /** How a payment must stand in the end. */
+  /** The state that a payment must have in the end. */
   expectStatus(orderCode: string, statuses: readonly string[]): void;
   isExpected(orderCode: string): boolean;
-  /** From now on it may be gone; or must be. */
+  /** Marks that from now on it may be gone, or must be. */
   mayGo(made: Made, environment: Environment, id: string): void;
   mustGo(made: Made, environment: Environment, id: string): void;
   /** Requests with a key, each once: the one that was acknowledged, or the first where no answer was certain. */

@@ -11,7 +11,7 @@ export interface Played {
   readonly digests: Map<number, string>;
 }
 
-/** So many histories at once in one database: while one waits for it, another thinks. */
+/** Plays a number of histories at once in one database: while one waits for it, another thinks. */
 const AT_ONCE = 8;
 
 /** Plays seeds in one database that was prepared for the audit, each with an account of its own, and audits them all. */

@@ -1,4 +1,3 @@
-import { saveEndpoint } from '../../server/src/webhooks/endpoint-store.ts';
 import { sql as raw } from 'kysely';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount, saveTokens } from '../../server/src/access/store.ts';
@@ -13,6 +12,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { notifyOfCredit, notifyOfOutputs } from '../../server/src/modes/families.ts';
+import { saveEndpoint } from '../../server/src/webhooks/endpoint-store.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import type { Task } from '../../server/src/work/store.ts';
@@ -47,9 +47,9 @@ export interface World {
   notifyOfLtc(tenant: Tenant, notice: Parameters<typeof notifyOfOutputs>[2]): Promise<void>;
   /** Begins what is due, each beside the others. */
   work(): Promise<void>;
-  /** When what waits falls due that is not due yet, the first few. */
+  /** The instants at which waiting tasks that are not due yet fall due, the first few. */
   dueNext(): Promise<Date[]>;
-  /** When the first of all that waits falls due; null where nothing does. */
+  /** The instant at which the first of all waiting tasks falls due; null where nothing waits. */
   dueFirst(): Promise<Date | null>;
   /** Whether all that was due has ended, and was put down as such. */
   isIdle(): boolean;

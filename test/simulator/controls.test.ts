@@ -30,7 +30,7 @@ interface Answer {
   body: any;
 }
 
-/** As the page does, unless `headers` say otherwise. */
+/** Posts as the page does, unless `headers` say otherwise. */
 async function pull(
   path: string,
   input: unknown = {},

@@ -1,10 +1,10 @@
-import { withdrawableOf } from '../../server/src/ledger/funds.ts';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { withdrawableOf } from '../../server/src/ledger/funds.ts';
 import {
   applyToBalances,
   type Balances,
@@ -186,7 +186,7 @@ describeOnDatabase('the wallet', (open) => {
     return id;
   }
 
-  /** Not by the balances that the database keeps: by every entry there is. */
+  /** Computes the balances by every entry there is, not by what the database stores. */
   async function sums({ accountId, environment }: Tenant): Promise<Balances> {
     const { rows } = await sql<{ name: LedgerAccountName; amount: number }>`
       select ledger_account as name, sum(amount)::bigint as amount from posting

@@ -35,7 +35,7 @@ async function later(core: Core): Promise<string> {
   return core.clock.now().toISOString();
 }
 
-/** Those of subscriptions come several at a time: test/subscriptions/interface.test.ts has them. */
+/** The events that come alone. Those of subscriptions come several at a time: test/subscriptions/interface.test.ts has them. */
 export type LoneEvent = Exclude<OptionalWebhookEvent, `subscription.${string}`>;
 
 /** Makes what each event reports, and returns the body that it must have. */

@@ -16,7 +16,7 @@ import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gall
 
 // The gallery has every state, so conditions that hold in each state are tested there.
 const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, ...pt }, en, es };
-/** Those of a payment by PIX, some take the place of others with the same name. */
+/** The texts of a payment by PIX, and some take the place of others with the same name. */
 const PIX = { 'pt-BR': ptPix, en: enPix, es: esPix };
 const DELIVERED = { 'pt-BR': ptDelivered, en: enDelivered, es: esDelivered };
 const textsOf = (language: (typeof LANGUAGES)[number]) => [

@@ -3,7 +3,7 @@ import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from 
 import { languageTag } from '../kernel/language.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import { taxIdText } from '../kernel/tax-id.ts';
-import { URL_MAX, externalIdText, metadataText, plainText, requiredOr, webUrl } from '../kernel/text.ts';
+import { externalIdText, metadataText, plainText, requiredOr, URL_MAX, webUrl } from '../kernel/text.ts';
 
 // What a payer is asked to pay, by whichever method: the customer, the details and amounts of a checkout, the order.
 
@@ -125,7 +125,7 @@ export function customerOf(input: z.infer<typeof customerInput> | null | undefin
 export interface CheckoutPayment {
   status: string;
   amountCents: Cents;
-  /** Left out by a method whose payments cannot be canceled. */
+  /** The time of its cancellation. Omitted by a method whose payments cannot be canceled. */
   canceledAt?: Date | null;
 }
 

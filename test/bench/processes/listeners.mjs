@@ -39,7 +39,7 @@ answerParent({
     );
     return { open: sockets.length };
   },
-  /** So many stay. */
+  /** Ends all sockets but this number. */
   async keep({ count }) {
     for (const socket of sockets.splice(count)) socket.removeAllListeners('close').destroy();
   },
@@ -192,7 +192,7 @@ function send(socket, message) {
   socket.write(masked(TEXT, Buffer.from(message)));
 }
 
-/** With a mask of zeros, under which a payload stays as it is. @param {number} opcode @param {Buffer} payload */
+/** Builds a frame with a mask of zeros, under which a payload stays as it is. @param {number} opcode @param {Buffer} payload */
 function masked(opcode, payload) {
   const length = payload.length;
   const head =

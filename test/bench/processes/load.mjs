@@ -38,7 +38,7 @@ async function open(host, port) {
 }
 
 /**
- * How long each answer took, in milliseconds.
+ * Measures each answer, in milliseconds.
  *
  * @param {import('node:net').Socket} socket @param {() => Buffer} next @param {number} endsAt
  * @returns {Promise<number[]>}

@@ -60,7 +60,7 @@ const bank = {
 
 /** @type {any} */
 let app;
-/** Those with an account of their own, and those whose account is one. @type {{ many: Payer[], hot: Payer[] }} */
+/** The payers with an account of their own, and those whose account is one. @type {{ many: Payer[], hot: Payer[] }} */
 let payers;
 /** Statements that ours has sent since the round began. @type {Unit[]} */
 let sent = [];
@@ -133,7 +133,7 @@ answerParent({
     sent = [];
     return { url: app.url, key: KEY };
   },
-  /** So many payments were created. */
+  /** Ends a round in which this number of payments was created. */
   end({ answered }) {
     createdByHttp += answered;
     return endRound(answered, [], COMMANDS_OF_CREATION);
@@ -400,7 +400,7 @@ function numbers(row) {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
 }
 
-/** As Kysely takes a statement that it has not built itself. @param {Statement} statement */
+/** Describes a statement in the form in which Kysely takes one that it has not built itself. @param {Statement} statement */
 function raw({ sql, parameters }) {
   return { sql, parameters, query: { kind: 'RawNode' }, queryId: { queryId: sql } };
 }

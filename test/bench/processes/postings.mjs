@@ -38,7 +38,7 @@ let bareTenant;
 let transactions = 0;
 let sales = 0;
 
-/** With one statement's rows as arrays, its text is the same for every size of a group. */
+/** A statement whose rows are arrays, so that its text is the same for every size of a group. */
 const POST = `
   insert into posting (account_id, environment, transaction_id, ledger_account, amount, occurred_at)
   select $1, $2, id, line.account, line.cents, $4
@@ -79,7 +79,7 @@ answerParent({
     }
   },
 
-  /** So many callers, each with its next sale as soon as the last is committed. */
+  /** Runs a number of callers, each with its next sale as soon as the last is committed. */
   async committer({ callers, ms }) {
     transactions = 0;
     return during(ms, callers, async () => {
@@ -111,7 +111,7 @@ answerParent({
     });
   },
 
-  /** So many callers of PostgreSQL, each with a transaction of its own for each sale: the same statements. */
+  /** Runs a number of callers of PostgreSQL, each with a transaction of its own for each sale: the same statements. */
   async single({ callers, ms }) {
     transactions = 0;
     return during(ms, callers, async () => {
@@ -166,7 +166,7 @@ async function open(options) {
   return { database: opened, tenant: { accountId: id, environment: /** @type {const} */ ('live') } };
 }
 
-/** As durable as ours, in this very thread. @param {string} dataDir */
+/** Opens a PGlite that is as durable as ours, in this very thread. @param {string} dataDir */
 function openBare(dataDir) {
   const { folder } = prepareFolder(dataDir);
   const failed = (/** @type {unknown} */ error) => {
@@ -268,7 +268,7 @@ async function during(ms, callers, work) {
   return { perSecond: (done / (performance.now() - started)) * 1_000, group: done / transactions };
 }
 
-/** As Kysely takes a statement that it has not built itself. @param {string} sql @param {unknown[]} parameters */
+/** Describes a statement in the form in which Kysely takes one that it has not built itself. @param {string} sql @param {unknown[]} parameters */
 function raw(sql, parameters) {
   return { sql, parameters, query: { kind: 'RawNode' }, queryId: { queryId: sql } };
 }

@@ -43,7 +43,7 @@ export interface Attempt {
   id: string | null;
   /** A request with this key has ended without an answer. */
   isUncertain: boolean;
-  /** When the client acts next. */
+  /** The instant at which the client acts next. */
   dueAt: Date;
   /** The answers allow another attempt for this invoice. */
   isOver: boolean;

@@ -35,7 +35,7 @@ export async function startInstance({
 }: {
   name: string;
   databaseUrl: string;
-  /** With a path of this instance alone. */
+  /** The URL of the service, with a path of this instance alone. */
   serviceUrl: string;
   clock: ManualClock;
   /** Requests a minute that it may send. */

@@ -6,7 +6,7 @@ import type { Failure } from '../failure.ts';
 import { startServiceHost } from './service.ts';
 import { type FacadeTamper, playStory, type Story } from './story.ts';
 
-/** So many stories at once, each in a database of its own: while one waits for it, another goes on. */
+/** Plays a number of stories at once, each in a database of its own: while one waits for it, another goes on. */
 export const AT_ONCE = 3;
 
 export interface PlayedStories {

@@ -251,7 +251,7 @@ export async function playStory({
 }
 
 const PROGRESS_AT_ONCE = 8;
-/** For an invoice that is denied again and again. */
+/** The most rounds, for an invoice that is denied again and again. */
 const MOST_ROUNDS = 40;
 const QUIET_TURNS = 12;
 const MOST_TURNS = 200_000;
