@@ -103,7 +103,7 @@ export const TARGETS = [
   },
   {
     group: 'state machines',
-    mutate: ['wallet/model.ts', 'sandbox/model.ts', 'webhooks/model.ts'],
+    mutate: ['wallet/model.ts', 'ledger/funds.ts', 'sandbox/model.ts', 'webhooks/model.ts'],
     tests: ['wallet/model.test.ts', 'sandbox/model.test.ts', 'webhooks/model.test.ts'],
   },
   ...Object.entries({ 'card-payments': 'charging', payouts: 'sending', subaccounts: 'sending' }).map(

@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import { readFees, toFeeColumns } from '../db/payout-fees.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -349,13 +350,7 @@ export async function selectTokensByHash(
   tenant: Tenant,
   hashes: readonly string[],
 ): Promise<StoredToken[]> {
-  const rows = await sql
-    .selectFrom('token')
-    .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .where('secret_hash', 'in', hashes)
-    .execute();
+  const rows = await ofTenant(sql, 'token', tenant).selectAll().where('secret_hash', 'in', hashes).execute();
   return rows.map((row) => ({ ...toToken(row), secretHash: row.secret_hash }));
 }
 

@@ -6,8 +6,14 @@ import {
   seesCustomer,
 } from '../access/model.ts';
 import { methodsOf, orderTokenOf } from '../checkout/model.ts';
-import { CheckoutLanguageEnum, Currency, CustomerInput, CustomerRef, EXTERNAL_ID, LANGUAGE_OF_PAGE, StartCheckoutInput, languageField } from '../checkout/schema.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import {
+  Currency,
+  CustomerRef,
+  languageField,
+  paymentInputs,
+  StartCheckoutInput,
+} from '../checkout/schema.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
@@ -38,7 +44,8 @@ import { assertNotPaused } from './tokens/model.ts';
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
-  description: 'The states of a card payment.', values: {
+  description: 'The states of a card payment.',
+  values: {
     PENDING: { value: 'pending', description: 'The payer has not paid yet.' },
     PAID: {
       value: 'paid',
@@ -197,7 +204,8 @@ builder.queryFields((t) => ({
     type: CardPaymentRef,
     nullable: true,
     args: { orderCode: t.arg.string({ required: true }) },
-    description: 'The card payment with this orderCode.', resolve: (_, { orderCode }, context) =>
+    description: 'The card payment with this orderCode.',
+    resolve: (_, { orderCode }, context) =>
       mayReadCardPayment(callerOf(context), orderCode) ? context.loaders.cardPayment.load(orderCode) : null,
   }),
   cardPayments: t.field({
@@ -232,23 +240,9 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
   validate: { schema: createCardPaymentInput },
   fields: (t) => ({
     valueCents: t.field({ type: 'Cents', required: true, description: 'The amount in cents; at least 80.' }),
-    description: t.string({
-      description: 'The description that the checkout shows; at most 200 characters.',
+    ...paymentInputs(t, {
+      successUrl: 'The URL to which the payer is sent after an approved payment. Reaching it proves nothing.',
     }),
-    callbackUrl: t.field({
-      type: 'Url',
-      description: 'The public https URL that receives the webhook; at most 500 characters.',
-    }),
-    customer: t.field({ type: CustomerInput }),
-    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
-    externalId: t.string({ description: EXTERNAL_ID }),
-    successUrl: t.field({
-      type: 'Url',
-      description:
-        'The URL to which the payer is sent after an approved payment. Reaching it proves nothing.',
-    }),
-    cancelUrl: t.field({ type: 'Url' }),
-    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     idempotencyKey: t.string({
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',

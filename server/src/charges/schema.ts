@@ -1,6 +1,6 @@
-import { CheckoutLanguageEnum, LANGUAGE_OF_PAGE } from '../checkout/schema.ts';
-import { receivedFilterFields } from '../checkout/filter-schema.ts';
 import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/model.ts';
+import { receivedFilterFields } from '../checkout/filter-schema.ts';
+import { languageInput } from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -204,7 +204,11 @@ const ChargeSplitInput = builder.inputType('ChargeSplitInput', {
       required: true,
       description: 'The identifier of the beneficiary; each subaccount once.',
     }),
-    share: t.field({ type: ChargeSplitShareInput, required: true, description: 'A fixed amount, or a percentage of what is left after the fee.' }),
+    share: t.field({
+      type: ChargeSplitShareInput,
+      required: true,
+      description: 'A fixed amount, or a percentage of what is left after the fee.',
+    }),
   }),
 });
 
@@ -223,7 +227,7 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
       defaultValue: 86_400,
       description: 'The time to pay in seconds, 60 to 2592000 (30 days).',
     }),
-    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
+    language: languageInput(t),
     metadata: t.string({
       description:
         'Serialized JSON, at most 2048 characters; returned byte for byte. Not together with splits.',

@@ -1,13 +1,18 @@
-import { knownLanguage } from '../kernel/language.ts';
-import { type Types } from '../graphql/mutations.ts';
 import { builder } from '../graphql/builder.ts';
+import type { Types } from '../graphql/mutations.ts';
+import { knownLanguage } from '../kernel/language.ts';
 import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import { type Customer, startCheckoutInput } from './model.ts';
 
-export const Currency = builder.enumType('Currency', { description: 'The currency of all amounts. There is only one.', values: { BRL: { value: 'BRL', description: 'Brazilian real.' } } as const });
+type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
-export const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
+export const Currency = builder.enumType('Currency', {
+  description: 'The currency of all amounts. There is only one.',
+  values: { BRL: { value: 'BRL', description: 'Brazilian real.' } } as const,
+});
+
+const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
   description: 'The languages of the hosted pages.',
   values: {
     PT_BR: { value: 'pt-BR', description: 'Portuguese, as in Brazil.' },
@@ -33,10 +38,14 @@ export function languageField<Shape extends { language?: string | null }>(
 }
 
 export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
-  description: 'The payer as described by the merchant. Nothing of it is verified.', fields: (t) => ({
+  description: 'The payer as described by the merchant. Nothing of it is verified.',
+  fields: (t) => ({
     name: t.exposeString('name', { nullable: true, description: 'The name of the payer, as given.' }),
     email: t.exposeString('email', { nullable: true, description: 'The e-mail address, as given.' }),
-    externalId: t.exposeString('externalId', { nullable: true, description: 'The merchant’s own identifier of the customer.' }),
+    externalId: t.exposeString('externalId', {
+      nullable: true,
+      description: 'The merchant’s own identifier of the customer.',
+    }),
     taxId: t.string({
       nullable: true,
       description:
@@ -48,11 +57,13 @@ export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
 
 // ── Inputs ──────────────────────────────────────────────────────────────────────────────────────
 
-export const CustomerInput = builder.inputType('CustomerInput', {
+const CustomerInput = builder.inputType('CustomerInput', {
   fields: (t) => ({
     name: t.string({ description: 'The name of the payer, at most 200 characters.' }),
     email: t.string({ description: 'An e-mail address, at most 254 characters, which a filter can find.' }),
-    externalId: t.string({ description: 'Your own identifier of the customer, at most 200 characters, which a filter can find.' }),
+    externalId: t.string({
+      description: 'Your own identifier of the customer, at most 200 characters, which a filter can find.',
+    }),
     taxId: t.string({
       description:
         'A CPF (11 digits) or a CNPJ (14 digits and letters), with or without punctuation. Every answer shows it masked. In remote mode that of a card payment stays on this server.',
@@ -63,8 +74,7 @@ export const CustomerInput = builder.inputType('CustomerInput', {
 /** The description of the field in every input that has it. */
 export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In remote mode no second is refunded, and a page that is open there still takes a card.`;
 
-/** The description of the field in every input that has it. */
-export const LANGUAGE_OF_PAGE =
+const LANGUAGE_OF_PAGE =
   'The language of the hosted page. A `?lang=` in the address of the page has precedence; `<psa-checkout>` appends one. If omitted, the page has the payer’s own, by Accept-Language. In remote mode this server appends the language to checkoutUrl itself, so it has precedence over that of the widget.';
 
 export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
@@ -72,7 +82,11 @@ export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
     'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
   validate: { schema: startCheckoutInput },
   fields: (t) => ({
-    attemptId: t.string({ required: true, description: 'The page’s own identifier of this attempt, kept over a reload: the same one never starts a second payment.' }),
+    attemptId: t.string({
+      required: true,
+      description:
+        'The page’s own identifier of this attempt, kept over a reload: the same one never starts a second payment.',
+    }),
     valueCents: t.field({
       type: 'Cents',
       description: 'The amount in cents that the payer chose; for a token with a range.',
@@ -80,3 +94,34 @@ export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
     customer: t.field({ type: CustomerInput }),
   }),
 });
+
+/** The field of an input that chooses the language of the hosted page. */
+export function languageInput(t: InputFields) {
+  return t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE });
+}
+
+/** The fields of an input that says what the payer sees. `successUrl`: its description, where it has one of its own. */
+export function payerInputs(t: InputFields, { successUrl }: { successUrl?: string } = {}) {
+  return {
+    description: t.string({
+      description: 'The description that the checkout shows; at most 200 characters.',
+    }),
+    customer: t.field({ type: CustomerInput }),
+    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
+    successUrl: t.field({ type: 'Url', ...(successUrl && { description: successUrl }) }),
+    cancelUrl: t.field({ type: 'Url' }),
+    language: languageInput(t),
+  };
+}
+
+/** The fields of an input that describes a payment of an order. */
+export function paymentInputs(t: InputFields, options?: { successUrl?: string }) {
+  return {
+    ...payerInputs(t, options),
+    callbackUrl: t.field({
+      type: 'Url',
+      description: 'The public https URL that receives the webhook; at most 500 characters.',
+    }),
+    externalId: t.string({ description: EXTERNAL_ID }),
+  };
+}

@@ -33,7 +33,7 @@ import {
 export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;
 
 /** A payment that a checkout starts, before its method makes it. */
-export interface CheckoutStart<Account> {
+interface CheckoutStart<Account> {
   tenant: Tenant;
   /** The id of the new payment. */
   id: string;
@@ -48,7 +48,7 @@ export interface CheckoutStart<Account> {
 }
 
 /** The payments of one method, as checkout tokens start them. */
-export interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
+interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   /** The scope of the attempt ids: each method has its own payment for an attempt. */
   scope: string;
   payments: Collection<P>;

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { RecordedOutput } from './decisions.ts';
 
@@ -14,11 +15,8 @@ export async function selectOutputs(
   tenant: Tenant,
   paymentIds: readonly string[],
 ): Promise<OutputsOf[]> {
-  const rows = await sql
-    .selectFrom('ltc_output')
+  const rows = await ofTenant(sql, 'ltc_output', tenant)
     .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
     .where('payment_id', 'in', paymentIds)
     .orderBy('seen_at')
     .orderBy('txid')

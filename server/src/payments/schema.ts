@@ -1,6 +1,3 @@
-import { CheckoutLanguageEnum, CustomerInput, CustomerRef, EXTERNAL_ID, LANGUAGE_OF_PAGE, StartCheckoutInput } from '../checkout/schema.ts';
-import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
-import { methodsOf, orderTokenOf } from '../checkout/model.ts';
 import {
   assertMay,
   assertUnrestrictedKey,
@@ -9,7 +6,10 @@ import {
   seesCustomer,
 } from '../access/model.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
-import { UNKNOWN, builder } from '../graphql/builder.ts';
+import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
+import { methodsOf, orderTokenOf } from '../checkout/model.ts';
+import { CustomerRef, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
+import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
@@ -46,7 +46,8 @@ import {
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
 const PaymentMethodEnum = builder.enumType('PaymentMethod', {
-  description: 'The method by which a payer pays.', values: {
+  description: 'The method by which a payer pays.',
+  values: {
     PIX: { value: 'pix', description: 'PIX, paid in the payer’s bank by the code or its QR code.' },
     LTC: { value: 'ltc', description: 'Litecoin; live keys only.' },
     UNKNOWN,
@@ -108,7 +109,11 @@ builder.node(PaymentRef, {
       description:
         'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
     }),
-    method: t.field({ type: PaymentMethodEnum, description: 'The method by which the payer pays; it never changes.', resolve: ({ method }) => method }),
+    method: t.field({
+      type: PaymentMethodEnum,
+      description: 'The method by which the payer pays; it never changes.',
+      resolve: ({ method }) => method,
+    }),
     ltc: t.field({
       type: LtcRequestRef,
       nullable: true,
@@ -239,23 +244,14 @@ const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
       description:
         'The identifier of a product, whose price and name the payment takes. Not allowed with valueCents.',
     }),
-    method: t.field({ type: PaymentMethodEnum, defaultValue: 'pix', description: 'The method by which the payer pays; PIX if omitted.' }),
-    description: t.string({
-      description: 'The description that the checkout shows; at most 200 characters.',
+    method: t.field({
+      type: PaymentMethodEnum,
+      defaultValue: 'pix',
+      description: 'The method by which the payer pays; PIX if omitted.',
     }),
-    callbackUrl: t.field({
-      type: 'Url',
-      description: 'The public https URL that receives the webhook; at most 500 characters.',
+    ...paymentInputs(t, {
+      successUrl: 'The URL to which the payer is sent after the payment. Reaching it proves nothing.',
     }),
-    customer: t.field({ type: CustomerInput }),
-    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
-    externalId: t.string({ description: EXTERNAL_ID }),
-    successUrl: t.field({
-      type: 'Url',
-      description: 'The URL to which the payer is sent after the payment. Reaching it proves nothing.',
-    }),
-    cancelUrl: t.field({ type: 'Url' }),
-    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     idempotencyKey: t.string({
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { RecordedCredit } from './credit.ts';
@@ -89,11 +90,8 @@ export async function selectCredits(
   tenant: Tenant,
   endToEndIds: readonly string[],
 ): Promise<RecordedCredit[]> {
-  const rows = await sql
-    .selectFrom('pix_credit')
+  const rows = await ofTenant(sql, 'pix_credit', tenant)
     .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
     .where('end_to_end_id', 'in', endToEndIds)
     .execute();
   return rows.map((row) => ({
@@ -151,11 +149,8 @@ export async function selectPaidOrders(
   orders: readonly string[],
 ): Promise<PaidOrder[]> {
   if (orders.length === 0) return [];
-  const rows = await sql
-    .selectFrom('pix_paid_order')
+  const rows = await ofTenant(sql, 'pix_paid_order', tenant)
     .selectAll()
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
     .where((row) =>
       row.or(
         orders

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countList, selectRange } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -64,10 +65,7 @@ export async function deleteProducts(sql: Sql, tenant: Tenant, ids: readonly str
 }
 
 function productsOf(sql: Sql, tenant: Tenant) {
-  return sql
-    .selectFrom('product')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment);
+  return ofTenant(sql, 'product', tenant);
 }
 
 function toProduct(row: Selectable<Tables['product']>): StoredProduct {

@@ -1,6 +1,5 @@
-import { CancelReasonEnum, CycleStatusEnum, IntervalEnum, SubscriptionStatusEnum } from './enums-schema.ts';
-import { CheckoutLanguageEnum, Currency, CustomerInput, CustomerRef, LANGUAGE_OF_PAGE, languageField } from '../checkout/schema.ts';
 import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../access/model.ts';
+import { Currency, CustomerRef, languageField, payerInputs } from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -25,6 +24,7 @@ import {
 import { PaymentRef } from '../payments/schema.ts';
 import { PixCode, ReturnedCreditRef } from '../pix/fields-schema.ts';
 import { txidOf } from '../pix/model.ts';
+import { CancelReasonEnum, CycleStatusEnum, IntervalEnum, SubscriptionStatusEnum } from './enums-schema.ts';
 import {
   type CreateSubscriptionInput,
   createSubscriptionInput,
@@ -108,7 +108,11 @@ builder.node(SubscriptionRef, {
       description: 'The amount of each cycle in cents.',
     }),
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
-    interval: t.field({ type: IntervalEnum, description: 'The length of a cycle; it never changes.', resolve: ({ interval }) => interval }),
+    interval: t.field({
+      type: IntervalEnum,
+      description: 'The length of a cycle; it never changes.',
+      resolve: ({ interval }) => interval,
+    }),
     endsAfterCycles: t.exposeInt('endsAfterCycles', {
       nullable: true,
       description: 'The number of cycles; null if they are debited until the subscription is canceled.',
@@ -181,7 +185,11 @@ builder.node(SubscriptionRef, {
       description: 'The reason for the cancellation; null unless CANCELED.',
       resolve: ({ cancelReason }) => cancelReason,
     }),
-    canceledAt: t.expose('canceledAt', { type: 'DateTime', nullable: true, description: 'The time from which no cycle is debited; null unless CANCELED.' }),
+    canceledAt: t.expose('canceledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time from which no cycle is debited; null unless CANCELED.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
     returnedCredits: t.field({
       type: [ReturnedCreditRef],
@@ -260,22 +268,18 @@ const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', 
       required: true,
       description: 'The amount of each cycle in cents; at least 1.',
     }),
-    interval: t.field({ type: IntervalEnum, required: true, description: 'The length of a cycle; cycles are counted from the first payment.' }),
+    interval: t.field({
+      type: IntervalEnum,
+      required: true,
+      description: 'The length of a cycle; cycles are counted from the first payment.',
+    }),
     endsAfterCycles: t.int({
       description:
         'The number of cycles, 1 to 520. If omitted, cycles are debited until the subscription is canceled.',
     }),
-    description: t.string({
-      description: 'The description that the checkout shows; at most 200 characters.',
+    ...payerInputs(t, {
+      successUrl: 'The URL to which the payer is sent after the authorisation. Reaching it proves nothing.',
     }),
-    customer: t.field({ type: CustomerInput }),
-    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
-    successUrl: t.field({
-      type: 'Url',
-      description: 'The URL to which the payer is sent after the authorisation. Reaching it proves nothing.',
-    }),
-    cancelUrl: t.field({ type: 'Url' }),
-    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     idempotencyKey: t.string({
       description:
         'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same subscription.',

@@ -1,8 +1,8 @@
-import { ofTenant } from '../db/of-tenant.ts';
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
 import { countList, selectRange } from '../db/lists.ts';
+import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -104,11 +104,8 @@ export async function selectReferences(
 ): Promise<Reference[]> {
   const known = references.filter(isStorable);
   if (known.length === 0) return [];
-  return sql
-    .selectFrom('observed_reference')
+  return ofTenant(sql, 'observed_reference', tenant)
     .select(['resource', 'reference', 'id'])
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
     .where('resource', '=', resource)
     .where('reference', 'in', known)
     .execute();

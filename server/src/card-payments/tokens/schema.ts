@@ -1,7 +1,7 @@
-import { CheckoutLanguageEnum, CustomerInput, EXTERNAL_ID, LANGUAGE_OF_PAGE } from '../../checkout/schema.ts';
-import { methodsOf } from '../../checkout/model.ts';
 import { assertMay, assertUnrestrictedKey } from '../../access/model.ts';
 import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../access/schema.ts';
+import { methodsOf } from '../../checkout/model.ts';
+import { EXTERNAL_ID, paymentInputs } from '../../checkout/schema.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
@@ -21,8 +21,16 @@ import { createCheckoutTokenInput, type PausedToken } from './model.ts';
 
 const CentsRangeInput = builder.inputType('CentsRangeInput', {
   fields: (t) => ({
-    minCents: t.field({ type: 'Cents', required: true, description: 'The smallest amount in cents that the payer may choose, itself included.' }),
-    maxCents: t.field({ type: 'Cents', required: true, description: 'The largest amount in cents that the payer may choose, itself included.' }),
+    minCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'The smallest amount in cents that the payer may choose, itself included.',
+    }),
+    maxCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'The largest amount in cents that the payer may choose, itself included.',
+    }),
   }),
 });
 
@@ -32,13 +40,19 @@ const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
     'The amount that a checkout token lets a browser pay: a fixed amount, a range in which the payer chooses, or a product’s price.',
   fields: (t) => ({
     fixedCents: t.field({ type: 'Cents', description: 'The exact amount in cents.' }),
-    range: t.field({ type: CentsRangeInput, description: 'The range in which the payer chooses, both bounds included.' }),
-    productId: t.string({ description: 'The price of this product as it is when the payer starts; 24 hex digits.' }),
+    range: t.field({
+      type: CentsRangeInput,
+      description: 'The range in which the payer chooses, both bounds included.',
+    }),
+    productId: t.string({
+      description: 'The price of this product as it is when the payer starts; 24 hex digits.',
+    }),
   }),
 });
 
 const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
-  description: 'The method by which a checkout token lets a payer pay.', values: {
+  description: 'The method by which a checkout token lets a payer pay.',
+  values: {
     CARD: { value: 'card', description: 'A card, on the hosted page: startCheckout.' },
     PIX: { value: 'pix', description: 'PIX, in the page itself: startPixCheckout.' },
   } as const,
@@ -46,22 +60,15 @@ const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
 
 const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
   fields: (t) => ({
-    amount: t.field({ type: CheckoutAmountInput, required: true, description: 'The amount that the payer pays, which no page can change.' }),
-    description: t.string({
-      description: 'The description that the checkout shows; at most 200 characters.',
+    amount: t.field({
+      type: CheckoutAmountInput,
+      required: true,
+      description: 'The amount that the payer pays, which no page can change.',
     }),
-    callbackUrl: t.field({
-      type: 'Url',
-      description: 'The public https URL that receives the webhook; at most 500 characters.',
-    }),
-    customer: t.field({ type: CustomerInput }),
-    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
+    ...paymentInputs(t),
     externalId: t.string({
       description: `${EXTERNAL_ID} Tokens of one number belong to one order: minted again with the same input, expiresInSeconds apart, a token gives the open payment of the order; with another input it is refused. Not allowed with reusable.`,
     }),
-    successUrl: t.field({ type: 'Url' }),
-    cancelUrl: t.field({ type: 'Url' }),
-    language: t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE }),
     allowedOrigins: t.field({
       type: ['Url'],
       description:
@@ -92,7 +99,11 @@ const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null
     token: t.exposeString('token', {
       description: 'The token, which is shown this once; it is stored as a hash.',
     }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'The time from which the token starts no payment; null if it never expires.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time from which the token starts no payment; null if it never expires.',
+    }),
     expiresInSeconds: t.int({
       nullable: true,
       description:
@@ -103,7 +114,8 @@ const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null
 );
 
 const TokenPauseReason = builder.enumType('TokenPauseReason', {
-  description: 'The reason for which a checkout token starts no payment for a while.', values: {
+  description: 'The reason for which a checkout token starts no payment for a while.',
+  values: {
     MERCHANT: {
       value: 'merchant',
       description:
@@ -124,8 +136,15 @@ const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
       description:
         'The identifier of the token, tok_…, for places where its text is not to be shown. Of an order’s tokens, which are paused together, it is that of the first.',
     }),
-    reason: t.field({ type: TokenPauseReason, description: 'The reason for the pause.', resolve: ({ reason }) => reason }),
-    pausedAt: t.expose('pausedAt', { type: 'DateTime', description: 'The time since which the token starts no payment.' }),
+    reason: t.field({
+      type: TokenPauseReason,
+      description: 'The reason for the pause.',
+      resolve: ({ reason }) => reason,
+    }),
+    pausedAt: t.expose('pausedAt', {
+      type: 'DateTime',
+      description: 'The time since which the token starts no payment.',
+    }),
     pausedUntil: t.expose('pausedUntil', {
       type: 'DateTime',
       nullable: true,
@@ -157,7 +176,9 @@ const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate'
       description: 'The cursor to pass as `after` in order to continue behind this update.',
     }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    tokenId: t.exposeString('tokenId', { description: 'The identifier of the token in lists and logs; it grants nothing.' }),
+    tokenId: t.exposeString('tokenId', {
+      description: 'The identifier of the token in lists and logs; it grants nothing.',
+    }),
     pause: t.field({
       type: TokenPauseRef,
       nullable: true,

@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { readableCode } from '../../kernel/ids.ts';
-import type { Cents } from '../../kernel/money.ts';
+import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { METHODS } from '../../payouts/methods/registry.ts';
 import type { Bank, Transfer, TransferReceipt, TransferStatus } from '../bank.ts';
@@ -38,9 +38,9 @@ export const MAGIC_DESTINATIONS: Readonly<Record<string, Behaviour>> = {
 
 /** The price of one LTC, R$ 612,34. */
 const LTC_PRICE_CENTS = 61_234n;
-const LITOSHI_PER_LTC = 100_000_000n;
+const ONE_LTC = BigInt(LITOSHI_PER_LTC);
 /** All the LTC that will ever exist, which no balance reaches. */
-const ALL_LITOSHI = 84_000_000n * LITOSHI_PER_LTC;
+const ALL_LITOSHI = 84_000_000n * ONE_LTC;
 
 /** A transfer in the bank's books. */
 export interface BookedTransfer extends Transfer {
@@ -99,7 +99,7 @@ export function createSimulatedBank({
   return {
     async quoteLitoshi(amountCents: Cents) {
       // Rounded up to the next whole one: never less than the amount is worth.
-      const litoshi = (BigInt(amountCents) * LITOSHI_PER_LTC + LTC_PRICE_CENTS - 1n) / LTC_PRICE_CENTS;
+      const litoshi = (BigInt(amountCents) * ONE_LTC + LTC_PRICE_CENTS - 1n) / LTC_PRICE_CENTS;
       return Number(litoshi < ALL_LITOSHI ? litoshi : ALL_LITOSHI);
     },
 
