@@ -43,6 +43,23 @@ describe('a checkout token', () => {
     [['amount.range.minCents'], { amount: { range: { minCents: 79, maxCents: 100 } } }],
     [['amount.range.maxCents'], { amount: { range: { minCents: 80, maxCents: 10_000_000_001 } } }],
     [['amount.fixedCents'], { amount: { fixedCents: 79 } }],
+    [['amount.fixedCents'], { amount: { fixedCents: 79 }, methods: null }],
+    [['amount.fixedCents'], { amount: { fixedCents: 79 }, methods: ['pix', 'card'] }],
+    [['amount.fixedCents'], { amount: { fixedCents: 0 } }],
+    [['amount.fixedCents'], { amount: { fixedCents: 1.5 } }],
+    [['amount.fixedCents'], { amount: { fixedCents: 10_000_000_001 } }],
+    [null, { amount: { fixedCents: 80 }, methods: ['pix', 'card'] }],
+    [null, { amount: { fixedCents: 1 }, methods: ['pix'] }],
+    [null, { amount: { range: { minCents: 1, maxCents: 10_000_000_000 } }, methods: ['pix'] }],
+    [['amount.fixedCents'], { amount: { fixedCents: 0 }, methods: ['pix'] }],
+    [['amount.fixedCents'], { amount: { fixedCents: 10_000_000_001 }, methods: ['pix'] }],
+    [['amount.range.minCents'], { amount: { range: { minCents: 0, maxCents: 79 } }, methods: ['pix'] }],
+    [['amount.range.maxCents'], { amount: { range: { minCents: 2, maxCents: 1 } }, methods: ['pix'] }],
+    [
+      ['amount.range.minCents', 'amount.range.maxCents'],
+      { amount: { range: { minCents: 1, maxCents: 79 } }, methods: ['card'] },
+    ],
+    [['methods'], { amount: { fixedCents: 1 }, methods: ['pix', 'pix'] }],
     [['amount.productId'], { amount: { productId: 'x' } }],
     [['amount'], { amount: {} }],
     [['amount'], { amount: { fixedCents: null, range: null, productId: null } }],
@@ -54,6 +71,15 @@ describe('a checkout token', () => {
     const { error } = createCheckoutTokenInput.safeParse(asked);
     const paths = error && [...new Set(error.issues.map(({ path }) => path.join('.')))];
     expect(paths ?? null).toEqual(fields);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['must be at least 80 (R$ 0,80)', {}],
+    ['must be at least 80 (R$ 0,80)', { methods: ['card', 'pix'] }],
+    ['must be at least 1', { methods: ['pix'] }],
+  ])('An amount of nothing is refused by the minimum of the token’s methods: %s', (message, given) => {
+    const { error } = createCheckoutTokenInput.safeParse({ amount: { fixedCents: 0 }, ...given });
+    expect(error?.issues.map((issue) => issue.message)).toEqual([message]);
   });
 
   test('A checkout token’s input is kept as it was given', () => {

@@ -396,7 +396,10 @@ describe('a payer’s page', () => {
       );
       const input = { attemptId: 'tentativa-000000000000002' };
       if (!shown.some((method) => method === 'CARD'))
-        expect((await page.request(START_CARD, { input })).startCheckout.__typename).toBe('PermissionError');
+        expect((await page.request(START_CARD, { input })).startCheckout).toMatchObject({
+          ...{ __typename: 'PermissionError' },
+          message: 'This checkout token takes no cards: its methods are PIX alone',
+        });
     }
     for (const methods of [[], ['PIX', 'PIX']])
       expect(await mint(client, { methods })).toMatchObject({
@@ -406,6 +409,52 @@ describe('a payer’s page', () => {
       ...{ __typename: 'PermissionError', message: 'startPixCheckout needs a checkout token' },
     });
   });
+
+  test('A token for PIX alone takes one cent, and a range that begins there', async () => {
+    const shop = await merchant();
+    const fixed = app.client((await mint(shop.client, { amount: { fixedCents: 1 } })).token);
+    const { payment } = await start(fixed);
+    expect(payment.amountCents).toBe(1);
+    expect(parseBrCode(payment.pix.copyPaste)).toMatchObject({ amountCents: 1 });
+    await pay(shop, payment.paymentId);
+    expect((await find(shop.client, payment.paymentId)).status).toBe('PAID');
+
+    const amount = { range: { minCents: 1, maxCents: 79 } };
+    const page = app.client((await mint(shop.client, { amount, reusable: true })).token);
+    const chosen = (valueCents: number) =>
+      start(page, { valueCents, attemptId: `tentativa-0000000000000${valueCents}` });
+    for (const valueCents of [1, 79]) expect((await chosen(valueCents)).payment.amountCents).toBe(valueCents);
+    for (const valueCents of [0, 80])
+      expect(await chosen(valueCents)).toMatchObject({
+        ...{ __typename: 'ValidationError', fields: [{ path: 'input.valueCents' }] },
+      });
+    // By card it is refused before its amount is read.
+    const byCard = { attemptId: 'tentativa-000000000000001', valueCents: 80 };
+    expect((await page.request(START_CARD, { input: byCard })).startCheckout).toMatchObject({
+      __typename: 'PermissionError',
+    });
+  });
+
+  test.each([{ methods: ['CARD'] }, { methods: ['CARD', 'PIX'] }])(
+    'A token that takes cards has their minimum: $methods',
+    async ({ methods }) => {
+      const { client } = await merchant();
+      for (const [amount, path] of [
+        [{ fixedCents: 79 }, 'input.amount.fixedCents'],
+        [{ range: { minCents: 79, maxCents: 80 } }, 'input.amount.range.minCents'],
+      ] as const)
+        expect(await mint(client, { methods, amount })).toMatchObject({
+          ...{ __typename: 'ValidationError' },
+          fields: [{ path, message: 'must be at least 80 (R$ 0,80)' }],
+        });
+      const page = app.client((await mint(client, { methods, amount: { fixedCents: 80 } })).token);
+      const input = { attemptId: 'tentativa-000000000000001', valueCents: 79 };
+      expect((await page.request(START_CARD, { input })).startCheckout).toMatchObject({
+        ...{ __typename: 'ValidationError' },
+        fields: [{ path: 'input.valueCents', message: 'must be at least 80 (R$ 0,80)' }],
+      });
+    },
+  );
 
   test('A test key’s token takes PIX, and no cards', async () => {
     const shop = await merchant('sandbox');

@@ -5,7 +5,7 @@ import {
   mayReadCardPayment,
   seesCustomer,
 } from '../access/model.ts';
-import { methodsOf, orderTokenOf } from '../checkout/model.ts';
+import { methodsOf, orderTokenOf, startCheckoutInput } from '../checkout/model.ts';
 import {
   Currency,
   CustomerRef,
@@ -294,7 +294,13 @@ builder.mutationFields((t) => ({
     type: StartCheckoutSuccess,
     description:
       'Starts a card payment in the browser, as <psa-checkout> does, with a checkout token in place of an API key.',
-    args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: StartCheckoutInput,
+        required: true,
+        validate: { schema: startCheckoutInput as never },
+      }),
+    },
     errors: {
       types: [
         ValidationError,
@@ -334,6 +340,6 @@ builder.mutationFields((t) => ({
 function assertCheckoutToken({ credential }: Caller) {
   if (credential.kind !== 'checkout_token') throw new PermissionError('startCheckout needs a checkout token');
   if (!methodsOf(credential.grant).includes('card'))
-    throw new PermissionError('This checkout token takes no cards');
+    throw new PermissionError('This checkout token takes no cards: its methods are PIX alone');
   return credential;
 }

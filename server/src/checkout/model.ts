@@ -69,7 +69,7 @@ export const checkoutDetails = z.object({
 export type CheckoutDetails = z.infer<typeof checkoutDetails>;
 
 /**
- * The input of a checkout. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
+ * The input of a card checkout. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
  * visit appends `.2`, `.3`, ….
  */
 export const startCheckoutInput = z.object({

@@ -3,7 +3,7 @@ import type { Types } from '../graphql/mutations.ts';
 import { knownLanguage } from '../kernel/language.ts';
 import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
-import { type Customer, startCheckoutInput } from './model.ts';
+import type { Customer } from './model.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
@@ -80,7 +80,6 @@ const LANGUAGE_OF_PAGE =
 export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   description:
     'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
-  validate: { schema: startCheckoutInput },
   fields: (t) => ({
     attemptId: t.string({
       required: true,

@@ -6,6 +6,7 @@ import {
   type Customer,
   checkoutDetails,
   type StartCheckoutInput,
+  startCheckoutInput,
 } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
@@ -125,6 +126,9 @@ export const createPaymentInput = checkoutDetails
     message: 'must be given, or productId in its place, and not both',
   });
 export type CreatePaymentInput = z.infer<typeof createPaymentInput>;
+
+/** The input of a PIX checkout: that of a card checkout, with the amounts of PIX. */
+export const startPixCheckoutInput = startCheckoutInput.extend({ valueCents: pixAmount.nullish() });
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 

@@ -41,6 +41,7 @@ import {
   type PaymentFilter,
   type PaymentMethod,
   refundableCentsOf,
+  startPixCheckoutInput,
 } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -299,7 +300,13 @@ builder.mutationFields((t) => ({
     type: StartPixCheckoutSuccess,
     description:
       'Starts a PIX payment in the browser, with a checkout token whose methods include PIX. It works like startCheckout, but the payer pays in the page. One attempt id serves both methods: of its payments the first that is paid is kept, and the other is returned.',
-    args: { input: t.arg({ type: StartCheckoutInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: StartCheckoutInput,
+        required: true,
+        validate: { schema: startPixCheckoutInput as never },
+      }),
+    },
     errors: {
       types: [
         ValidationError,

@@ -12,6 +12,8 @@ import { plusMs } from '../../kernel/clock.ts';
 import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { requiredOr } from '../../kernel/text.ts';
+import { pixAmount } from '../../pix/model.ts';
 import { productIdText } from '../../products/model.ts';
 
 /** The life of a single-use token where none is asked for. */
@@ -55,8 +57,11 @@ export function tokenFromJson(json: unknown): TokenSnapshot {
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
+/** The methods of the token decide which amounts it may have. */
+const cents = z.number({ error: requiredOr('must be an integer number of cents') });
+
 const centsRange = z
-  .object({ minCents: cardAmount, maxCents: cardAmount })
+  .object({ minCents: cents, maxCents: cents })
   .refine((range) => range.minCents <= range.maxCents, {
     path: ['maxCents'],
     message: 'must not be below minCents',
@@ -65,7 +70,7 @@ const centsRange = z
 /** The rule of `@oneOf` is repeated here: graphql-jit does not know the directive. */
 const checkoutAmountInput = z
   .object({
-    fixedCents: cardAmount.nullish(),
+    fixedCents: cents.nullish(),
     range: centsRange.nullish(),
     productId: productIdText.nullish(),
   })
@@ -96,8 +101,25 @@ export const createCheckoutTokenInput = checkoutDetails
   .refine(({ externalId, reusable }) => externalId == null || !reusable, {
     path: ['externalId'],
     message: 'must be left out of a reusable token, which serves many orders',
+  })
+  .superRefine(({ amount, methods }, context) => {
+    const takesCards = methods == null || methods.includes('card');
+    const rule = takesCards ? cardAmount : pixAmount;
+    for (const [path, given] of amountsIn(amount))
+      for (const { message } of rule.safeParse(given).error?.issues ?? [])
+        context.addIssue({ code: 'custom', path: ['amount', ...path], message });
   });
 export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
+
+/** The amounts of an input, with their paths in it. */
+function amountsIn({ fixedCents, range }: z.infer<typeof checkoutAmountInput>) {
+  const all: [path: string[], given: number | null | undefined][] = [
+    [['fixedCents'], fixedCents],
+    [['range', 'minCents'], range?.minCents],
+    [['range', 'maxCents'], range?.maxCents],
+  ];
+  return all.filter(([, given]) => given != null);
+}
 
 const tokenName = z
   .string('must be a token or its id')

@@ -37,7 +37,7 @@ const CentsRangeInput = builder.inputType('CentsRangeInput', {
 const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
   isOneOf: true,
   description:
-    'The amount that a checkout token lets a browser pay: a fixed amount, a range in which the payer chooses, or a product’s price.',
+    'The amount that a checkout token lets a browser pay: a fixed amount, a range in which the payer chooses, or a product’s price. Amounts are at least 80 cents, those of a token for PIX alone at least 1.',
   fields: (t) => ({
     fixedCents: t.field({ type: 'Cents', description: 'The exact amount in cents.' }),
     range: t.field({
