@@ -26,6 +26,8 @@ async function everything(): Promise<Scraped> {
   metrics.onTokenPaused();
   metrics.onPixCode('registered');
   metrics.onPixCredit('accepted');
+  metrics.onPixReturn('failed');
+  metrics.onRefund({ of: 'payment', origin: 'merchant', outcome: 'failed' });
   metrics.onDispute('open');
   metrics.onLtcAddress('ready');
   metrics.onLtcOutput('credited');
@@ -34,7 +36,9 @@ async function everything(): Promise<Scraped> {
   metrics.watch({
     info: { mode: 'embedded', engine: 'pglite' },
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),
-    backlog: async () => [{ kind: 'a', due: 1, underWay: 0, later: 0, oldestDueAt: null }],
+    backlog: async () => [
+      { kind: 'a', due: 1, underWay: 0, later: 0, oldestDueAt: null, nextDueAt: new Date(0) },
+    ],
   });
   const upstream = createUpstreamMetrics();
   upstream.onOutcome('money', 'answered', 0.1, 'GET /v1/wallet');
@@ -102,7 +106,7 @@ test('every query of the dashboard is about metrics and labels that a server has
 
 test('every alert of operate.md is about metrics and labels that a server has', async () => {
   const scraped = await everything();
-  const alerts = [...documented.matchAll(/^\| `([^`]* (?:>|==) [^`]*)`/gm)].map(([, alert]) => alert!);
+  const alerts = [...documented.matchAll(/^\| `([^`]* (?:[<>]|==) [^`]*)`/gm)].map(([, alert]) => alert!);
   expect(alerts.length).toBeGreaterThan(5);
   for (const alert of alerts) check(alert, scraped);
 });
@@ -112,7 +116,7 @@ test('the rules for Prometheus are the alerts of operate.md', () => {
     groups: { rules: { alert: string; expr: string; for?: string; annotations: { summary: string } }[] }[];
   };
   const rules = groups.flatMap((group) => group.rules);
-  const rows = documented.matchAll(/^\| `([^`]* (?:>|==) [^`]*)`( for a minute)? +\| (.*?) *\|$/gm);
+  const rows = documented.matchAll(/^\| `([^`]* (?:[<>]|==) [^`]*)`( for a minute)? +\| (.*?) *\|$/gm);
   expect(rules.map((rule) => [rule.expr, rule.for ?? null, rule.annotations.summary])).toEqual(
     [...rows].map(([, expr, minute, means]) => [expr, minute ? '1m' : null, means]),
   );

@@ -52,17 +52,51 @@ test('/metrics counts what each family of payments has done', async () => {
   });
   await app.work.settled();
 
-  const { value } = readMetrics(await (await fetch(`${app.url}/metrics`)).text());
+  // The bank sends nothing of this payment back: neither a credit that pays nothing, nor the merchant's refund.
+  const refused = (await post('/payments', { valueCents: 4_990 })).paymentId;
+  await pay(refused);
+  await app.pix.setReturns(txidOf(refused), 'refused');
+  await pay(refused);
+  await post(`/payments/${refused}/refunds`, { amountCents: 990 });
+  await post(`/card-payments/${orderCode}/refunds`, { amountCents: 990 });
+  await app.cardPayments.refund(tenant, orderCode);
+  await app.work.settled();
+
+  const scrape = async () => readMetrics(await (await fetch(`${app.url}/metrics`)).text());
+  const { value } = await scrape();
   const counted = (name: string, ...labels: Record<string, string>[]) =>
     labels.map((label) => value(`psa_${name}_total`, label));
   expect(counted('cards', { outcome: 'declined' }, { outcome: 'approved' })).toEqual([1, 1]);
-  expect(counted('pix_codes', { outcome: 'registered' }, { outcome: 'refused' })).toEqual([3, 1]);
-  expect(counted('pix_credits', { outcome: 'accepted' }, { outcome: 'already_paid' })).toEqual([3, 1]);
+  expect(counted('pix_codes', { outcome: 'registered' }, { outcome: 'refused' })).toEqual([4, 1]);
+  expect(counted('pix_credits', { outcome: 'accepted' }, { outcome: 'already_paid' })).toEqual([4, 2]);
   expect(counted('product_content', { outcome: 'delivered' }, { outcome: 'out_of_stock' })).toEqual([1, 1]);
   expect(counted('disputes', { change: 'open' }, { change: 'won' })).toEqual([2, 1]);
   expect(counted('subscription_attempts', { outcome: 'failed' }, { outcome: 'paid' })).toEqual([1, 1]);
   expect(counted('ltc_addresses', { outcome: 'ready' })).toEqual([1]);
   expect(counted('ltc_outputs', { outcome: 'credited' })).toEqual([1]);
+  expect(counted('pix_returns', { outcome: 'completed' }, { outcome: 'failed' })).toEqual([1, 1]);
+  const refund = (of: string, origin: string, outcome: string) => ({ of, origin, outcome });
+  expect(
+    counted(
+      'refunds',
+      refund('payment', 'merchant', 'failed'),
+      refund('card_payment', 'merchant', 'completed'),
+      refund('card_payment', 'automatic', 'completed'),
+      // What has not failed yet is there, so that its first failure is an increase.
+      refund('charge', 'automatic', 'failed'),
+    ),
+  ).toEqual([1, 1, 1, 0]);
+  expect(counted('ltc_outputs', { outcome: 'unmatched' })).toEqual([0]);
+
+  // The database is counted every five seconds.
+  await dispute(500);
+  let nextDue: number | null = null;
+  while (nextDue === null) {
+    app.clock.advance(5_000);
+    nextDue = (await scrape()).value('psa_tasks_next_due_seconds', { kind: 'dispute.evidence_due' });
+  }
+  expect(nextDue).toBeGreaterThan((4 * DAY) / 1_000);
+  expect(nextDue).toBeLessThanOrEqual((5 * DAY) / 1_000);
   expect(app.faults).toEqual([]);
   await app.close();
 });

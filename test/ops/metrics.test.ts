@@ -137,6 +137,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   const clock = createManualClock();
   const metrics = createMetrics(clock);
   const dueAt = new Date(clock.now().getTime() - 90_000);
+  const nextDueAt = new Date(clock.now().getTime() + 30_000);
   let asked = 0;
   const silence = deferred<never[]>();
   const stop = metrics.watch({
@@ -146,7 +147,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
       asked += 1;
       if (asked === 2) throw new Error('the database is away');
       if (asked === 3) return silence.promise;
-      return [{ kind: 'webhook.deliver', due: 4, underWay: 2, later: 1, oldestDueAt: dueAt }];
+      return [{ kind: 'webhook.deliver', due: 4, underWay: 2, later: 1, oldestDueAt: dueAt, nextDueAt }];
     },
   });
   const url = await serve(createMetricsRoutes(metrics.registry));
@@ -157,6 +158,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   expect(value('psa_tasks_waiting', { kind, state: 'under_way' })).toBe(2);
   expect(value('psa_tasks_waiting', { kind, state: 'later' })).toBe(1);
   expect(value('psa_tasks_oldest_due_seconds', { kind })).toBe(90);
+  expect(value('psa_tasks_next_due_seconds', { kind })).toBe(30);
   expect(value('psa_database_connections', { state: 'in_use' })).toBe(3);
   expect(value('psa_database_connections', { state: 'idle' })).toBe(7);
   expect(value('psa_database_waiting')).toBe(2);
@@ -177,6 +179,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   await scrape();
   clock.advance(5_000);
   expect((await scrape()).value('psa_tasks_oldest_due_seconds', { kind })).toBe(170);
+  expect((await scrape()).value('psa_tasks_next_due_seconds', { kind })).toBe(0);
   await stop();
   clock.advance(60_000);
   expect(asked).toBe(4);

@@ -116,6 +116,53 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
       'psa_pix_codes_total{outcome="registered"}': '0+19x40',
     },
   },
+  PsaDisputeUnanswered: {
+    raised: { 'psa_tasks_next_due_seconds{kind="dispute.evidence_due"}': '86399x40' },
+    quiet: {
+      'psa_tasks_next_due_seconds{kind="dispute.evidence_due"}': '86400x40',
+      'psa_tasks_next_due_seconds{kind="payout.send"}': '1x40',
+    },
+  },
+  PsaRefundsFail: {
+    raised: {
+      'psa_refunds_total{of="payment",origin="merchant",outcome="failed"}': '0+2x40',
+      'psa_refunds_total{of="payment",origin="merchant",outcome="completed"}': '0+8x40',
+    },
+    quiet: {
+      'psa_refunds_total{of="payment",origin="merchant",outcome="failed"}': '0+1x40',
+      'psa_refunds_total{of="card_payment",origin="merchant",outcome="completed"}': '0+19x40',
+    },
+  },
+  PsaReturnsRefused: {
+    raised: {
+      'psa_pix_returns_total{outcome="failed"}': '0x19 1x20',
+      'psa_refunds_total{of="card_payment",origin="automatic",outcome="failed"}': '0x40',
+    },
+    quiet: {
+      'psa_pix_returns_total{outcome="failed"}': '3x40',
+      'psa_pix_returns_total{outcome="completed"}': '0+1x40',
+      'psa_refunds_total{of="card_payment",origin="automatic",outcome="failed"}': '0x40',
+      'psa_refunds_total{of="card_payment",origin="merchant",outcome="failed"}': '0+1x40',
+    },
+  },
+  PsaOutOfStock: {
+    raised: { 'psa_product_content_total{outcome="out_of_stock"}': '0x19 1x20' },
+    quiet: {
+      'psa_product_content_total{outcome="out_of_stock"}': '4x40',
+      'psa_product_content_total{outcome="delivered"}': '0+1x40',
+    },
+  },
+  PsaDebitsFail: {
+    raised: {
+      'psa_subscription_attempts_total{outcome="failed"}': '0+2x40',
+      'psa_subscription_attempts_total{outcome="paid"}': '0+1x40',
+    },
+    // Few have failed, though nearly all of them.
+    quiet: {
+      'psa_subscription_attempts_total{outcome="failed"}': '0x19 9x20',
+      'psa_subscription_attempts_total{outcome="paid"}': '0x40',
+    },
+  },
   PsaOverLoaded: {
     raised: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.2x40' },
     quiet: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.05x40' },

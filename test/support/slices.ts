@@ -118,7 +118,7 @@ export function wireSlices({
     content: productContent,
     families: PIX_FAMILIES,
     otherMethods: [cardOrderPayments],
-    meter: { onPixCode: () => undefined, onPixCredit: () => undefined },
+    meter: { onPixCode: () => undefined, onPixCredit: () => undefined, onPixReturn: () => undefined },
   });
   const ltcCharging = createLtcCharging({
     ...{ database, committer, onFault },
@@ -222,6 +222,7 @@ export function wireSlices({
         rails: { card_payment: acquirer, payment: rail, charge: rail },
         claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: NO_METER }),
         controls: refunds,
+        meter: { onRefund: () => undefined },
       }).tasks,
       ...disputes.tasks,
       ...createClaimReceiving({

@@ -276,6 +276,7 @@ export async function createEmbeddedRuntime({
         rails: { card_payment: acquirer, payment: pix, charge: pix },
         claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: metrics }),
         controls: refunds,
+        meter: metrics,
       }).tasks,
       ...disputes.tasks,
       ...createClaimReceiving({

@@ -48,6 +48,8 @@ export interface RuntimeDependencies {
     | 'onTokenPaused'
     | 'onPixCode'
     | 'onPixCredit'
+    | 'onPixReturn'
+    | 'onRefund'
     | 'onDispute'
     | 'onLtcAddress'
     | 'onLtcOutput'

@@ -10,6 +10,8 @@ export interface Backlog {
   readonly later: number;
   /** The instant at which the oldest due task fell due; null where none is due. */
   readonly oldestDueAt: Date | null;
+  /** The instant at which the next task of those for later falls due; null where there is none. */
+  readonly nextDueAt: Date | null;
 }
 
 /** The interval at which the database counts its tasks: a scrape never waits for it. */
@@ -75,6 +77,17 @@ export function watchBacklog({
       this.reset();
       for (const { kind, oldestDueAt } of read())
         this.set({ kind }, oldestDueAt ? Math.max(0, clock.ms() - oldestDueAt.getTime()) / 1_000 : 0);
+    },
+  });
+  new Gauge({
+    name: 'psa_tasks_next_due_seconds',
+    help: 'Time until the next task of those for later becomes due; missing if there is none',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { kind, nextDueAt } of read())
+        if (nextDueAt) this.set({ kind }, Math.max(0, nextDueAt.getTime() - clock.ms()) / 1_000);
     },
   });
   return async () => {

@@ -75,6 +75,10 @@ export interface Metrics {
   onPixCode(outcome: 'registered' | 'pending' | 'refused'): void;
   /** Counts an incoming PIX: accepted, or the cause for which it is sent back. */
   onPixCredit(outcome: string): void;
+  /** Counts the answer of the bank to the return of a PIX: one that it refuses is tried again after a day. */
+  onPixReturn(outcome: 'completed' | 'failed'): void;
+  /** Counts a refund that has ended: `of` a type of payment, from the merchant's request or automatic. */
+  onRefund(refund: { of: string; origin: 'merchant' | 'automatic'; outcome: 'completed' | 'failed' }): void;
   /** Counts a dispute that was opened or decided, by its new status. */
   onDispute(change: string): void;
   /** Counts the answer of the network to a request for an LTC address. */
@@ -240,6 +244,18 @@ export function createMetrics(clock: Clock): Metrics {
     labelNames: ['outcome'],
     registers,
   });
+  const pixReturns = new Counter({
+    name: 'psa_pix_returns_total',
+    help: 'Answers of the bank to PIX that are sent back: completed, failed; what fails is tried again after a day',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const refunds = new Counter({
+    name: 'psa_refunds_total',
+    help: 'Refunds that have ended, by what was paid: of a merchant’s request, or automatic; completed or failed',
+    labelNames: ['of', 'origin', 'outcome'],
+    registers,
+  });
   const disputes = new Counter({
     name: 'psa_disputes_total',
     help: 'Disputes that were opened or decided, by the new status',
@@ -273,6 +289,14 @@ export function createMetrics(clock: Clock): Metrics {
     labelNames: ['outcome'],
     registers,
   });
+
+  // Prometheus sees no increase in a series that begins with 1: what an alert waits for begins with 0.
+  for (const type of ['card_payment', 'payment', 'charge'])
+    for (const origin of ['merchant', 'automatic']) refunds.inc({ of: type, origin, outcome: 'failed' }, 0);
+  pixReturns.inc({ outcome: 'failed' }, 0);
+  ltcOutputs.inc({ outcome: 'unmatched' }, 0);
+  contents.inc({ outcome: 'out_of_stock' }, 0);
+  attempts.inc({ outcome: 'failed' }, 0);
 
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();
@@ -327,6 +351,8 @@ export function createMetrics(clock: Clock): Metrics {
     onCard: (outcome) => cards.inc({ outcome }),
     onPixCode: (outcome) => pixCodes.inc({ outcome }),
     onPixCredit: (outcome) => pixCredits.inc({ outcome }),
+    onPixReturn: (outcome) => pixReturns.inc({ outcome }),
+    onRefund: (refund) => refunds.inc(refund),
     onDispute: (change) => disputes.inc({ change }),
     onLtcAddress: (outcome) => ltcAddresses.inc({ outcome }),
     onLtcOutput: (outcome) => ltcOutputs.inc({ outcome }),

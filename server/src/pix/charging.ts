@@ -39,6 +39,8 @@ export interface PixMeter {
   onPixCode(outcome: PixRegistration['status']): void;
   /** `accepted`, or the cause for which the credit is sent back. */
   onPixCredit(outcome: 'accepted' | ReturnCause): void;
+  /** Counts the bank's answer to the return of a credit. One that it refuses is tried again after a day. */
+  onPixReturn(outcome: 'completed' | 'failed'): void;
 }
 
 /** The operations of one family's codes. */
@@ -222,18 +224,23 @@ export function createPixCharging({
         advance(tenant, id, (resource, { now }) =>
           decisions.decideExpire(resource, { environment: tenant.environment, now }),
         ),
-      recordReturn: (tenant: Tenant, credit: RecordedCredit, outcome: ReturnOutcome) =>
-        advance(
+      async recordReturn(tenant: Tenant, credit: RecordedCredit, outcome: ReturnOutcome): Promise<void> {
+        let isRecorded = false;
+        await advance(
           tenant,
           credit.resourceId,
           (resource, state) => {
             const current = state.need(credits, credit.endToEndId);
             // Another call of this task has recorded a refusal meanwhile: the outcome is of an id that is used up.
-            if (current.failedReturns !== credit.failedReturns) return null;
-            return decisions.decideReturn(resource, current, outcome, state.now);
+            const isNew = current.failedReturns === credit.failedReturns;
+            const change = isNew ? decisions.decideReturn(resource, current, outcome, state.now) : null;
+            isRecorded = change !== null;
+            return change;
           },
           (reader) => reader.load(credits, credit.endToEndId),
-        ),
+        );
+        if (isRecorded && outcome.status !== 'pending') meter.onPixReturn(outcome.status);
+      },
     };
   }
 

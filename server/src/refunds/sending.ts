@@ -29,6 +29,16 @@ export interface RefundFollower {
   follow(state: State, resource: RefundedResource): { writes: Writes; onCommitted(): void };
 }
 
+/** Counts the refunds that have ended. */
+export interface RefundMeter {
+  /** `origin`: the merchant's request, or a payment that is returned by itself. */
+  onRefund(refund: {
+    of: RefundedType;
+    origin: 'merchant' | 'automatic';
+    outcome: 'completed' | 'failed';
+  }): void;
+}
+
 /**
  * Sends refunds. The rail is called between two commits, never inside one: the first has taken the amount and made this
  * task due, the second records the answer. The rail knows a refund by its id, so a retry after a crash gives nothing back
@@ -41,6 +51,7 @@ export function createRefundSending({
   sources,
   claims,
   controls,
+  meter,
 }: {
   database: Database;
   committer: Committer;
@@ -49,16 +60,20 @@ export function createRefundSending({
   sources: RefundSources;
   claims: RefundFollower;
   controls: RefundControls;
+  meter: RefundMeter;
 }): { tasks: Record<RefundTask | 'card_payment.refund', TaskHandler> } {
   return {
     tasks: {
       async 'refund.send'(task) {
         const [found] = await selectRefunds(database.sql, task, [task.key]);
         if (!found || isFinal(found.status)) return;
-        const { refundId, railChargeId, amountCents, resource } = found;
+        const { refundId, railChargeId, amountCents, resource, isAutomatic } = found;
         const outcome = await rails[resource.type].refund({ id: refundId, railChargeId, amountCents });
         const source = sources[resource.type];
-        const onCommitted = await committer.change<(() => void) | null>({
+        const { hasEnded, onCommitted } = await committer.change<{
+          hasEnded: boolean;
+          onCommitted?: () => void;
+        }>({
           tenant: task,
           read: (reader) =>
             Promise.all([
@@ -70,10 +85,13 @@ export function createRefundSending({
             const refund = state.need(refunds, refundId);
             if (outcome.status === 'pending') {
               const lookAt = nextLookAt(outcome, state.now);
-              return { outcome: null, writes: lookAt ? { tasks: [sendTask(refundId, lookAt)] } : {} };
+              return {
+                outcome: { hasEnded: false },
+                writes: lookAt ? { tasks: [sendTask(refundId, lookAt)] } : {},
+              };
             }
             const ended = decideEnd(refund, outcome, state.now);
-            if (!ended) return { outcome: null };
+            if (!ended) return { outcome: { hasEnded: false } };
             const { status } = outcome;
             const { details, writes, mustRepeat } = source.end(state, resource.id, {
               ...{ refundId, amountCents, status },
@@ -82,14 +100,23 @@ export function createRefundSending({
             if (mustRepeat) {
               const next = decideRepeat(ended, { refundId: newRefundId(), now: state.now });
               return {
-                outcome: null,
+                outcome: { hasEnded: true },
                 writes: joined(all, writesOf(next.refund, null, details, next.sendAt)),
               };
             }
             const followed = claims.follow(stateAfter(state, all), resource);
-            return { outcome: followed.onCommitted, writes: joined(all, followed.writes) };
+            return {
+              outcome: { hasEnded: true, onCommitted: followed.onCommitted },
+              writes: joined(all, followed.writes),
+            };
           },
         });
+        if (hasEnded && outcome.status !== 'pending')
+          meter.onRefund({
+            of: resource.type,
+            origin: isAutomatic ? 'automatic' : 'merchant',
+            outcome: outcome.status,
+          });
         onCommitted?.();
       },
 

@@ -231,6 +231,8 @@ export interface Backlog {
   readonly later: number;
   /** The instant at which the oldest due task fell due; null where none is due. */
   readonly oldestDueAt: Date | null;
+  /** The instant at which the next task of those for later falls due; null where there is none. */
+  readonly nextDueAt: Date | null;
 }
 
 /** Counts the tasks of each kind, for the metrics: it scans the whole table. */
@@ -241,21 +243,24 @@ export async function selectBacklog(sql: Sql, now: Date): Promise<Backlog[]> {
     under_way: number;
     later: number;
     oldest: Date | null;
+    next: Date | null;
   }>`
     select
       kind,
       count(*) filter (where leased_until > ${now}) under_way,
       count(*) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) due,
       count(*) filter (where due_at > ${now} and (leased_until is null or leased_until <= ${now})) later,
-      min(due_at) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) oldest
+      min(due_at) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) oldest,
+      min(due_at) filter (where due_at > ${now} and (leased_until is null or leased_until <= ${now})) as next
     from task group by kind
   `.execute(sql);
-  return rows.map(({ kind, due, under_way: underWay, later, oldest: oldestDueAt }) => ({
+  return rows.map(({ kind, due, under_way: underWay, later, oldest: oldestDueAt, next: nextDueAt }) => ({
     kind,
     due,
     underWay,
     later,
     oldestDueAt,
+    nextDueAt,
   }));
 }
 
