@@ -26,6 +26,7 @@ describe('the parser of psa', () => {
     ['doubts settle int_1 --made SAQ-1', 'doubts.settle', { id: 'int_1', made: 'SAQ-1' }],
     ['doubts settle int_1 --not-made', 'doubts.settle', { id: 'int_1', made: null }],
     ['tokens pause tok_1', 'tokens.pause', { token: 'tok_1' }],
+    ['ltc list', 'ltc.list', {}],
     ['ltc credit psa_1', 'ltc.credit', { id: 'psa_1' }],
     ['accounts set acc_1 --ltc off', 'accounts.set', { id: 'acc_1', ltcEnabled: false }],
     ['accounts set acc_1 --color #7a1f5c', 'accounts.set', { id: 'acc_1', color: '#7a1f5c' }],

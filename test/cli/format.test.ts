@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBackup } from '../../server/src/cli/format.ts';
+import { formatBackup, formatResult } from '../../server/src/cli/format.ts';
 
 test.each([
   ['/var/backups/psa.gz', '/var/backups/psa.gz'],
@@ -16,4 +16,18 @@ test.each([
     rows: {},
   } as const;
   expect(formatBackup(saved)).toContain(`npm run psa -- restore ${quoted}\n`);
+});
+
+test('LTC that wait for the operator are shown in LTC, beside the amount that was asked', () => {
+  const payment = {
+    ...{ paymentId: 'psa_1', accountId: 'acc_1', status: 'expired', reason: 'paid_elsewhere' },
+    ...{ amountCents: 4_990, askedLitoshi: 8_149_068, litoshi: 108_149_068 },
+    seenAt: '2026-11-26T12:00:00.000Z',
+  };
+  expect(formatResult('ltc.list', { payments: [payment] })).toBe(
+    `payment  account  status   reason          reais  ltc asked   ltc came    seen
+psa_1    acc_1    expired  paid elsewhere  49.90  0.08149068  1.08149068  2026-11-26 12:00:00Z
+`,
+  );
+  expect(formatResult('ltc.list', { payments: [] })).toBe('None waits.\n');
 });

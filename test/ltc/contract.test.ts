@@ -283,6 +283,59 @@ describeOnDatabase('payments by LTC', (open) => {
     });
   });
 
+  test('The operator finds the LTC of payments that have ended without them, and why they did', async () => {
+    const core = await startCore({ database });
+    const order = { externalId: 'pedido 1044' };
+    const made = async (input: object = {}) => {
+      core.clock.advance(SECOND);
+      return create(core, input);
+    };
+    const [pix, expired, part, elsewhere, pending, late] = [
+      await made({ ...order, method: 'pix' }),
+      ...[await made(order), await made(), await made({ externalId: 'pedido 1045' })],
+      ...[await made(), await made()],
+    ];
+    const other = await made({ externalId: 'pedido 1045', method: 'pix' });
+    const send = async ({ ltc }: StoredPayment, litoshi: number) => {
+      core.clock.advance(SECOND);
+      await core.litecoin.send(ltc!.address!, { litoshi, confirmations: 2 });
+      await core.work.settled();
+    };
+    const listed = async () => {
+      const { payments } = await core.ltc.listUnmatchedLtc();
+      const own = payments.filter(({ accountId }) => accountId === core.tenant.accountId);
+      return own.map(({ paymentId, status, reason, litoshi }) => [paymentId, status, reason, litoshi]);
+    };
+    await payByPix(core, pix!.paymentId);
+    await payByPix(core, other.paymentId);
+    await send(part!, ASKED - 1);
+    await send(elsewhere!, ASKED);
+    // It may still be paid in full.
+    await send(pending!, 5);
+    expect(await listed()).toEqual([[elsewhere!.paymentId, 'failed', 'paid_elsewhere', ASKED]]);
+    await core.pass(SESSION);
+    // Both had got nothing in time.
+    await send(expired!, ASKED);
+    await send(late!, 7);
+    await send(late!, 8);
+    expect(await listed()).toEqual([
+      [part!.paymentId, 'failed', 'underpaid', ASKED - 1],
+      [elsewhere!.paymentId, 'failed', 'paid_elsewhere', ASKED],
+      [pending!.paymentId, 'failed', 'underpaid', 5],
+      [expired!.paymentId, 'expired', 'paid_elsewhere', ASKED],
+      [late!.paymentId, 'expired', 'underpaid', 15],
+    ]);
+    expect((await core.balances()).ltc_unmatched).toBe(3 * ASKED + 19);
+    const { payments } = await core.ltc.listUnmatchedLtc();
+    expect(payments.find(({ paymentId }) => paymentId === part!.paymentId)).toEqual({
+      ...{ paymentId: part!.paymentId, accountId: core.tenant.accountId, status: 'failed' },
+      ...{ reason: 'underpaid', amountCents: 4_990, askedLitoshi: ASKED, litoshi: ASKED - 1 },
+      seenAt: expect.any(Date),
+    });
+    for (const [paymentId] of await listed()) await core.ltc.creditLtc({ id: paymentId as string });
+    expect(await listed()).toEqual([]);
+  });
+
   test('Payments are listed and counted by their method', async () => {
     const core = await startCore({ database });
     const [byLtc, byPix] = [await create(core), await create(core, { method: 'pix' })];

@@ -163,6 +163,13 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
       'psa_subscription_attempts_total{outcome="paid"}': '0x40',
     },
   },
+  PsaLtcUnmatched: {
+    raised: { 'psa_ltc_outputs_total{outcome="unmatched"}': '0x19 1x20' },
+    quiet: {
+      'psa_ltc_outputs_total{outcome="unmatched"}': '2x40',
+      'psa_ltc_outputs_total{outcome="credited"}': '0+1x40',
+    },
+  },
   PsaOverLoaded: {
     raised: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.2x40' },
     quiet: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.05x40' },

@@ -16,7 +16,7 @@ import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
 import type { Balances } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
-import type { LtcControls, LtcReceiver } from '../../server/src/ltc/model.ts';
+import type { LtcAdministration, LtcControls, LtcReceiver } from '../../server/src/ltc/model.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
 import type { PaymentService, StoredPayment } from '../../server/src/payments/model.ts';
 import type { OwnPayout, PayoutService } from '../../server/src/payouts/model.ts';
@@ -76,7 +76,7 @@ export interface Core {
   readonly pix: SimulatedPix;
   /** The simulated Litecoin network, without the faults of `CoreOptions.litecoin`. */
   readonly litecoin: SimulatedLitecoin;
-  readonly ltc: LtcReceiver<StoredPayment> & LtcControls;
+  readonly ltc: LtcReceiver<StoredPayment> & LtcControls & LtcAdministration;
   /** The simulated bank itself, without the faults of `CoreOptions.bank`. */
   readonly bank: SimulatedBank;
   readonly payouts: PayoutService<OwnPayout>;

@@ -249,6 +249,12 @@ id and name are required. A mistake is named with its row, and changes nothing.`
   const ltc = program.command('ltc');
   define(
     ltc,
+    'list',
+    'lists the payments that have ended without the LTC that came for them, and why',
+    'ltc list',
+  ).action(perform('ltc.list', () => ({})));
+  define(
+    ltc,
     'credit',
     'credits LTC that came for a payment and do not pay it, once the merchant and the payer agree',
     'ltc credit psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b',

@@ -1,6 +1,8 @@
 import type { Account, ApiKey } from '../access/keys.ts';
 import type { PausedToken } from '../card-payments/tokens/model.ts';
 import { PSA_COMMAND } from '../kernel/assets.ts';
+import { ltcText } from '../kernel/money.ts';
+import type { UnmatchedLtc } from '../ltc/model.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
 import { METHODS, type PayoutMethod } from '../payouts/methods/registry.ts';
@@ -60,6 +62,17 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
     }
     case 'accounts.list':
       return formatAccounts((result as { accounts: Json<Account>[] }).accounts);
+    case 'ltc.list':
+      return formatTable((result as { payments: Json<UnmatchedLtc>[] }).payments, 'None waits.', {
+        payment: ({ paymentId }) => paymentId,
+        account: ({ accountId }) => accountId,
+        status: ({ status }) => status,
+        reason: ({ reason }) => reason.replace('_', ' '),
+        reais: ({ amountCents }) => formatReais(amountCents),
+        'ltc asked': ({ askedLitoshi }) => ltcText(askedLitoshi),
+        'ltc came': ({ litoshi }) => ltcText(litoshi),
+        seen: ({ seenAt }) => formatInstant(seenAt),
+      });
     case 'ltc.credit': {
       const { paymentId, litoshi } = result as { paymentId: string; litoshi: number };
       return litoshi === 0

@@ -4,7 +4,7 @@ import type { ProductSale } from '../commit/product-content.ts';
 import type { Sql } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type LtcChange, nameOf, type RecordedOutput } from './decisions.ts';
-import type { StoredLtcResource } from './model.ts';
+import type { StoredLtcResource, UnmatchedLtc } from './model.ts';
 import { type OutputsOf, saveOutputs, selectOutputs } from './store.ts';
 
 /** The outputs that have come, by the payment that they are for. */
@@ -20,6 +20,8 @@ export interface LtcFamily<R extends StoredLtcResource> {
   readonly records: Collection<R>;
   /** Finds a payment of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; resource: R } | null>;
+  /** Finds the payments of any account that have ended without the confirmed LTC that came for them. */
+  selectUnmatched(sql: Sql, limit: number): Promise<UnmatchedLtc[]>;
   orderOf(resource: R): Order;
   /** The sale that the payment is, where it pays for a product; null otherwise. */
   saleOf(resource: R): ProductSale | null;

@@ -85,8 +85,25 @@ export interface LtcReceiver<R> {
 /** The input of `psa ltc credit`. */
 export const creditLtcInput = z.strictObject({ id: z.string().min(1, 'must be a payment’s id').max(100) });
 
-/** The port of `psa ltc credit`, which finds a payment of any account. */
+/** The confirmed LTC of a payment that has ended without them: they wait for the operator. */
+export interface UnmatchedLtc {
+  paymentId: string;
+  accountId: string;
+  status: PaymentStatus;
+  /** Less than the amount has come, or the order was paid before. An expired payment has no reason of its own. */
+  reason: 'underpaid' | 'paid_elsewhere';
+  amountCents: Cents;
+  /** The amount as it was quoted. */
+  askedLitoshi: number;
+  litoshi: number;
+  /** The time at which the network first saw any of them. */
+  seenAt: Date;
+}
+
+/** The port of the commands `psa ltc`, which find payments of any account. */
 export interface LtcAdministration {
+  /** Lists the payments whose LTC can be credited, those that have waited longest first; at most 100. */
+  listUnmatchedLtc(): Promise<{ payments: UnmatchedLtc[] }>;
   /** Credits the confirmed LTC of a payment that has ended without them. @throws NotFoundError */
   creditLtc(input: z.output<typeof creditLtcInput>): Promise<{ paymentId: string; litoshi: number }>;
 }

@@ -5,6 +5,8 @@ import { type LtcFamily, outputs, recordedOutputs, writesOfLtc } from './collect
 import { decideCreditUnmatched } from './decisions.ts';
 import type { LtcAdministration, LtcControls, StoredLtcResource } from './model.ts';
 
+const MAX_LISTED = 100;
+
 /** Creates the operator's side of payments by LTC, for the command line and for tests. */
 export function createLtcControls<R extends StoredLtcResource>({
   database,
@@ -35,6 +37,9 @@ export function createLtcControls<R extends StoredLtcResource>({
   };
   return {
     ...controls,
+    async listUnmatchedLtc() {
+      return { payments: await family.selectUnmatched(database.sql, MAX_LISTED) };
+    },
     async creditLtc({ id }) {
       const found = await family.selectHosted(database.sql, id);
       if (!found) throw new NotFoundError('There is no such payment');

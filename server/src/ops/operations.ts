@@ -47,6 +47,7 @@ const OPERATIONS = {
   'store.import': operation(importStoreInput, (administration, input) => administration.importStore(input)),
   'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
   'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
+  'ltc.list': operation(noInput, (administration) => administration.listUnmatchedLtc()),
   'ltc.credit': operation(creditLtcInput, (administration, input) => administration.creditLtc(input)),
   'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
 };

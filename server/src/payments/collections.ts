@@ -13,7 +13,13 @@ import { pixDecisions } from '../pix/decisions.ts';
 import { pixRefunds } from '../pix/refunding.ts';
 import { paymentRules } from './decisions.ts';
 import { isPaymentId, type StoredPayment } from './model.ts';
-import { type CheckoutUse, paymentTable, saveCheckoutUses, selectCheckoutUses } from './store.ts';
+import {
+  type CheckoutUse,
+  paymentTable,
+  saveCheckoutUses,
+  selectCheckoutUses,
+  selectUnmatchedLtc,
+} from './store.ts';
 
 /** Payments, as a decision reads and writes them. */
 export const payments: Collection<StoredPayment> = {
@@ -65,6 +71,7 @@ export const pixPayments: PixFamily<StoredPayment> = {
 export const ltcPayments: LtcFamily<StoredPayment> = {
   records: payments,
   selectHosted: paymentTable.selectHosted,
+  selectUnmatched: selectUnmatchedLtc,
   orderOf: pixPayments.orderOf,
   saleOf,
   closedOrders: (payment, paidAt) => closedOrders(pixPayments.orderOf(payment), payment.paymentId, paidAt),

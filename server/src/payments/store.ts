@@ -2,7 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { StoredLtcRequest } from '../ltc/model.ts';
+import type { StoredLtcRequest, UnmatchedLtc } from '../ltc/model.ts';
 import { pixColumnsOf, pixMembersOf } from '../pix/store.ts';
 import { pixTable } from '../pix/table-store.ts';
 import { isPaymentId, PAYMENT_METHODS, type PaymentMethod, type StoredPayment } from './model.ts';
@@ -38,6 +38,27 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
       conflict.column('token_id').doUpdateSet((row) => ({ payment_id: row.ref('excluded.payment_id') })),
     )
     .execute();
+}
+
+// ── LTC that waits for the operator ──────────────────────────────────────────────────────────────
+
+export async function selectUnmatchedLtc(sql: Sql, limit: number): Promise<UnmatchedLtc[]> {
+  const { rows } = await raw<Omit<UnmatchedLtc, 'reason'> & { failureReason: string | null }>`
+    select p.payment_id as "paymentId", p.account_id as "accountId", p.status,
+      p.failure_reason as "failureReason", p.amount_cents as "amountCents", p.ltc_litoshi as "askedLitoshi",
+      sum(o.litoshi)::bigint as litoshi, min(o.seen_at) as "seenAt"
+    from ltc_output o join payment p using (payment_id)
+    where o.state = 'unmatched' and p.status in ('failed', 'expired')
+    group by p.payment_id
+    order by min(o.seen_at), p.payment_id
+    limit ${limit}
+  `.execute(sql);
+  return rows.map(({ failureReason, ...row }) => {
+    const isWhole = row.litoshi >= row.askedLitoshi;
+    // What expires keeps its status, whatever comes later. All of its amount is unmatched only where its order was paid.
+    const isPaidElsewhere = row.status === 'failed' ? failureReason === 'paid_elsewhere' : isWhole;
+    return { ...row, reason: isPaidElsewhere ? 'paid_elsewhere' : 'underpaid' };
+  });
 }
 
 function toPayment(row: Selectable<Tables['payment']>): StoredPayment {
