@@ -168,13 +168,25 @@ describe('a language that a merchant gives', () => {
     expect((await rest.get(`/payments/${pix.id}`)).body.language).toBe('es');
   });
 
-  test('Tokens of one order have one language', async () => {
+  test('Tokens of one order may differ in their language, and its open payment keeps that of the first', async () => {
     const { client } = await merchant();
-    const order = { externalId: '1042', language: 'ES' };
-    expect(await mint(client, order)).toHaveProperty('token');
-    expect(await mint(client, order)).toHaveProperty('token');
-    for (const language of ['EN', null])
-      expect(await mint(client, { ...order, language })).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+    const order = { externalId: '1042', methods: ['CARD', 'PIX'] };
+    const pages: GraphQLClient[] = [];
+    for (const language of ['ES', 'EN', null])
+      pages.push(app.client((await mint(client, { ...order, language })).token));
+    const payments: { id: string; language: string }[] = [];
+    for (const [index, page] of pages.entries()) {
+      const input = { attemptId: `tentativa-00000000000000${index}` };
+      payments.push((await page.request(START, { input })).startCheckout.made);
+    }
+    expect(payments).toEqual(Array(3).fill(payments[0]));
+    expect(payments[0]!.language).toBe('ES');
+    // Another method has a payment of its own, in the language of the token that starts it.
+    const input = { attemptId: 'tentativa-000000000000009' };
+    expect((await pages[1]!.request(START_PIX, { input })).startPixCheckout.made.language).toBe('EN');
+    expect(await mint(client, { ...order, amount: { fixedCents: 4991 } })).toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
   });
 
   test('The payment of a cycle has the language of its subscription', async () => {

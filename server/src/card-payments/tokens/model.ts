@@ -201,8 +201,12 @@ export function grantOf({
   };
 }
 
-/** Hashes what all tokens of one order have in common: everything but their lives. */
-export function orderHash(grant: CheckoutGrant, origins: readonly string[], isBound: boolean): string {
+/** Hashes what all tokens of one order have in common: everything but their lives and the language of their pages. */
+export function orderHash(
+  { language: _, ...grant }: CheckoutGrant,
+  origins: readonly string[],
+  isBound: boolean,
+): string {
   return hashInput({
     ...grant,
     customer: customerOf(grant.customer),
