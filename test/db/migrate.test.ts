@@ -2,6 +2,7 @@ import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { MigrationError, migrate } from '../../server/src/db/migrate.ts';
@@ -125,6 +126,29 @@ select 1 / (select count(*) from shelf where books = 2);`,
     ]);
   });
 
+  test('A migration in parts has a transaction for each, and continues after an interruption', async () => {
+    const database = await open();
+    await writeFile(
+      join(folder, '0003_parts.sql'),
+      `alter table book add column if not exists pages int;
+-- next
+update shelf set books = 7;
+select 1 / (select count(*) from shelf where id = 2);`,
+    );
+    const failed = migrate(database, folder);
+    await expect(failed).rejects.toThrow(/^Migration 0003_parts failed: division by zero/);
+    // The first part stays, and nothing of the second.
+    await sql`insert into book (id, shelf_id, pages) values (2, 1, 3)`.execute(database.sql);
+    expect(await shelves(database)).toEqual([{ id: 1, books: 2 }]);
+    await sql`insert into shelf (id) values (2)`.execute(database.sql);
+    expect(await migrate(database, folder)).toEqual(['0003_parts']);
+    expect(await shelves(database)).toEqual([
+      { id: 1, books: 7 },
+      { id: 2, books: 7 },
+    ]);
+    expect(await migrate(database, folder)).toEqual([]);
+  });
+
   test('Newer migrations are accepted while they expand, and refused once they contract', async () => {
     const database = await open();
     const newer = await mkdtemp(join(tmpdir(), 'psa newer-'));
@@ -161,6 +185,39 @@ test('instances that start at once migrate once', async () => {
   opened.push(...instances);
   const applied = await Promise.all(instances.map((instance) => migrate(instance, folder)));
   expect(applied.flat().sort()).toEqual(['0001_tables', '0002_rows']);
+});
+
+test('A migration in parts holds no lock of one table while it waits for another', async () => {
+  const databaseUrl = await createPostgresDatabase('template1');
+  const database = await openPostgres({ databaseUrl, clock, log: silent });
+  opened.push(database);
+  await migrate(database, folder);
+  await writeFile(
+    join(folder, '0003_parts.sql'),
+    `alter table shelf add column if not exists note text;
+-- next
+alter table book add column if not exists note text;`,
+  );
+  const reader = new pg.Client({ connectionString: databaseUrl });
+  await reader.connect();
+  onTestFinished(() => reader.end());
+  await reader.query('begin');
+  await reader.query('select from book limit 1');
+  const migrated = migrate(database, folder);
+  migrated.catch(() => undefined);
+  let locks: { waits: boolean; holds: boolean };
+  do {
+    // Of one moment, as one statement sees it.
+    const { rows } = await sql<typeof locks>`
+      select
+        coalesce(bool_or(relation = 'book'::regclass and not granted), false) as waits,
+        coalesce(bool_or(relation = 'shelf'::regclass and granted), false) as holds
+      from pg_locks where mode = 'AccessExclusiveLock'`.execute(database.sql);
+    locks = rows[0]!;
+  } while (!locks.waits);
+  expect(locks.holds).toBe(false);
+  await reader.query('rollback');
+  expect(await migrated).toEqual(['0003_parts']);
 });
 
 test('a folder without migrations is refused', async () => {

@@ -6,7 +6,9 @@ import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './databas
 // A database is migrated while servers of the previous version work on it: a migration expands what they use, and only one
 // of a later version removes what no server uses any more. The name of a migration says what it is:
 //
-//   0016_note.sql              expands: servers that know 0015 keep working. In a transaction of its own.
+//   0016_note.sql              expands: servers that know 0015 keep working. In a transaction of its own, or divided by
+//                              `-- next` in one for each part, which can then be run twice: a lock on one table that waits
+//                              for another blocks both.
 //   0017_note_online.sql       the same, outside a transaction, statement by statement (divided by `-- next`): for
 //                              indexes made concurrently and backfills in batches. It may be interrupted anywhere and run
 //                              again, so each statement can be run twice.
@@ -102,11 +104,14 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
   const text = readFileSync(`${folder}/${name}.sql`, 'utf8');
   try {
     await assertNoOlderServer(db, migration);
+    const parts = text.split(/^-- next$/m);
     if (!isOnline) {
-      await applyInTransaction(db, text, name);
+      const last = parts.pop()!;
+      for (const part of parts) await applyInTransaction(db, part, null);
+      await applyInTransaction(db, last, name);
       return;
     }
-    for (const statement of text.split(/^-- next$/m)) await sql.raw(statement).execute(db);
+    for (const statement of parts) await sql.raw(statement).execute(db);
     await recordMigration(db, name);
   } catch (error) {
     if (error instanceof MigrationError) throw error;
@@ -117,16 +122,16 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
 }
 
 /**
- * Applies a migration in one transaction. While it waits for a table's lock, every later query of that table waits behind
+ * Applies a part of a migration in one transaction, which records `name` with the last part. While it waits for a table's lock, every later query of that table waits behind
  * it. So it waits for less than a client notices, releases all its locks, and tries again.
  */
-async function applyInTransaction(db: Sql, text: string, name: string): Promise<void> {
+async function applyInTransaction(db: Sql, text: string, name: string | null): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await db.transaction().execute(async (tx) => {
         await sql`set local lock_timeout = ${sql.raw(`'${LOCK_TIMEOUT_MS}ms'`)}`.execute(tx);
         await sql.raw(text).execute(tx);
-        await recordMigration(tx, name);
+        if (name !== null) await recordMigration(tx, name);
       });
       return;
     } catch (error) {
