@@ -12,7 +12,7 @@ import { WIDGET_DOCUMENTS } from '../../server/src/graphql/widget-documents.ts';
 import { documentOf, follow, TOPIC_NAMES } from '../../widget/src/server/follow.ts';
 import { MINT_DASHBOARD, mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
 import { SALES_DOCUMENTS, sales } from '../../widget/src/server/sales.ts';
-import { addToken } from '../support/accounts.ts';
+import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -286,6 +286,18 @@ describe('automatic persisted queries', () => {
     });
     expect(await post({ extensions: hashed(text(0)) }, { key })).toMatchObject({ errors: [NOT_FOUND] });
     expect(await post({ extensions: hashed(query) })).toMatchObject({ data: {} });
+  });
+
+  test('what one merchant registers pushes out no document of another', async () => {
+    const query = 'query Monthly { wallet { currency } }';
+    await post({ query, extensions: hashed(query) });
+    const key = await addKey(app, { accountId: await addAccount(app), environment: 'live' });
+    const text = (index: number) => `query Other { __typename } # ${index} ${'z'.repeat(95_000)}`;
+    for (let index = 0; index < 30; index += 1)
+      await post({ query: text(index), extensions: hashed(text(index)) }, { key });
+    expect(await post({ extensions: hashed(text(0)) }, { key })).toMatchObject({ errors: [NOT_FOUND] });
+    expect(await post({ extensions: hashed(text(29)) }, { key })).toMatchObject({ data: {} });
+    expect(await post({ extensions: hashed(query) })).toMatchObject({ data: { wallet: {} } });
   });
 
   test('registered documents are dropped before they take much memory', async () => {

@@ -322,7 +322,8 @@ function grants(permissions: readonly Permission[] | null, right: Right): boolea
   return !permissions?.length || permissionsFor(right).some((permission) => permissions.includes(permission));
 }
 
-function isPayer({ credential }: Caller): boolean {
+/** Whether a payer's page is calling, with the token that starts its payment or follows it. */
+export function isPayer({ credential }: Caller): boolean {
   return credential.kind === 'checkout_token' || credential.kind === 'payment_token';
 }
 

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type Caller, presentsToken } from '../access/model.ts';
+import { type Caller, isPayer, presentsToken } from '../access/model.ts';
 import { PermissionError } from '../kernel/errors.ts';
-import { createLRUCache } from '../kernel/lru-cache.ts';
+import { createSharedCache } from '../kernel/shared-cache.ts';
+import { tenantKey } from '../kernel/tenant.ts';
 import { refusalOf } from './errors.ts';
 import { BACKEND_DOCUMENTS } from './widget-documents.ts';
 
-/** The limit on the documents that clients have registered. One that is dropped is registered again by its next client. */
+/**
+ * The limit on the documents that clients have registered. One that is dropped is registered again by its next client. The
+ * tenant with most of them drops its own, so that none pushes out those of the others.
+ */
 const REGISTERED_BYTES = 4_000_000;
 /** The limit on documents registered with public tokens, kept apart so that a visitor cannot evict those of others. */
 const PUBLIC_BYTES = 1_000_000;
@@ -56,8 +60,8 @@ export function createPersistedDocuments({
 }): PersistedDocuments {
   const trustedTexts = new Set(trusted.values());
   const backendTexts = new Set(BACKEND_DOCUMENTS);
-  const registered = createLRUCache<string>(REGISTERED_BYTES, (text) => 2 * text.length);
-  const registeredByPublic = createLRUCache<string>(PUBLIC_BYTES, (text) => 2 * text.length);
+  const registered = createSharedCache<string>(REGISTERED_BYTES, (text) => 2 * text.length);
+  const registeredByPublic = createSharedCache<string>(PUBLIC_BYTES, (text) => 2 * text.length);
   const findText = (id: string) => trusted.get(id) ?? registered.get(id) ?? registeredByPublic.get(id);
 
   const documents: PersistedDocuments = {
@@ -79,8 +83,9 @@ export function createPersistedDocuments({
       if (!caller || typeof query !== 'string' || query === '') return;
       const id = identifierIn(params);
       if (id === null || trusted.get(id) === query) return;
-      if (!MAY_BE_PUBLIC.has(caller.credential.kind)) registered.set(id, query);
-      else if (registered.get(id) === undefined) registeredByPublic.set(id, query);
+      const owner = tenantKey(caller.tenant);
+      if (!isPayer(caller)) registered.add(owner, id, query);
+      else if (registered.get(id) === undefined) registeredByPublic.add(owner, id, query);
     },
     find(params) {
       if (typeof params.query === 'string' && params.query !== '') return null;
@@ -108,8 +113,6 @@ export function createPersistedDocuments({
   };
   return documents;
 }
-
-const MAY_BE_PUBLIC: ReadonlySet<Caller['credential']['kind']> = new Set(['checkout_token', 'payment_token']);
 
 /** The hash that identifies a document. */
 export function hashOf(document: string): string {

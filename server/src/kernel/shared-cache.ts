@@ -1,0 +1,52 @@
+import type { LRUCache } from 'lru-cache';
+import { createLRUCache } from './lru-cache.ts';
+
+interface SharedCache<Value> {
+  get(key: string): Value | undefined;
+  /** Adds an entry of an owner. One that is there stays as it is, also where another owns it. */
+  add(owner: string, key: string, value: Value): void;
+}
+
+/**
+ * A cache of at most `bytes` of memory that several owners share, by text keys that all of them find. Where it is full, the
+ * owner with the most of it drops its least recently used entry: none pushes out those of an owner that has less.
+ */
+export function createSharedCache<Value extends object | number | boolean | string>(
+  bytes: number,
+  bytesOf: (value: Value, key: string) => number,
+): SharedCache<Value> {
+  const shares = new Map<string, LRUCache<string, Value>>();
+  const owners = new Map<string, string>();
+  let used = 0;
+
+  function dropOne(): void {
+    let [largest, share] = shares.entries().next().value!;
+    for (const [owner, each] of shares)
+      if (each.calculatedSize > share.calculatedSize) [largest, share] = [owner, each];
+    const { value: oldest } = share.rkeys().next();
+    used -= share.calculatedSize;
+    share.delete(oldest!);
+    owners.delete(oldest!);
+    used += share.calculatedSize;
+    if (share.size === 0) shares.delete(largest);
+  }
+
+  return {
+    get(key) {
+      const owner = owners.get(key);
+      return owner === undefined ? undefined : shares.get(owner)!.get(key);
+    },
+    add(owner, key, value) {
+      if (owners.has(key) || bytesOf(value, key) > bytes) return;
+      let share = shares.get(owner);
+      // Larger than it ever becomes, so that it drops nothing by itself.
+      share ??= createLRUCache<Value>(2 * bytes, bytesOf);
+      const before = share.calculatedSize;
+      share.set(key, value);
+      shares.set(owner, share);
+      owners.set(key, owner);
+      used += share.calculatedSize - before;
+      while (used > bytes) dropOne();
+    },
+  };
+}
