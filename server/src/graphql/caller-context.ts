@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { allowsOrigin, type Caller, rightsOf } from '../access/model.ts';
+import { allowsOrigin, type Caller, isPayer, rightsOf } from '../access/model.ts';
 import type { CredentialListener, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Admission } from '../http/admission.ts';
@@ -181,7 +181,9 @@ export function createContextFactory({
         rateLimit: () => limits.peek(callerOf({ caller }), presented.address),
         checkoutUrl(id, { checkoutUrl, language }) {
           if (checkoutUrl === undefined) return `${publicUrl}/checkout/${id}`;
-          return checkoutUrl && language ? inLanguage(checkoutUrl, language) : checkoutUrl;
+          // The page of a payer's token names the language that it shows.
+          const namesItself = caller !== null && isPayer(caller);
+          return checkoutUrl && language && !namesItself ? inLanguage(checkoutUrl, language) : checkoutUrl;
         },
         extensions() {
           if (!upstream) return null;

@@ -119,7 +119,7 @@ export interface Context {
   rateLimit(): RateLimitState;
   /**
    * The address of a payer's page: this server's own, which knows the payment's language, or that of another service, which
-   * does not. Null where that service has not shown it.
+   * does not: except to a payer's token it names the language. Null where that service has not shown it.
    */
   checkoutUrl(
     id: string,
