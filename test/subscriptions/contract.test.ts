@@ -8,6 +8,8 @@ import type { CreateSubscriptionInput, StoredSubscription } from '../../server/s
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
+import { embedded } from '../support/port-fixture.ts';
+import { describePort } from './port.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -18,6 +20,7 @@ describeOnDatabase('Subscriptions', (open) => {
   beforeAll(async () => {
     database = await open();
   });
+  describePort(embedded(() => database));
 
   test('One code authorises a subscription, pays its first cycle, and announces both', async () => {
     const core = await startCore({ database });

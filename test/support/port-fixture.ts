@@ -17,6 +17,7 @@ import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/
 import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import type { RefundControls } from '../../server/src/refunds/model.ts';
 import type { TestPaymentControls } from '../../server/src/sandbox/model.ts';
+import type { SubscriptionService } from '../../server/src/subscriptions/model.ts';
 import type { WalletControls } from '../../server/src/wallet/model.ts';
 import type { ManualClock } from './clock.ts';
 import { type Core, startCore } from './core.ts';
@@ -41,6 +42,7 @@ export interface PortFixture
     | 'payments'
     | 'products'
     | 'sandbox'
+    | 'subscriptions'
     | 'wallet'
   > {
   readonly clock: ManualClock;
@@ -71,6 +73,7 @@ export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccou
   readonly cardPayments: CardPaymentService & HostedCheckout & RefundControls;
   readonly payments: PaymentService<StoredPayment> & PixReceiver;
   readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
+  readonly subscriptions: SubscriptionService;
   readonly pix: SimulatedPix;
   readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   balances(): Promise<Balances>;
@@ -115,12 +118,24 @@ export function embedded(database: () => Database): StartPortFixture {
 
 function embeddedFixture(core: Core, tenant: Tenant = core.tenant): PortFixture {
   const { clock, database, bank, access, payouts, subaccounts, cardPayments } = core;
-  const { charges, checkoutTokens, disputes, payments, pix, products, refunds, sandbox, wallet } = core;
+  const {
+    charges,
+    checkoutTokens,
+    disputes,
+    payments,
+    pix,
+    products,
+    refunds,
+    sandbox,
+    subscriptions,
+    wallet,
+  } = core;
   return {
     ...{ clock, tenant, access, payouts, subaccounts, cardPayments },
-    ...{ charges, checkoutTokens, disputes, payments, products, sandbox, wallet },
+    ...{ charges, checkoutTokens, disputes, payments, products, sandbox, subscriptions, wallet },
     service: {
       ...{ tenant, database, bank, payouts, subaccounts, cardPayments, charges, payments, pix, refunds },
+      subscriptions,
       controls: core.controls,
       balances: () => readBalances(database.sql, tenant),
     },
@@ -152,6 +167,7 @@ function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'):
       bank: createSimulatedBank({ database: service.database, clock }),
       ...{ payouts, subaccounts, refunds, cardPayments: service.cardPayments, controls: service.controls },
       ...{ charges: service.charges, payments: service.payments, pix: service.pix },
+      subscriptions: service.subscriptions,
       balances: () => readBalances(service.database.sql, serviceTenant),
     },
     exact: () => ({}),

@@ -217,6 +217,43 @@ describe('subscriptions at a service that takes them', () => {
     expect(pair.facade.faults).toEqual([]);
   });
 
+  test('A WebSocket of the facade follows a subscription from its creation to its end', async () => {
+    const pair = await start('subscriptions');
+    const { subscription } = await pair.services().subscriptions.create(here(pair), INPUT);
+    const { subscriptionId } = subscription;
+    const updates = live(pair).ws(
+      `subscription ($subscriptionId: String!) { subscriptionUpdates(subscriptionId: $subscriptionId) {
+        previousStatus subscription { subscriptionId status cancelReason cycles(first: 2) { nodes { number status } } } } }`,
+      { subscriptionId },
+    );
+    const next = async () => (await updates.data()).subscriptionUpdates;
+    expect(await next()).toMatchObject({
+      ...{ previousStatus: null, subscription: { subscriptionId, status: 'PENDING', cycles: { nodes: [] } } },
+    });
+    await service.app.pix.pay({ txid: txidOf(subscriptionId) });
+    await pair.settled();
+    // No webhook of it is opted into: the followed one is looked up.
+    await pair.pass(MINUTE);
+    expect(await next()).toMatchObject({
+      previousStatus: 'PENDING',
+      subscription: {
+        status: 'ACTIVE',
+        cycles: {
+          nodes: [
+            { number: 2, status: 'SCHEDULED' },
+            { number: 1, status: 'PAID' },
+          ],
+        },
+      },
+    });
+    await pair.services().subscriptions.cancel(here(pair), subscriptionId);
+    expect(await next()).toMatchObject({
+      ...{ previousStatus: 'ACTIVE', subscription: { status: 'CANCELED', cancelReason: 'MERCHANT' } },
+    });
+    expect((await updates.next()).done).toBe(true);
+    expect(pair.facade.faults).toEqual([]);
+  });
+
   test('What the service refuses is refused as it is there', async () => {
     const pair = await start('subscriptions', { account: { pixEnabled: false } });
     await expect(pair.services().subscriptions.create(here(pair), INPUT)).rejects.toMatchObject({
