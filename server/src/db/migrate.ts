@@ -122,8 +122,9 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
 }
 
 /**
- * Applies a part of a migration in one transaction, which records `name` with the last part. While it waits for a table's lock, every later query of that table waits behind
- * it. So it waits for less than a client notices, releases all its locks, and tries again.
+ * Applies a part of a migration in one transaction, which records `name` with the last part. While it waits for a table's
+ * lock, every later query of that table waits behind it. So it waits for less than a client notices, releases all its locks,
+ * and tries again.
  */
 async function applyInTransaction(db: Sql, text: string, name: string | null): Promise<void> {
   for (let attempt = 1; ; attempt++) {
