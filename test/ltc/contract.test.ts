@@ -260,6 +260,29 @@ describeOnDatabase('payments by LTC', (open) => {
     expect((await core.balances()).refunds_in_transit).toBe(0);
   });
 
+  test('A payment by LTC is never disputed: no bank has sent it', async () => {
+    const core = await startCore({ database });
+    const { paymentId, ltc } = await create(core);
+    const dispute = () =>
+      core.controls.disputePayment(core.tenant, { type: 'payment', id: paymentId }, { amountCents: 4_990 });
+    expect(await dispute()).toBeNull();
+    await core.litecoin.send(ltc!.address!, { litoshi: ASKED, confirmations: 2 });
+    await core.work.settled();
+    const paid = await core.payments.find(core.tenant, paymentId);
+    expect(paid).toMatchObject({ status: 'paid', amountCents: 4_990 });
+    expect(await dispute()).toBeNull();
+    expect(await core.disputes.count(core.tenant, {})).toBe(0);
+    expect(await core.payments.find(core.tenant, paymentId)).toEqual(paid);
+    expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_ltc: ASKED, ltc_received: -ASKED });
+    // With a PIX payment of the same state there is a dispute.
+    const byPix = await create(core, { method: 'pix' });
+    await payByPix(core, byPix.paymentId);
+    const other = { type: 'payment', id: byPix.paymentId } as const;
+    expect(await core.controls.disputePayment(core.tenant, other, { amountCents: 4_990 })).toMatchObject({
+      ...{ status: 'open', amountCents: 4_990 },
+    });
+  });
+
   test('Of an order one payment is kept: LTC that come second wait for the operator', async () => {
     const core = await startCore({ database });
     const order = { externalId: 'pedido 1042' };

@@ -541,6 +541,25 @@ describe('disputes of payments', () => {
     ]);
     await pull(`disputes/${body.id}/close`, { outcome: 'won' });
   });
+
+  test('A payment by LTC is not disputed: the answer is a conflict, and nothing is blocked', async () => {
+    const { createPayment } = await app.live.request(
+      `mutation { createPayment(input: { valueCents: 4990, method: LTC }) {
+        ... on PaymentSuccess { payment { paymentId ltc { address } } } } }`,
+    );
+    const { paymentId: id, ltc } = createPayment.payment;
+    expect((await pull(`ltc/${ltc.address}`, { confirmations: 2 })).status).toBe(201);
+    expect(
+      await app.live.request('query ($id: String!) { payment(paymentId: $id) { status } }', { id }),
+    ).toEqual({
+      payment: { status: 'PAID' },
+    });
+    const before = [await walletOf(), (await state()).body.disputes];
+    expect(await pull('disputes', { id, amountCents: 1 })).toMatchObject({
+      ...{ status: 409, body: { error: 'Nothing of this payment can be claimed back' } },
+    });
+    expect([await walletOf(), (await state()).body.disputes]).toEqual(before);
+  });
 });
 
 describe('test payments', () => {
