@@ -156,6 +156,28 @@ describe('over GraphQL', () => {
     });
   });
 
+  test('A restricted key neither reads refunds nor requests one, over both interfaces', async () => {
+    const { accountId, client } = await merchant();
+    const orderCode = await sell(client);
+    const { refundId } = (await refund(client, { orderCode, amountCents: 10 })).refund;
+    for (const permission of ['subcontas.gerenciar', 'subcontas.sacar'] as const) {
+      const restricted = await addKey(app, { accountId, permissions: [permission] });
+      expect(await refund(app.client(restricted), { orderCode })).toMatchObject({
+        ...{ __typename: 'PermissionError', code: 'PERMISSION_DENIED' },
+      });
+      for (const query of [ONE, LIST])
+        expect(await firstError(app.client(restricted), query, { refundId })).toMatchObject({
+          extensions: { code: 'FORBIDDEN' },
+        });
+      const rest = app.rest(restricted);
+      expect((await rest.post(`/card-payments/${orderCode}/refunds`, {})).status).toBe(403);
+      expect((await rest.get(`/refunds/${refundId}`)).status).toBe(403);
+    }
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      ...{ refundableCents: 4990, refunds: [{ refundId }] },
+    });
+  });
+
   test('Refunds are paged in both directions, and a malformed reference is refused', async () => {
     const { client } = await merchant();
     const orderCode = await sell(client);

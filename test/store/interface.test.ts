@@ -86,3 +86,18 @@ test('A dashboard token reads the store with the scope PRODUCTS, and with no oth
   expect((await read('products')).data.storeProducts.totalCount).toBe(3);
   expect((await read('payments')).errors[0].extensions.code).toBe('FORBIDDEN');
 });
+
+test('A restricted key does not read the store, over either interface', async () => {
+  const { accountId } = await merchant();
+  for (const permission of ['subcontas.gerenciar', 'subcontas.sacar'] as const) {
+    const restricted = await addKey(app, { accountId, permissions: [permission] });
+    for (const [query, variables] of [
+      [LIST, {}],
+      [ONE, { storeProductId: 'p1' }],
+    ] as const)
+      expect((await app.client(restricted).send(query, variables)).body.errors[0].extensions.code).toBe(
+        'FORBIDDEN',
+      );
+    expect((await app.rest(restricted).get('/store/products')).status).toBe(403);
+  }
+});
