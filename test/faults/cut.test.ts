@@ -89,7 +89,8 @@ test.each(cases)(
     let lost = 0;
     let found = 0;
     for (let round = 0; round < times; round++) {
-      const expectations = expectationsOf(round, subaccountId);
+      const orderCode = await sell(server, live, `sale:${round}`);
+      const expectations = expectationsOf(round, { subaccountId, orderCode });
       // Or it would be the record of a webhook that is cut off.
       await server.ask('settle', null);
       // The first command has a transaction to itself; those that come meanwhile share the second.
@@ -118,10 +119,20 @@ test.each(cases)(
     else expect(found).toBeGreaterThanOrEqual(times / 2);
     for (const ms of LATER_MS) await server.ask('pass', { ms });
     const now = new Date(Date.now() + LATER_MS.reduce((sum, ms) => sum + ms));
-    const { payments, subaccountPayouts, violations } = await audit(server, now);
+    const { violations, ...made } = await audit(server, now);
     const { complaints, sent } = await complaintsOfPosted(server, receiver.received);
     expect([...violations, ...complaints]).toEqual([]);
-    expect([payments.length, subaccountPayouts.length]).toEqual([2 * times, times]);
+    const [refunds] = await server.ask('query', ['select status, amount_cents from refund']);
+    expect({
+      cardPayments: made.payments.length,
+      pixPayments: made.pixPayments.length,
+      subscriptions: made.subscriptions.length,
+      subaccountPayouts: made.subaccountPayouts.length,
+      refunds,
+    }).toEqual({
+      ...{ cardPayments: 3 * times, pixPayments: 2 * times, subscriptions: times, subaccountPayouts: times },
+      refunds: Array(times).fill({ status: 'completed', amount_cents: REFUNDED_CENTS }),
+    });
     process.stdout.write(
       `${engine}: ${verdict} ${times} times; ${lost} requests were UNAVAILABLE, and ${found} of them were done; ${sent} webhooks delivered\n`,
     );
@@ -135,17 +146,39 @@ interface Expectation {
   readonly input: object;
 }
 
-function expectationsOf(round: number, subaccountId: string): Expectation[] {
+const REFUNDED_CENTS = 1_000;
+
+/** Makes a card payment that is paid, and can be refunded. */
+async function sell(
+  server: ReturnType<typeof spawnServer>,
+  live: GraphQLClient,
+  idempotencyKey: string,
+): Promise<string> {
+  const { done } = await live.request(CREATE, { input: { valueCents: 5_000, idempotencyKey } });
+  const orderCode: string = done.made.id;
+  await server.ask('pay', { orderCode, cardNumber: '4242424242424242' });
+  return orderCode;
+}
+
+function expectationsOf(
+  round: number,
+  { subaccountId, orderCode }: { subaccountId: string; orderCode: string },
+): Expectation[] {
   const expectation = (index: number, mutation: string, input: object): Expectation => ({
     key: `${round}:${index}`,
     mutation,
     input: { ...input, idempotencyKey: `${round}:${index}` },
   });
+  const valueCents = 1_000 + round;
   return [
-    expectation(0, CREATE, { valueCents: 1_000 + round }),
+    expectation(0, CREATE, { valueCents }),
     expectation(1, GIVE, { subaccountId, amountCents: 10_000 + round }),
     expectation(2, PAY_OUT, { subaccountId, amountCents: 10_000 + round, pixKey: 'bia@cliente.example' }),
-    expectation(3, CREATE, { valueCents: 1_000 + round }),
+    expectation(3, CREATE, { valueCents }),
+    expectation(4, REFUND, { orderCode, amountCents: REFUNDED_CENTS }),
+    expectation(5, CREATE_PIX, { valueCents }),
+    expectation(6, CHARGE, { valueCents, splits: [{ subaccountId, share: { percent: '10' } }] }),
+    expectation(7, SUBSCRIBE, { valueCents, interval: 'WEEKLY' }),
   ];
 }
 
@@ -159,10 +192,9 @@ async function send(
     expect(body.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
     return null;
   }
-  const { replayed, cardPayment, subaccount, subaccountPayout, ...refusal } = body.data.done;
-  const id = cardPayment?.orderCode ?? subaccount?.subaccountId ?? subaccountPayout?.payoutId;
-  if (!id) throw new Error(JSON.stringify(refusal));
-  return { id, replayed };
+  const { replayed, made, ...refusal } = body.data.done;
+  if (!made) throw new Error(JSON.stringify(refusal));
+  return { id: made.id, replayed };
 }
 
 const REFUSED = '... on UserError { code message }';
@@ -170,17 +202,35 @@ const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
   configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } ${REFUSED} }
 }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } ${REFUSED} }
+  done: createCardPayment(input: $input) {
+    ... on CardPaymentSuccess { replayed made: cardPayment { id: orderCode } } ${REFUSED}
+  }
+}`;
+const REFUND = `mutation ($input: RefundCardPaymentInput!) {
+  done: refundCardPayment(input: $input) { ... on RefundSuccess { replayed made: refund { id: refundId } } ${REFUSED} }
+}`;
+const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
+  done: createPayment(input: $input) { ... on PaymentSuccess { replayed made: payment { id: paymentId } } ${REFUSED} }
+}`;
+const CHARGE = `mutation ($input: CreateChargeInput!) {
+  done: createCharge(input: $input) { ... on ChargeSuccess { replayed made: charge { id: chargeId } } ${REFUSED} }
+}`;
+const SUBSCRIBE = `mutation ($input: CreateSubscriptionInput!) {
+  done: createSubscription(input: $input) {
+    ... on PixSubscriptionSuccess { replayed made: subscription { id: subscriptionId } } ${REFUSED}
+  }
 }`;
 const OPEN = `mutation ($input: CreateSubaccountInput!) {
   done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
 }`;
 const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { replayed subaccount { subaccountId } } ${REFUSED} }
+  done: transferToSubaccount(input: $input) {
+    ... on SubaccountSuccess { replayed made: subaccount { id: subaccountId } } ${REFUSED}
+  }
 }`;
 const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
   done: requestSubaccountPayout(input: $input) {
-    ... on SubaccountPayoutSuccess { replayed subaccountPayout { payoutId } } ${REFUSED}
+    ... on SubaccountPayoutSuccess { replayed made: subaccountPayout { id: payoutId } } ${REFUSED}
   }
 }`;
 
