@@ -12,15 +12,23 @@ export type Field =
   | { kind: 'choice'; valid: string }
   | { kind: 'choices'; valid: readonly string[] }
   | { kind: 'instant'; valid: string }
-  /** An amount that is looked for, which may be 0. */
-  | { kind: 'amount'; valid: number }
+  /** An amount that is looked for, or another number that may be 0. */
+  | { kind: 'amount'; valid: number; max?: number }
   /** A name that is looked for, of printable characters without a space. */
   | { kind: 'reference'; valid: string }
   /** A customer that is looked for, by one of its two names. */
   | { kind: 'customer'; valid: object }
   | { kind: 'destination'; valid: string }
   | { kind: 'flag'; valid: boolean }
-  | { kind: 'object'; valid: object }
+  /** A member that must be left out. */
+  | { kind: 'absent'; valid: undefined }
+  /** A list or an object: its bad values, by what is wrong with them, and those that name what is another's. */
+  | {
+      kind: 'composed';
+      valid: unknown;
+      wrong: Readonly<Record<string, readonly unknown[]>>;
+      others?: readonly unknown[];
+    }
   /** The content of a delivery. */
   | { kind: 'content'; valid: object }
   /** The id of an existing resource. `others` are ids of another account and of another environment. */
@@ -42,6 +50,8 @@ const bad = (why: string, ...values: unknown[]): fc.Arbitrary<Bad> =>
 const LONE_SURROGATES = ['\ud800', 'a\udfffb', '\udc00\ud800'];
 const NUL = ['\u0000', 'a\u0000b'];
 const NO_TEXTS = [0, 7, -1.5, true, [], ['a'], {}, { a: 1 }];
+/** Texts that no member takes, in whatever it is. */
+const BAD_TEXTS = ['', ...NUL, ...LONE_SURROGATES, 7, true, ['a'], { a: 1 }];
 
 const text = fc.oneof(
   bad('empty', ''),
@@ -152,7 +162,11 @@ function badValues(field: Field): fc.Arbitrary<Bad> {
         ...NUL,
       );
     case 'amount':
-      return fc.oneof(amount, bad('a fraction of a cent', 0.5, 1.001));
+      return fc.oneof(
+        amount,
+        bad('a fraction of a cent', 0.5, 1.001),
+        ...(field.max === undefined ? [] : [bad('above the most', field.max + 1)]),
+      );
     case 'reference':
       return fc.oneof(
         text,
@@ -194,13 +208,166 @@ function badValues(field: Field): fc.Arbitrary<Bad> {
       );
     case 'flag':
       return bad('a wrong type', 'true', 1, 0, [], {});
-    case 'object':
-      return bad('a wrong type', 'x', 7, true, [7]);
+    case 'absent':
+      return bad('not left out', null, 0, 7, 0.5, '1', '', true, [], {});
+    case 'composed':
+      return fc.oneof(
+        ...Object.entries(field.wrong).map(([why, values]) => bad(why, ...values)),
+        ...(field.others ?? []).map((value) => fc.constant({ why: 'another’s', value, absent: true })),
+      );
     case 'id':
       return fc.oneof(
         text,
         bad('malformed', ...field.malformed),
-        fc.constantFrom(...field.others).map((value) => ({ why: 'another’s', value, absent: true })),
+        ...field.others.map((value) => fc.constant({ why: 'another’s', value, absent: true })),
       );
   }
+}
+
+// ── Lists and objects ───────────────────────────────────────────────────────────────────────────
+
+/** The customer of a payment. */
+export function customer(valid: { name: string }): Field {
+  const of = (member: string, values: readonly unknown[]) => values.map((value) => ({ [member]: value }));
+  return {
+    kind: 'composed',
+    valid,
+    wrong: {
+      'a wrong type': ['x', 7, true, [7]],
+      'a bad name': of('name', [...BAD_TEXTS, 'x'.repeat(201)]),
+      'a bad e-mail': of('email', [...BAD_TEXTS, 'ana', 'a b@c.example', `${'x'.repeat(250)}@a.example`]),
+      'a bad externalId': of('externalId', [...BAD_TEXTS, 'x'.repeat(201)]),
+      'no CPF or CNPJ': of('taxId', [
+        ...[...BAD_TEXTS, 12345678909, '12345678900', '123.456.789-0', '11111111111', '11222333000182'],
+        ...['12345678909 ', '\uff11\uff12\uff1345678909', '123456789-09', '12ABC34501DE36'],
+      ]),
+    },
+  };
+}
+
+/** Documents of a dispute's evidence. */
+export function documents(valid: readonly { url: string; description?: string }[]): Field {
+  const [first] = valid as [(typeof valid)[number]];
+  return {
+    kind: 'composed',
+    valid,
+    wrong: {
+      'a wrong type': ['x', 7, true, {}, [7], ['a'], [null], [[]], [{}]],
+      'more than ten': [Array(11).fill(first)],
+      'a bad URL': [
+        ...[...BAD_TEXTS, null, 'loja', 'http://loja.example/', 'https://localhost/', 'javascript:alert(1)'],
+        ...['https://a:b@loja.example/', 'https://127.0.0.1/', `https://loja.example/${'a'.repeat(480)}`],
+      ].map((url) => [{ url }]),
+      'a bad description': [...BAD_TEXTS, 'x'.repeat(201)].map((description) => [{ ...first, description }]),
+      'a bad one behind a good one': [[first, { url: 'http://loja.example/' }]],
+    },
+  };
+}
+
+/** The parts of a charge of 49,90, in the form of an interface: there a part is `split` of a subaccount and a share. */
+export function splits(
+  split: (subaccountId: unknown, share: object) => object,
+  { valid, malformed, others }: { valid: string; malformed: readonly string[]; others: readonly string[] },
+): Field {
+  const fixed = { amountCents: 100 };
+  const shares = (member: string, values: readonly unknown[]) =>
+    values.map((value) => [split(valid, { [member]: value })]);
+  const subaccount = (nth: number) => `sacc_${String(nth).padStart(32, '0')}`;
+  return {
+    kind: 'composed',
+    valid: [split(valid, fixed)],
+    wrong: {
+      'a wrong type': [0, 'x', true, {}, [7], ['a'], [null], [[]], [{}]],
+      nobody: [[]],
+      'more than nine': [Array.from({ length: 10 }, (_, nth) => split(subaccount(nth), fixed))],
+      'one of them twice': [[split(valid, fixed), split(valid, fixed)]],
+      'a bad subaccount': [...BAD_TEXTS, undefined, null, ...malformed].map((id) => [split(id, fixed)]),
+      'no share, or two': [{}, { amountCents: 100, percent: '10' }].map((share) => [split(valid, share)]),
+      'a bad amount': shares('amountCents', [0, -1, 1.5, '100', 2 ** 53, true, [], {}]),
+      'a bad percentage': shares('percent', [
+        '0',
+        '-1',
+        '100.01',
+        '1.005',
+        '1e2',
+        ' ',
+        'x',
+        ...BAD_TEXTS.slice(0, 3),
+      ]),
+      'more than the charge': shares('amountCents', [4_991]),
+    },
+    others: others.map((id) => [split(id, fixed)]),
+  };
+}
+
+/** The amount of a checkout token. */
+export function checkoutAmount({
+  valid,
+  malformed,
+  others,
+}: {
+  valid: string;
+  malformed: readonly string[];
+  others: readonly string[];
+}): Field {
+  return {
+    kind: 'composed',
+    valid: { productId: valid },
+    wrong: {
+      'a wrong type': ['x', 7, true, [7]],
+      'no amount, or two': [{}, { fixedCents: 100, productId: valid }, { fixedCents: null }],
+      'a bad amount': [0, 79, -1, 80.5, '100', 10_000_000_001, 2 ** 53, true, {}].map((fixedCents) => ({
+        fixedCents,
+      })),
+      'a bad range': [
+        ...['x', 7, [], {}, { minCents: 100 }, { minCents: 200, maxCents: 100 }],
+        ...[
+          { minCents: 79, maxCents: 100 },
+          { minCents: 100, maxCents: 10_000_000_001 },
+        ],
+      ].map((range) => ({ range })),
+      'a bad product': [...BAD_TEXTS, ...malformed].map((productId) => ({ productId })),
+    },
+    others: others.map((productId) => ({ productId })),
+  };
+}
+
+/** Values of an enum, none of them twice. */
+export function distinct(valid: readonly string[]): Field {
+  return {
+    kind: 'composed',
+    valid,
+    wrong: {
+      'none of them': [
+        'no_such',
+        ['no_such'],
+        ['UNKNOWN'],
+        [valid[0]!.toLowerCase()],
+        [null],
+        [[]],
+        0,
+        true,
+        {},
+        NUL,
+      ],
+      'no value': [[]],
+      'one of them twice': [[valid[0], valid[0]]],
+    },
+  };
+}
+
+/** Origins of pages. */
+export function origins(valid: readonly string[]): Field {
+  return {
+    kind: 'composed',
+    valid,
+    wrong: {
+      'a wrong type': [7, true, {}, [7], [[]], [null]],
+      'no origin': [
+        ...['x', 'loja.example', 'https://loja.example/path', 'javascript:alert(1)', 'ftp://loja.example'],
+        ...['https://a:b@loja.example', '', ...NUL, ...LONE_SURROGATES],
+      ].map((origin) => [origin]),
+      'more than 20': [Array.from({ length: 21 }, (_, nth) => `https://loja-${nth}.example`)],
+    },
+  };
 }

@@ -70,6 +70,40 @@ export function namedPlacesOfRest(description: Described): string[] {
   });
 }
 
+/**
+ * Lists all inputs of a schema: `Query.payout(code)`, and of the object `input` of a mutation its members:
+ * `Mutation.createCharge(input.splits)`.
+ */
+export function inputPlaces(schema: GraphQLSchema): string[] {
+  const inputsOf = ({ name, type }: GraphQLArgument): string[] => {
+    const named = getNamedType(type);
+    if (name !== 'input' || !isInputObjectType(named)) return [name];
+    return Object.keys(named.getFields()).map((member) => `input.${member}`);
+  };
+  return Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .filter(({ name }) => !name.startsWith('__'))
+    .flatMap((type) =>
+      Object.values(type.getFields()).flatMap((field) =>
+        field.args.flatMap(inputsOf).map((input) => `${type.name}.${field.name}(${input})`),
+      ),
+    );
+}
+
+/** Lists all parameters of an OpenAPI description and the members of its bodies: `POST /v1/charges (splits)`. */
+export function inputPlacesOfRest(description: Described): string[] {
+  const resolve = (schema: Described): Described =>
+    schema?.$ref ? resolve(description.components.schemas[schema.$ref.split('/').at(-1)]) : schema;
+  return restOperations(description).flatMap(({ name, operation }) => {
+    const body = resolve(operation.requestBody?.content['application/json'].schema) ?? {};
+    const members = [body, ...(body.anyOf ?? []), ...(body.allOf ?? [])].flatMap((each) =>
+      Object.keys(resolve(each).properties ?? {}),
+    );
+    const parameters = operation.parameters.map((parameter: Described) => parameter.name);
+    return [...new Set([...parameters, ...members])].map((input) => `${name} (${input})`);
+  });
+}
+
 function restOperations(description: Described): { name: string; operation: Described }[] {
   return Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods as object).map(([method, operation]) => ({
