@@ -7,11 +7,13 @@ import { createCommitter } from '../server/src/commit/commit.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
 import { txidOf } from '../server/src/pix/model.ts';
 import { replaceStoreProducts } from '../server/src/store/store.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../server/src/webhooks/model.ts';
 import { addAccount, addKey } from './support/accounts.ts';
 import { advanceClock } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
-import { approved } from './support/cards.ts';
+import { approved, approvedLate, approvedSoon, declinedForGood } from './support/cards.ts';
 import { DOCUMENT_ROWS, type Section } from './support/document.ts';
+import { DESTINATIONS } from './support/payout-methods.ts';
 import { openReceiver, type Receiver } from './support/receiver.ts';
 import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
 
@@ -32,6 +34,8 @@ let receiver: Receiver;
 /** The account's webhook secret. */
 let secret: string;
 let subaccountId: string;
+/** The wallet of a merchant around the instant at which its first sale is released. */
+const release: { balanceCents: number; pendingReleaseCents: number }[] = [];
 
 /** A case of one section that shows these rows of it. */
 function rows<S extends Section>(
@@ -80,7 +84,12 @@ beforeAll(async () => {
   );
   secret = data.configureWebhook.secret;
   await sell(10_000_000);
-  await advanceClock(app, 15 * DAY_MS);
+  for (const ms of [14 * DAY_MS - 60_000, 60_000]) {
+    await advanceClock(app, ms);
+    const { balanceCents, pendingReleaseCents } = (await live.get('/wallet')).body;
+    release.push({ balanceCents, pendingReleaseCents });
+  }
+  await advanceClock(app, DAY_MS);
   subaccountId = (await live.post('/subaccounts', { name: 'Ana' })).body.id;
   await live.post(`/subaccounts/${subaccountId}/transfers`, { amountCents: 1_000_000 });
 }, 60_000);
@@ -124,6 +133,12 @@ async function payByPix(paymentId: string, environment: Tenant['environment'] = 
   await app.work.settled();
 }
 
+/** Sends LTC to the address of a payment; the same `txid` is the same transaction. */
+async function payByLtc(address: string, output: { litoshi: number; confirmations: number; txid?: string }) {
+  expect(await app.litecoin.send(address, output)).not.toBeNull();
+  await app.work.settled();
+}
+
 /** Any payout of the subaccount by the key that says how it goes, when all that follows has happened. */
 async function subaccountPayout(pixKey: string, input: object = {}) {
   const requested = await live.post(`/subaccounts/${subaccountId}/payout`, {
@@ -157,6 +172,28 @@ async function withKey(permissions: Permission[]): Promise<RestClient> {
 async function withdraw(input: object, client = live) {
   return client.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF, ...input });
 }
+
+// ── 1. Scope ────────────────────────────────────────────────────────────────────────────────────
+
+describe('1 scope', () => {
+  rows('1', ['29 endpoints'], async () => {
+    type Paths = Record<string, Record<string, { 'x-psa-origin': string }>>;
+    const { paths } = (await (await fetch(`${app.url}/v1/openapi.json`)).json()) as { paths: Paths };
+    const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, operation]) => operation['x-psa-origin'] !== 'extension')
+        .map(([method]) => ({ method: method.toUpperCase(), path })),
+    );
+    expect(endpoints).toHaveLength(29);
+    const { body: absent } = await live.get('/nothing');
+    for (const { method, path } of endpoints) {
+      const at = path.replace('/v1', '').replaceAll(/\{\w+\}/g, '-');
+      const { status, body } = await live.send(at, { method });
+      expect([method, path, status]).not.toEqual([method, path, 405]);
+      expect([method, path, body]).not.toEqual([method, path, absent]);
+    }
+  });
+});
 
 // ── 2. Resources and their fields ───────────────────────────────────────────────────────────────
 
@@ -619,6 +656,55 @@ describe('3.2 card payment', () => {
       ['card_payment.paid', body.orderCode],
     ]);
   });
+
+  const create = async (input: object = {}): Promise<string> =>
+    (await live.post('/card-payments', { valueCents: 4990, ...input })).body.orderCode;
+  const statusOf = async (orderCode: string) => (await live.get(`/card-payments/${orderCode}`)).body.status;
+  rows('3.2', ['pending to failed'], async () => {
+    const orderCode = await create();
+    await app.cardPayments.pay(orderCode, declinedForGood());
+    expect(await statusOf(orderCode)).toBe('failed');
+  });
+  rows('3.2', ['pending to expired', 'expired to paid'], async () => {
+    const orderCode = await create();
+    await app.cardPayments.pay(orderCode, approvedLate());
+    await advanceClock(app, 30 * 60_000);
+    expect(await statusOf(orderCode)).toBe('expired');
+    await advanceClock(app, 15 * 60_000);
+    expect((await live.get(`/card-payments/${orderCode}`)).body).toMatchObject({
+      ...{ status: 'paid', paidLate: true },
+    });
+  });
+  rows('3.2', ['paid to refunded'], async () => {
+    const orderCode = await sell(4990);
+    for (const [amountCents, status] of [
+      [990, 'paid'],
+      [4_000, 'refunded'],
+    ] as const) {
+      await live.post(`/card-payments/${orderCode}/refunds`, { amountCents });
+      await app.work.settled();
+      expect(await statusOf(orderCode)).toBe(status);
+    }
+  });
+  rows('3.2', ['pending to refunded'], async () => {
+    const order = { externalId: 'doc-3.2' };
+    const [kept, second] = [await create(order), await create(order)];
+    const from = receiver.received.length;
+    for (const orderCode of [kept, second]) await app.cardPayments.pay(orderCode, approvedSoon());
+    await advanceClock(app, 5_000);
+    const statuses = [await statusOf(kept), await statusOf(second)];
+    expect([...statuses].sort()).toEqual(['paid', 'refunded']);
+    // What is returned by itself never was paid, and says so to nobody.
+    const paid = [kept, second][statuses.indexOf('paid')];
+    expect(reported(from, 'card_payment.paid').map(({ body }) => body.orderCode)).toEqual([paid]);
+  });
+  rows('3.2', ['expired to refunded'], async () => {
+    const orderCode = await create();
+    await app.cardPayments.pay(orderCode, approvedSoon());
+    expect((await live.delete(`/card-payments/${orderCode}`)).body.status).toBe('expired');
+    await advanceClock(app, 5_000);
+    expect(await statusOf(orderCode)).toBe('refunded');
+  });
 });
 
 describe('3.3 withdrawal', () => {
@@ -684,9 +770,89 @@ describe('3.4 payment by PIX', () => {
     await payByPix(paymentId);
     expect(await statusOf(paymentId)).toEqual(['paid', true]);
   });
+  rows('3.4', ['pending to failed'], async () => {
+    const customer = { email: 'sem-codigo@psa.example' };
+    expect((await live.post('/payments', { valueCents: 4_990, customer })).status).toBe(502);
+    expect((await live.get('/payments?limit=1')).body.payments).toMatchObject([
+      { status: 'failed', customer, pixCopyPaste: null, failureReason: expect.stringMatching(/./) },
+    ]);
+  });
 });
 
-// ── 4. Endpoints ────────────────────────────────────────────────────────────────────────────────
+describe('3.4 payment by LTC', () => {
+  /** A payment with its address, and the LTC that it asks for. */
+  async function ask(input: object = {}) {
+    const { body } = await live.post('/payments', { valueCents: 4_990, method: 'ltc', ...input });
+    expect(body).toMatchObject({ status: 'pending', ltcReceived: '0.00000000', confirmations: 0 });
+    return { ...body, litoshi: Math.round(Number(body.ltcAmount) * 1e8) };
+  }
+  const find = async (paymentId: string) => (await live.get(`/payments/${paymentId}`)).body;
+
+  rows('3.4', ['ltc confirmations'], async () => {
+    const before = (await live.get('/wallet')).body;
+    const { paymentId, ltcAddress, litoshi, feeCents } = await ask();
+    const output = { txid: '1'.repeat(64), litoshi };
+    await payByLtc(ltcAddress, { ...output, confirmations: 1 });
+    expect(await find(paymentId)).toMatchObject({ status: 'pending', confirmations: 1 });
+    await payByLtc(ltcAddress, { ...output, confirmations: 2 });
+    expect(await find(paymentId)).toMatchObject({ status: 'paid', paidLate: false, confirmations: 2 });
+    const after = (await live.get('/wallet')).body;
+    expect([after.balanceCents, feeCents]).toEqual([before.balanceCents, 0]);
+    expect(Math.round((after.cryptoBalanceLtc - before.cryptoBalanceLtc) * 1e8)).toBe(litoshi);
+    expect((await live.post(`/payments/${paymentId}/refunds`, {})).status).toBe(409);
+    const requirements = await Promise.all([99_999, 100_000].map((valueCents) => ask({ valueCents })));
+    expect(requirements.map(({ requiredConfirmations }) => requiredConfirmations)).toEqual([2, 6]);
+  });
+  rows('3.4', ['ltc a day more', 'ltc late'], async () => {
+    const [seen, confirmed, unseen] = [await ask(), await ask(), await ask()];
+    for (const { ltcAddress, litoshi, paymentId } of [seen, confirmed])
+      await payByLtc(ltcAddress, { txid: paymentId.slice(4).repeat(2), litoshi, confirmations: 0 });
+    await advanceClock(app, 30 * 60_000);
+    const statuses = () =>
+      Promise.all(
+        [seen, confirmed, unseen].map(async ({ paymentId }) => {
+          const { status, paidLate } = await find(paymentId);
+          return [status, paidLate];
+        }),
+      );
+    expect(await statuses()).toEqual([
+      ['pending', false],
+      ['pending', false],
+      ['expired', false],
+    ]);
+    await payByLtc(unseen.ltcAddress, { litoshi: unseen.litoshi, confirmations: 2 });
+    await advanceClock(app, DAY_MS - 60_000);
+    const { ltcAddress, litoshi, paymentId } = confirmed;
+    await payByLtc(ltcAddress, { txid: paymentId.slice(4).repeat(2), litoshi, confirmations: 2 });
+    await advanceClock(app, 60_000);
+    expect(await statuses()).toEqual([
+      ['expired', false],
+      ['paid', false],
+      ['paid', true],
+    ]);
+  });
+  rows('3.4', ['ltc underpaid'], async () => {
+    const { paymentId, ltcAddress, litoshi } = await ask();
+    await payByLtc(ltcAddress, { litoshi: litoshi - 1, confirmations: 2 });
+    expect(await find(paymentId)).toMatchObject({ status: 'pending', failureReason: null });
+    await advanceClock(app, 30 * 60_000);
+    expect(await find(paymentId)).toMatchObject({
+      ...{ status: 'failed', failureReason: 'underpaid', returnedCredits: [] },
+    });
+  });
+  rows('3.4', ['ltc paid_elsewhere'], async () => {
+    const order = { externalId: 'doc-3.4' };
+    const { paymentId, ltcAddress, litoshi } = await ask(order);
+    const paid = await charge(4_990, order);
+    await payByPix(paid);
+    const { cryptoBalanceLtc } = (await live.get('/wallet')).body;
+    await payByLtc(ltcAddress, { litoshi, confirmations: 2 });
+    expect(await find(paymentId)).toMatchObject({ status: 'failed', failureReason: 'paid_elsewhere' });
+    expect(await find(paid)).toMatchObject({ status: 'paid' });
+    // It waits for the operator.
+    expect((await live.get('/wallet')).body.cryptoBalanceLtc).toBe(cryptoBalanceLtc);
+  });
+});
 
 describe('3.5 charge by PIX', () => {
   rows('3.5', ['shares', 'refund of a split charge'], async () => {
@@ -714,6 +880,153 @@ describe('3.5 charge by PIX', () => {
   });
 });
 
+describe('3.6 dispute', () => {
+  /** The statuses of a dispute of 1,00, step by step, and the amount that is held behind each. */
+  async function follow(steps: readonly ('under_review' | 'won' | 'lost' | 'forgiven')[]) {
+    const tenant = await liveTenant();
+    const { disputeBlocked } = (await live.get('/wallet')).body;
+    const held = async () =>
+      Math.round(((await live.get('/wallet')).body.disputeBlocked - disputeBlocked) * 100);
+    const id = await app.controls.openDispute(tenant, { amountCents: 100 });
+    const shown = [['open', await held()]];
+    for (const step of steps) {
+      if (step === 'under_review') await live.post(`/disputes/${id}/evidence`, { text: 'Entregue' });
+      else await app.controls.closeDispute(tenant, id, step);
+      shown.push([(await live.get(`/disputes/${id}`)).body.status, await held()]);
+    }
+    return shown;
+  }
+  rows('3.6', ['open to won'], async () => {
+    expect(await follow(['won'])).toEqual([
+      ['open', 100],
+      ['won', 0],
+    ]);
+  });
+  rows('3.6', ['open to lost', 'lost to forgiven'], async () => {
+    expect(await follow(['lost', 'forgiven'])).toEqual([
+      ['open', 100],
+      ['lost', 100],
+      ['forgiven', 0],
+    ]);
+  });
+  rows('3.6', ['open to under_review', 'under_review to won', 'under_review to lost'], async () => {
+    expect(await follow(['under_review', 'won'])).toEqual([
+      ['open', 100],
+      ['under_review', 100],
+      ['won', 0],
+    ]);
+    expect(await follow(['under_review', 'lost', 'forgiven'])).toEqual([
+      ['open', 100],
+      ['under_review', 100],
+      ['lost', 100],
+      ['forgiven', 0],
+    ]);
+  });
+  rows('3.6', ['the end of the time for evidence', 'no refund of what is disputed'], async () => {
+    const tenant = await liveTenant();
+    const paymentId = await charge(4_990);
+    await payByPix(paymentId);
+    const resource = { type: 'payment', id: paymentId } as const;
+    const { disputeId } = (await app.controls.disputePayment(tenant, resource, { amountCents: 4_990 }))!;
+    expect((await live.post(`/payments/${paymentId}/refunds`, {})).status).toBe(409);
+    await advanceClock(app, 5 * DAY_MS);
+    expect((await live.get(`/disputes/${disputeId}`)).body.status).toBe('under_review');
+    expect((await live.post(`/disputes/${disputeId}/evidence`, { text: 'Entregue' })).status).toBe(409);
+    await app.controls.closeDispute(tenant, disputeId, 'won');
+    expect((await live.get(`/payments/${paymentId}`)).body.status).toBe('paid');
+    expect((await live.post(`/payments/${paymentId}/refunds`, {})).status).toBe(201);
+  });
+});
+
+describe('3.7 subscription', () => {
+  type Act = 'paid' | 'declined' | 'expired' | 'cancel';
+  /** The statuses of a subscription in sandbox, from `pending` on, behind each act of its payer or its merchant. */
+  async function follow(input: object, acts: readonly Act[]): Promise<string[]> {
+    const { body } = await sandbox.post('/subscriptions', {
+      valueCents: 4_990,
+      interval: 'monthly',
+      ...input,
+    });
+    const path = `/subscriptions/${body.subscriptionId}`;
+    const statuses: string[] = [body.status];
+    for (const act of acts) {
+      if (act === 'cancel') await sandbox.delete(path);
+      else await sandbox.post('/sandbox/payments', { id: body.subscriptionId, outcome: act });
+      await app.work.settled();
+      statuses.push((await sandbox.get(path)).body.status);
+    }
+    return statuses;
+  }
+
+  rows(
+    '3.7',
+    ['pending to active', 'active to past_due', 'past_due to active', 'active to canceled'],
+    async () => {
+      expect(await follow({}, ['paid', 'declined', 'paid', 'cancel'])).toEqual([
+        ...['pending', 'active', 'past_due', 'active', 'canceled'],
+      ]);
+    },
+  );
+  rows('3.7', ['past_due to canceled'], async () => {
+    expect(await follow({}, ['paid', 'declined', 'cancel'])).toEqual([
+      ...['pending', 'active', 'past_due', 'canceled'],
+    ]);
+  });
+  rows('3.7', ['pending to completed', 'active to completed', 'past_due to completed'], async () => {
+    expect(await follow({ endsAfterCycles: 1 }, ['paid'])).toEqual(['pending', 'completed']);
+    const twice = { endsAfterCycles: 2 };
+    expect(await follow(twice, ['paid', 'paid'])).toEqual(['pending', 'active', 'completed']);
+    expect(await follow(twice, ['paid', 'declined', 'paid'])).toEqual([
+      ...['pending', 'active', 'past_due', 'completed'],
+    ]);
+  });
+  rows('3.7', ['pending to canceled', 'pending to expired'], async () => {
+    expect(await follow({}, ['cancel'])).toEqual(['pending', 'canceled']);
+    expect(await follow({}, ['declined'])).toEqual(['pending', 'canceled']);
+    expect(await follow({}, ['expired'])).toEqual(['pending', 'expired']);
+  });
+  rows('3.7', ['attempts of a cycle', 'unpaid', 'payment of a cycle'], async () => {
+    const customer = { email: 'nega@psa.example' };
+    const { body } = await live.post('/subscriptions', { valueCents: 4_990, interval: 'weekly', customer });
+    await app.pix.pay({ txid: txidOf(body.subscriptionId) });
+    await app.work.settled();
+    const find = async () => (await live.get(`/subscriptions/${body.subscriptionId}`)).body;
+    const { cycles, nextDueAt } = await find();
+    expect(cycles).toMatchObject([
+      { number: 2, status: 'scheduled', attempts: 0, dueAt: nextDueAt, nextAttemptAt: nextDueAt },
+      { number: 1, status: 'paid', attempts: 1 },
+    ]);
+    expect((await live.get(`/payments/${cycles[1].paymentId}`)).body).toMatchObject({
+      ...{ status: 'paid', subscriptionId: body.subscriptionId, amountCents: 4_990 },
+    });
+    const until = async (at: number) => {
+      await advanceClock(app, at - app.clock.ms());
+      return (await find()).cycles.find(({ number }: { number: number }) => number === 2);
+    };
+    const dueAt = Date.parse(nextDueAt);
+    // On the due day, one and three days after it; seven days after it the next cycle is due.
+    for (const [day, attempts, next] of [
+      [0, 1, 1],
+      [1, 2, 3],
+    ] as const) {
+      expect((await until(dueAt + day * DAY_MS - 1)).attempts).toBe(attempts - 1);
+      expect(await until(dueAt + day * DAY_MS + 22 * HOUR_MS)).toMatchObject({
+        ...{ status: 'retrying', attempts, nextAttemptAt: new Date(dueAt + next * DAY_MS).toISOString() },
+      });
+    }
+    expect(await until(dueAt + 3 * DAY_MS + 22 * HOUR_MS)).toMatchObject({ status: 'failed', attempts: 3 });
+    expect((await find()).status).toBe('past_due');
+    await until(dueAt + 18 * DAY_MS);
+    const ended = await find();
+    expect(ended).toMatchObject({ status: 'canceled', cancelReason: 'unpaid', nextDueAt: null });
+    expect(ended.cycles.map(({ status }: { status: string }) => status)).toEqual([
+      ...['failed', 'failed', 'failed', 'paid'],
+    ]);
+  });
+});
+
+// ── 4. Endpoints ────────────────────────────────────────────────────────────────────────────────
+
 describe('4.1 GET /v1/subaccounts/{id}/payouts/{payoutId}', () => {
   let code: string;
   beforeAll(async () => {
@@ -732,7 +1045,8 @@ describe('4.1 GET /v1/subaccounts/{id}/payouts/{payoutId}', () => {
     );
   });
   rows('4.1', ['200', 'body'], async () => {
-    expect((await lookUp(code)).status).toBe(200);
+    const { status, body } = await lookUp(code);
+    expect([status, body]).toMatchObject([200, { code, subaccountId, amountCents: 10_000, reversed: false }]);
   });
   rows('4.1', ['403', 'rule 1'], async () => {
     const manages = await withKey(['subcontas.gerenciar']);
@@ -872,8 +1186,158 @@ describe('4.5 other endpoints', () => {
     const again = await subaccountPayout(CPF, key);
     expect(again.body.withdrawal).toEqual(first.body.withdrawal);
     expect((await subaccountPayout(CPF, { ...key, amountCents: 10_001 })).status).toBe(409);
-    expect((await subaccountPayout(CPF, {}).then(() => sandbox)).get).toBeTypeOf('function');
+    // A payout that is under verification is accepted, and not created yet.
+    expect((await subaccountPayout('verifica@psa.example')).status).toBe(202);
+    const { body: ofSandbox } = await sandbox.post('/subaccounts', { name: 'Teste' });
+    const refused = await sandbox.post(`/subaccounts/${ofSandbox.id}/payout`, {
+      ...{ amountCents: 10_000, pixKey: CPF },
+    });
+    expect([refused.status, refused.body]).toEqual([403, { error: expect.stringMatching(/sandbox/) }]);
   });
+  rows(
+    '4.5',
+    ['GET /v1/card-payments', 'GET /v1/payments', 'GET /v1/charges', 'GET /v1/subscriptions'],
+    async () => {
+      for (const [name, input, id] of [
+        ['card-payments', { valueCents: 80 }, 'orderCode'],
+        ['payments', { valueCents: 1 }, 'paymentId'],
+        ['charges', { valueCents: 1 }, 'chargeId'],
+        ['subscriptions', { valueCents: 1, interval: 'weekly' }, 'subscriptionId'],
+      ] as const) {
+        const [, { body: newest }] = [await live.post(`/${name}`, input), await live.post(`/${name}`, input)];
+        const { body } = await live.get(`/${name}?limit=1`);
+        const { [name === 'card-payments' ? 'cardPayments' : name]: items, ...page } = body;
+        expect(items).toMatchObject([{ [id]: newest[id], status: 'pending' }]);
+        expect(page).toEqual({ total: expect.any(Number), limit: 1, offset: 0 });
+        expect(page.total).toBeGreaterThan(1);
+      }
+    },
+  );
+  rows('4.5', ['DELETE /v1/card-payments/{orderCode}'], async () => {
+    const { body } = await live.post('/card-payments', { valueCents: 80 });
+    const canceled = await live.delete(`/card-payments/${body.orderCode}`);
+    expect([canceled.status, canceled.body]).toMatchObject([
+      200,
+      { status: 'expired', canceledAt: app.clock.now().toISOString() },
+    ]);
+    expect(await live.delete(`/card-payments/${body.orderCode}`)).toMatchObject({
+      ...{ status: 200, body: canceled.body },
+    });
+    expect((await live.delete(`/card-payments/${await sell(80)}`)).status).toBe(409);
+  });
+  rows(
+    '4.5',
+    [
+      'POST /v1/card-payments/{orderCode}/refunds',
+      'POST /v1/payments/{id}/refunds',
+      'POST /v1/charges/{id}/refunds',
+      'GET /v1/refunds/{refundId}',
+    ],
+    async () => {
+      const paymentId = await charge(4_990);
+      await payByPix(paymentId);
+      const { chargeId } = await chargePaid({ valueCents: 4_990 });
+      for (const [path, resource] of [
+        ['card-payments', { orderCode: await sell(4_990) }],
+        ['payments', { paymentId }],
+        ['charges', { chargeId }],
+      ] as const) {
+        const [id] = Object.values(resource);
+        const idempotencyKey = `doc-4.5-${path}`;
+        const refund = { amountCents: 990, reason: 'Um item', idempotencyKey };
+        const made = await live.post(`/${path}/${id}/refunds`, refund);
+        expect([made.status, made.body]).toMatchObject([
+          201,
+          {
+            refundId: expect.stringMatching(/^ref_[0-9a-f]{24}$/),
+            ...resource,
+            amountCents: 990,
+            reason: 'Um item',
+          },
+        ]);
+        await app.work.settled();
+        const { body: found } = await live.get(`/refunds/${made.body.refundId}`);
+        expect(found).toEqual({
+          ...made.body,
+          status: 'completed',
+          completedAt: found.completedAt,
+          endToEndId: found.endToEndId,
+        });
+        expect((await live.get(`/refunds/ref_idem_${idempotencyKey}`)).body).toEqual(found);
+        expect((await live.post(`/${path}/${id}/refunds`, refund)).body).toEqual(found);
+        const rest = await live.post(`/${path}/${id}/refunds`, {});
+        expect(rest.body.amountCents).toBe(4_000);
+        await app.work.settled();
+        expect((await live.post(`/${path}/${id}/refunds`, {})).status).toBe(409);
+      }
+      expect((await live.get(`/refunds/ref_${'0'.repeat(24)}`)).status).toBe(404);
+    },
+  );
+  rows('4.5', ['GET /v1/payouts/{id}', 'GET /v1/products/{id}', 'DELETE /v1/deliveries/{id}'], async () => {
+    await advanceClock(app, HOUR_MS);
+    const { body: requested } = await withdraw({});
+    const { body: payout } = await live.get(`/payouts/${requested.id}`);
+    expect(payout).toMatchObject({ id: requested.id, code: requested.code, amount: 100 });
+    expect((await live.get(`/payouts/${requested.code}`)).body).toEqual(payout);
+    const { body: product } = await live.post('/products', { name: 'Curso', priceCents: 4990 });
+    expect((await live.get(`/products/${product.id}`)).body).toEqual(product);
+    const content = { text: 'Obrigada!' };
+    const { body: delivery } = await live.post('/deliveries', { productId: product.id, content });
+    const paymentId = await charge(4990, { valueCents: undefined, productId: product.id });
+    await payByPix(paymentId);
+    const given = [{ kind: 'text', status: 'delivered', content: 'Obrigada!' }];
+    expect((await live.get(`/payments/${paymentId}`)).body.delivered).toMatchObject(given);
+    expect((await live.delete(`/deliveries/${delivery.deliveryId}`)).status).toBe(200);
+    expect((await live.delete(`/deliveries/${delivery.deliveryId}`)).status).toBe(404);
+    expect((await live.get(`/deliveries?productId=${product.id}`)).body.total).toBe(0);
+    expect((await live.get(`/payments/${paymentId}`)).body.delivered).toMatchObject(given);
+  });
+  rows(
+    '4.5',
+    [
+      'POST /v1/subaccounts',
+      'GET /v1/subaccounts',
+      'GET /v1/subaccounts/{id}',
+      'GET /v1/subaccounts/{id}/statement',
+      'POST /v1/subaccounts/{id}/transfers',
+      'GET /v1/subaccounts/{id}/payouts',
+    ],
+    async () => {
+      const opened = await live.post('/subaccounts', { name: 'Rui', externalId: 'doc-4.5' });
+      const { id } = opened.body;
+      expect([
+        opened.status,
+        (await live.post('/subaccounts', { name: 'Rui', externalId: 'doc-4.5' })).body.id,
+      ]).toEqual([201, id]);
+      const transfer = await live.post(`/subaccounts/${id}/transfers`, { amountCents: 50_000 });
+      expect([transfer.status, transfer.body]).toMatchObject([
+        201,
+        { kind: 'transfer_in', refId: expect.stringMatching(/^rep_/), amountCents: 50_000 },
+      ]);
+      const { body: wallet } = await live.get('/wallet');
+      const above = { amountCents: wallet.withdrawableCents + 1 };
+      expect((await live.post(`/subaccounts/${id}/transfers`, above)).status).toBe(400);
+      const { body: payout } = await live.post(`/subaccounts/${id}/payout`, {
+        amountCents: 10_000,
+        pixKey: CPF,
+      });
+      await app.work.settled();
+      const { body: subaccount } = await live.get(`/subaccounts/${id}`);
+      expect(subaccount).toMatchObject({ id, name: 'Rui', externalId: 'doc-4.5', balanceCents: 40_000 });
+      expect((await live.get('/subaccounts?limit=1')).body.subaccounts).toEqual([subaccount]);
+      const { body } = await live.get(`/subaccounts/${id}/statement`);
+      expect(body).toMatchObject({
+        entries: [
+          { kind: 'payout', amountCents: -10_000, balanceAfterCents: 40_000 },
+          { kind: 'transfer_in', amountCents: 50_000, refId: transfer.body.refId },
+        ],
+        ...{ total: 2, limit: 50, offset: 0 },
+      });
+      expect((await live.get(`/subaccounts/${id}/payouts`)).body).toMatchObject({
+        ...{ payouts: [{ code: payout.code, subaccountId: id }], total: 1, limit: 50, offset: 0 },
+      });
+    },
+  );
   rows('4.5', ['GET /v1/payouts', 'POST /v1/payouts'], async () => {
     await advanceClock(app, HOUR_MS);
     const { body } = await withdraw({});
@@ -1029,6 +1493,15 @@ describe('5 authentication', () => {
 
 // ── 6. Events ───────────────────────────────────────────────────────────────────────────────────
 
+/** The delivery of the webhook of a payment, with its attempts. */
+async function deliveryOf(orderCode: string): Promise<{ status: string; attempts: unknown[] }> {
+  const { headers } = receiver.received.find(({ body }) => body.includes(orderCode))!;
+  const query =
+    '{ webhookDeliveries(first: 50) { nodes { webhookId status attempts { responseStatus error } } } }';
+  const { nodes } = (await app.live.request(query)).webhookDeliveries;
+  return nodes.find(({ webhookId }: { webhookId: string }) => webhookId === headers['x-webhook-id']);
+}
+
 describe('6 webhooks', () => {
   rows('6', ['destination', 'signature', 'idempotency'], async () => {
     const own = await openReceiver();
@@ -1051,7 +1524,28 @@ describe('6 webhooks', () => {
     expect(own.received[0]!.headers['x-webhook-signature']).toMatch(/^[0-9a-f]{64}$/);
     await own.shut();
   });
-  rows('6', ['timeout', 'retries'], async () => {
+  rows('6', ['timeout'], async () => {
+    const { body } = await live.post('/card-payments', { valueCents: 2_000 });
+    const from = receiver.received.length;
+    const own = () => reported(from).filter((each) => each.body.orderCode === body.orderCode).length;
+    const arrived = new Promise<void>((resolve) => {
+      receiver.answer = (response, { body: sent }) =>
+        void (sent.includes(body.orderCode) ? resolve() : response.end());
+    });
+    await app.cardPayments.pay(body.orderCode, approved());
+    await arrived;
+    receiver.answer = (response) => response.end();
+    app.clock.advance(4_999);
+    expect((await deliveryOf(body.orderCode)).attempts).toEqual([]);
+    app.clock.advance(1);
+    await app.work.settled();
+    expect((await deliveryOf(body.orderCode)).attempts).toMatchObject([
+      { responseStatus: null, error: 'no complete answer within 5 seconds' },
+    ]);
+    await advanceClock(app, 60_000);
+    expect([(await deliveryOf(body.orderCode)).attempts.length, own()]).toEqual([2, 2]);
+  });
+  rows('6', ['retries'], async () => {
     const from = receiver.received.length;
     receiver.answer = (response) => response.writeHead(500).end();
     await sell(2_000);
@@ -1216,7 +1710,24 @@ describe('6.3 other events', () => {
       },
     ]);
   });
-  rows('6.3', ['refund events'], async () => {
+  rows('6.3', ['refund.failed'], async () => {
+    const customer = { email: 'devolve-falha@psa.example' };
+    const paymentId = await charge(819, { customer });
+    await payByPix(paymentId);
+    const { balanceCents } = (await live.get('/wallet')).body;
+    const from = receiver.received.length;
+    const { body } = await live.post(`/payments/${paymentId}/refunds`, { amountCents: 19 });
+    await app.work.settled();
+    expect(reported(from).map((each) => each.body)).toEqual([
+      {
+        ...{ event: 'refund.failed', refundId: body.refundId, resource: { type: 'payment', id: paymentId } },
+        ...{ amountCents: 19, status: 'failed', reason: null, completedAt: null, metadata: null },
+        failureReason: expect.stringMatching(/./),
+      },
+    ]);
+    expect((await live.get('/wallet')).body.balanceCents).toBe(balanceCents);
+  });
+  rows('6.3', ['refund.completed'], async () => {
     const paymentId = await charge(819, { metadata: '{"pedido": 8}' });
     await payByPix(paymentId);
     const from = receiver.received.length;
@@ -1264,11 +1775,173 @@ describe('6.3 other events', () => {
 });
 
 describe('6.4 optional events', () => {
-  rows('6.3', ['dispute events'], async () => {
+  const given = { metadata: '{"pedido": 7}', customer: { name: 'Ana', email: 'ana@example.com' } };
+  const metadata = '{"aluno": 7}';
+
+  const optIn = async (events: readonly string[]) => {
+    const optionalEvents = events.map((event) => event.replace('.', '_').toUpperCase());
+    const configured = await app.live.request(
+      'mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) { __typename } }',
+      { input: { url: receiver.url, optionalEvents } },
+    );
+    expect(configured.configureWebhook.__typename).toBe('ConfigureWebhookSuccess');
+  };
+  /** The optional events of one resource, in their order, with whole bodies. */
+  const optional = (from: number, id: string) =>
+    reported(from)
+      .filter(({ body }) => OPTIONAL_WEBHOOK_EVENTS.includes(body.event))
+      .flatMap(({ raw, body }) => (raw.includes(id) ? [body] : []));
+  beforeAll(() => optIn(OPTIONAL_WEBHOOK_EVENTS));
+  afterAll(() => optIn([]));
+
+  const at = expect.stringMatching(ISO);
+  const failureReason = expect.stringMatching(/./);
+
+  rows('6.4', ['card_payment.expired', 'card_payment.failed', 'card_payment.refunded'], async () => {
+    const from = receiver.received.length;
+    const make = async (): Promise<string> =>
+      (await live.post('/card-payments', { valueCents: 819, ...given })).body.orderCode;
+    const [expired, canceled, failed, refunded] = [await make(), await make(), await make(), await make()];
+    await app.cardPayments.pay(failed, declinedForGood());
+    await app.cardPayments.pay(refunded, approved());
+    await live.post(`/card-payments/${refunded}/refunds`, {});
+    await live.delete(`/card-payments/${canceled}`);
+    await advanceClock(app, 30 * 60_000);
+    const of = (orderCode: string) => ({ orderCode, amount: 8.19, ...given });
+    const end = { event: 'card_payment.expired', status: 'expired', expiredAt: at };
+    expect(optional(from, expired)).toEqual([{ ...of(expired), ...end }]);
+    expect(optional(from, canceled)).toEqual([{ ...of(canceled), ...end, canceledAt: at }]);
+    expect(optional(from, failed)).toEqual([
+      { ...of(failed), event: 'card_payment.failed', status: 'failed', failureReason },
+    ]);
+    expect(optional(from, refunded)).toEqual([
+      { ...of(refunded), event: 'card_payment.refunded', status: 'refunded', paidAt: at, refundedAt: at },
+    ]);
+  });
+  rows('6.4', ['payment.expired', 'payment.failed', 'payment.refunded'], async () => {
+    const from = receiver.received.length;
+    const [expired, refunded] = [await charge(819, given), await charge(819, given)];
+    await payByPix(refunded);
+    await live.post(`/payments/${refunded}/refunds`, {});
+    const customer = { email: 'sem-codigo@psa.example' };
+    await live.post('/payments', { valueCents: 819, ...given, customer });
+    const [{ paymentId: failed }] = (await live.get('/payments?limit=1')).body.payments;
+    await advanceClock(app, 30 * 60_000);
+    const of = (paymentId: string) => ({ paymentId, amountCents: 819, ...given });
+    expect(optional(from, expired)).toEqual([
+      { ...of(expired), event: 'payment.expired', status: 'expired', expiredAt: at },
+    ]);
+    expect(optional(from, failed)).toEqual([
+      { ...of(failed), customer, event: 'payment.failed', status: 'failed', failureReason },
+    ]);
+    expect(optional(from, refunded)).toEqual([
+      { ...of(refunded), event: 'payment.refunded', status: 'refunded', paidAt: at, refundedAt: at },
+    ]);
+  });
+  rows('6.4', ['charge.expired', 'charge.failed', 'charge.refunded'], async () => {
+    const from = receiver.received.length;
+    const { body: expired } = await live.post('/charges', {
+      valueCents: 819,
+      metadata,
+      expiresInSeconds: 60,
+    });
+    const refunded = await chargePaid({ valueCents: 819, metadata });
+    await live.post(`/charges/${refunded.chargeId}/refunds`, {});
+    const failed = await refusedCharge({ valueCents: 819, metadata });
+    await advanceClock(app, 60_000);
+    const of = (chargeId: string) => ({ chargeId, amountCents: 819, metadata });
+    expect(optional(from, expired.chargeId)).toEqual([
+      { ...of(expired.chargeId), event: 'charge.expired', status: 'expired', expiredAt: at },
+    ]);
+    expect(optional(from, failed)).toEqual([
+      { ...of(failed), event: 'charge.failed', status: 'failed', failureReason: 'Não' },
+    ]);
+    expect(optional(from, refunded.chargeId)).toEqual([
+      { ...of(refunded.chargeId), event: 'charge.refunded', status: 'refunded', paidAt: at, refundedAt: at },
+    ]);
+  });
+
+  /** A charge for which the bank has no code. No payer of a charge makes the simulated bank refuse one: it is written into its books. */
+  async function refusedCharge(input: object): Promise<string> {
+    await whileBroken('simulated_pix_code', () => live.post('/charges', input));
+    const [{ chargeId, status }] = (await live.get('/charges?limit=1')).body.charges;
+    expect(status).toBe('pending');
+    const now = app.clock.now();
+    await app.database.sql
+      .insertInto('simulated_pix_code')
+      .values({
+        ...{ txid: txidOf(chargeId), account_id: (await liveTenant()).accountId, environment: 'live' },
+        ...{ amount_cents: 819, br_code: null, refusal: 'Não', registered_at: now, expires_at: now },
+      })
+      .execute();
+    return chargeId;
+  }
+
+  rows('6.4', ['withdrawal.processing'], async () => {
+    await advanceClock(app, HOUR_MS);
+    const from = receiver.received.length;
+    const { body } = await withdraw({ method: 'pix_turbo' });
+    await advanceClock(app, 60_000);
+    const [requested, processing] = reported(from).map((each) => each.body);
+    expect(requested).toMatchObject({ event: 'withdrawal.requested', status: 'pendente' });
+    expect(processing).toEqual({ ...requested, event: 'withdrawal.processing', status: 'processing' });
+    expect(processing.withdrawalId).toBe(body.id);
+  });
+  rows(
+    '6.4',
+    [
+      ...(['subscription.activated', 'subscription.paid', 'subscription.payment_failed'] as const),
+      ...(['subscription.past_due', 'subscription.canceled'] as const),
+      ...(['subscription.completed', 'subscription.expired'] as const),
+    ],
+    async () => {
+      const from = receiver.received.length;
+      const subscribe = async (input: object): Promise<string> => {
+        const { body } = await live.post('/subscriptions', {
+          valueCents: 819,
+          interval: 'weekly',
+          metadata,
+          ...input,
+        });
+        return body.subscriptionId;
+      };
+      // The payer's bank refuses the first attempt of each cycle but the first.
+      const customer = { email: 'nega-uma@psa.example' };
+      const followed = await subscribe({ customer, endsAfterCycles: 2 });
+      const canceled = await subscribe({});
+      const expired = await subscribe({});
+      for (const id of [followed, canceled]) await app.pix.pay({ txid: txidOf(id) });
+      await app.work.settled();
+      await live.delete(`/subscriptions/${canceled}`);
+      await advanceClock(app, 10 * DAY_MS);
+
+      const of = { amountCents: 819, cancelReason: null, metadata };
+      const shown = (id: string) =>
+        optional(from, id).map(({ event, status, cycle, ...rest }) => {
+          expect(rest).toEqual({ subscriptionId: id, ...of, cancelReason: rest.cancelReason });
+          return [event, status, cycle && [cycle.number, cycle.status, cycle.attempts], rest.cancelReason];
+        });
+      expect(shown(followed)).toEqual([
+        ['subscription.activated', 'active', [1, 'paid', 1], null],
+        ['subscription.paid', 'active', [1, 'paid', 1], null],
+        ['subscription.payment_failed', 'past_due', [2, 'retrying', 1], null],
+        ['subscription.past_due', 'past_due', [2, 'retrying', 1], null],
+        ['subscription.paid', 'completed', [2, 'paid', 2], null],
+        ['subscription.completed', 'completed', [2, 'paid', 2], null],
+      ]);
+      expect(shown(canceled).at(-1)).toEqual([
+        ...['subscription.canceled', 'canceled', [2, 'canceled', 0], 'merchant'],
+      ]);
+      expect(shown(expired)).toEqual([['subscription.expired', 'expired', null, null]]);
+      // A cycle makes a payment, and no payment.paid.
+      const { body } = await live.get(`/subscriptions/${followed}`);
+      const paid = reported(from, 'payment.paid').map((each) => each.body.paymentId);
+      for (const { paymentId } of body.cycles) expect(paid).not.toContain(paymentId);
+    },
+  );
+  rows('6.4', ['dispute.opened', 'dispute.updated', 'dispute.closed'], async () => {
     const tenant = await liveTenant();
     const from = receiver.received.length;
-    const chosen = ['dispute.opened', 'dispute.updated', 'dispute.closed'];
-    await app.database.sql.updateTable('webhook_endpoint').set({ optional_events: chosen }).execute();
     const id = await app.controls.openDispute(tenant, { amountCents: 100, reason: 'operational_error' });
     await live.post(`/disputes/${id}/evidence`, { text: 'Entregue' });
     await app.work.settled();
@@ -1282,7 +1955,19 @@ describe('6.4 optional events', () => {
     ]);
     const { blockedCents, evidence, ...shown } = (await live.get(`/disputes/${id}`)).body;
     expect(events.at(-1)).toEqual({ event: 'dispute.closed', resource: null, ...shown });
-    await app.database.sql.updateTable('webhook_endpoint').set({ optional_events: [] }).execute();
+  });
+  rows('6.4', ['delivery.delivered', 'delivery.out_of_stock'], async () => {
+    const { body: product } = await live.post('/products', { name: 'Curso', priceCents: 4990 });
+    const content = { codes: ['AAAA-1'] };
+    const { body } = await live.post('/deliveries', { productId: product.id, content });
+    const from = receiver.received.length;
+    const of = { deliveryId: body.deliveryId, productId: product.id };
+    for (const event of ['delivery.delivered', 'delivery.out_of_stock']) {
+      const id = await charge(4990, { valueCents: undefined, productId: product.id });
+      await payByPix(id);
+      expect(optional(from, id)).toEqual([{ event, ...of, resource: { type: 'payment', id } }]);
+    }
+    expect(JSON.stringify(reported(from).map(({ raw }) => raw))).not.toContain('AAAA-1');
   });
 });
 
@@ -1373,16 +2058,67 @@ describe('8 limits', () => {
     const { status, body } = await client.post('/products', { name: 'Mais um', priceCents: 990 });
     expect([status, body]).toEqual([409, { error: expect.stringContaining('500') }]);
   });
-  rows('8', ['list page size', 'card valueCents', 'card description', 'card URLs', 'metadata'], async () => {
-    expect((await live.get('/products?limit=100')).status).toBe(200);
-    expect((await live.get('/products?limit=101')).status).toBe(400);
+  rows('8', ['list page size'], async () => {
+    for (const [limit, status] of [
+      [0, 400],
+      [1, 200],
+      [100, 200],
+      [101, 400],
+    ])
+      expect([limit, (await live.get(`/products?limit=${limit}`)).status]).toEqual([limit, status]);
+    expect((await live.get('/products')).body.limit).toBe(50);
+  });
+  /** The largest text of a field is taken, and one that is longer by a character is refused by the field's name. */
+  async function isLimited(path: string, field: string, textOf: (length: number) => string, most: number) {
+    const create = (length: number) => live.post(path, { valueCents: 80, [field]: textOf(length) });
+    expect([path, field, textOf(most).length, (await create(most)).status]).toEqual([path, field, most, 201]);
+    const { status, body } = await create(most + 1);
+    expect([path, field, status, body.error]).toEqual([path, field, 400, expect.stringContaining(field)]);
+  }
+  rows('8', ['card valueCents'], async () => {
+    for (const [valueCents, status] of [
+      [79, 400],
+      [80, 201],
+      [10_000_000_000, 201],
+      [10_000_000_001, 400],
+    ])
+      expect([valueCents, (await live.post('/card-payments', { valueCents })).status]).toEqual([
+        valueCents,
+        status,
+      ]);
+  });
+  rows('8', ['card description'], () =>
+    isLimited('/card-payments', 'description', (length) => 'd'.repeat(length), 200),
+  );
+  rows('8', ['card URLs'], async () => {
+    const url = (length: number) => `https://loja.example/${'a'.repeat(length - 21)}`;
+    for (const field of ['callbackUrl', 'successUrl', 'cancelUrl'])
+      await isLimited('/card-payments', field, url, 500);
+  });
+  rows('8', ['metadata'], async () => {
+    for (const path of ['/card-payments', '/payments', '/charges'])
+      await isLimited(path, 'metadata', (length) => `"${'m'.repeat(length - 2)}"`, 2048);
   });
   rows('8', ['card checkout session'], async () => {
     const { body } = await live.post('/card-payments', { valueCents: 4990 });
     await advanceClock(app, 30 * 60_000);
     expect((await live.get(`/card-payments/${body.orderCode}`)).body.status).toBe('expired');
   });
-  rows('8', ['wallet withdrawal', 'webhook delivery'], async () => {
+  rows('8', ['webhook delivery'], async () => {
+    receiver.answer = (response) => response.writeHead(500).end();
+    const orderCode = await sell(2_000);
+    // The first waits together are 73 minutes, and up to a fifth longer. The last is six hours.
+    await advanceClock(app, 88 * 60_000);
+    const standing = async () => {
+      const { status, attempts } = await deliveryOf(orderCode);
+      return [status, attempts.length];
+    };
+    expect(await standing()).toEqual(['PENDING', 6]);
+    await advanceClock(app, 8 * HOUR_MS);
+    receiver.answer = (response) => response.end();
+    expect(await standing()).toEqual(['EXHAUSTED', 7]);
+  });
+  rows('8', ['wallet withdrawal'], async () => {
     await advanceClock(app, HOUR_MS);
     const account = await addAccount(app);
     const client = patient(createRestClient(app.url, await addKey(app, { accountId: account })));
@@ -1393,11 +2129,64 @@ describe('8 limits', () => {
   });
 });
 
+describe('8.1 fees', () => {
+  rows('8.1', ['fee of pix', 'fee of pix_turbo', 'fee of ltc', 'fee of usd'], async () => {
+    await advanceClock(app, HOUR_MS);
+    await app.controls.creditLtc(await liveTenant(), 1_000_000_000);
+    for (const [method, fee] of [
+      ['pix', 1],
+      ['pix_turbo', 2],
+      ['ltc', 5],
+      ['usd', 5],
+    ] as const) {
+      const { status, body } = await withdraw({ method, walletAddress: DESTINATIONS[method] });
+      expect([method, status]).toEqual([method, 201]);
+      expect((await live.get(`/payouts/${body.id}`)).body).toMatchObject({ method, amount: 100, fee });
+    }
+  });
+  rows('8.1', ['fee of a payment by PIX'], async () => {
+    const { body: free } = await live.post('/payments', { valueCents: 819 });
+    expect(free).toMatchObject({ feeCents: 0, netAmountCents: 819 });
+    const key = await addKey(app, { accountId: await addAccount(app, { pixFeeCents: 50 }) });
+    const client = patient(createRestClient(app.url, key));
+    for (const path of ['/payments', '/charges'])
+      for (const [valueCents, feeCents, netAmountCents] of [
+        [819, 50, 769],
+        [30, 30, 0],
+      ])
+        expect((await client.post(path, { valueCents })).body).toMatchObject({ feeCents, netAmountCents });
+    const byLtc = await client.post('/payments', { valueCents: 819, method: 'ltc' });
+    expect(byLtc.body).toMatchObject({ feeCents: 0, netAmountCents: 819 });
+  });
+  rows('8.1', ['markup of a subaccount'], async () => {
+    const { body } = await subaccountPayout(CPF);
+    expect((await lookUp(body.code)).body).toMatchObject({
+      ...{ amountCents: 10_000, feeCents: 50, platformFeeCents: 100, netAmountCents: 9_850 },
+    });
+  });
+  rows('8.1', ['release of a card sale'], () => {
+    // The first sale of this file, before fourteen days had passed and from then on.
+    expect(release).toEqual([
+      { balanceCents: 0, pendingReleaseCents: 10_000_000 },
+      { balanceCents: 10_000_000, pendingReleaseCents: 0 },
+    ]);
+  });
+});
+
 describe('9 versioning', () => {
   rows('9', ['path prefix', 'version 1.0.0', 'dates'], async () => {
     const description = await (await fetch(`${app.url}/v1/openapi.json`)).json();
     expect(description.info.version).toBe('1.0.0');
     for (const path of Object.keys(description.paths)) expect(path).toMatch(/^\/v1\//);
+    for (const path of ['/payouts?limit=1', '/card-payments?limit=1', '/payments?limit=1']) {
+      const [items] = Object.values((await live.get(path)).body) as Record<string, unknown>[][];
+      const instants = Object.entries(items![0]!).filter(
+        ([name, value]) => /At$/.test(name) && value !== null,
+      );
+      expect(instants.length, path).toBeGreaterThan(0);
+      for (const [name, instant] of instants)
+        expect([path, name, instant]).toEqual([path, name, expect.stringMatching(ISO)]);
+    }
   });
 });
 

@@ -300,8 +300,32 @@ describe('the sections of the service document', () => {
     expect(cited.length).toBeGreaterThan(60);
   });
 
-  test('Every section that document.test.ts shows is in the service document', () => {
-    expect(Object.keys(DOCUMENT_ROWS).filter((number) => !sections.has(number))).toEqual([]);
+  test('Every section of the service document that says something is shown by document.test.ts', () => {
+    // The number of a section is its key: what has a heading and no text of its own is not there.
+    const said = [...sections].filter(([, text]) => text.split('\n').slice(1).join('').trim() !== '');
+    expect(Object.keys(DOCUMENT_ROWS).sort()).toEqual(said.map(([number]) => number).sort());
+    for (const [section, rows] of Object.entries(DOCUMENT_ROWS))
+      expect([section, rows.length]).not.toEqual([section, 0]);
+  });
+
+  test.each(['3.2', '3.4', '3.6', '3.7'] as const)(
+    'Every step between the statuses of section %s is shown by document.test.ts',
+    (number) => {
+      const steps = rowsIn(number, 'status').flatMap((row) =>
+        codeIn(row.next).map((next) => `${codeIn(row.status)[0]} to ${next}`),
+      );
+      expect(steps.length).toBeGreaterThan(3);
+      const shown: readonly string[] = DOCUMENT_ROWS[number];
+      expect(steps.filter((step) => !shown.includes(step))).toEqual([]);
+    },
+  );
+
+  test('Every endpoint, optional event and fee of the service document is shown by document.test.ts', () => {
+    const endpoints = codeIn(sections.get('4.5')).filter((code) => /^(?:GET|POST|DELETE) \/v1\//.test(code));
+    expect([...DOCUMENT_ROWS['4.5']].sort()).toEqual(endpoints.sort());
+    expect([...DOCUMENT_ROWS['6.4']]).toEqual(column(rowsIn('6.4', 'optional event'), 'optional event'));
+    const fees = rowsIn('8.1', 'setting').map(({ setting }) => setting!.replaceAll('`', ''));
+    expect([...DOCUMENT_ROWS['8.1']]).toEqual(fees);
   });
 
   test('Every REST operation is in the section of the service document that it names', () => {
