@@ -8,6 +8,8 @@ import type { Database, Sql } from '../../server/src/db/database.ts';
 import { splitPeriod } from '../../server/src/db/lists.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
+import { listDeliveries as listContents } from '../../server/src/deliveries/store.ts';
+import { countDisputes, listDisputes } from '../../server/src/disputes/store.ts';
 import { openStream } from '../../server/src/events/log.ts';
 import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
@@ -32,6 +34,10 @@ import {
   insertProducts,
   listProducts,
 } from '../../server/src/products/store.ts';
+import type { RefundFilter } from '../../server/src/refunds/model.ts';
+import { countRefunds, listRefunds } from '../../server/src/refunds/store.ts';
+import { MAX_STORE_PRODUCTS } from '../../server/src/store/model.ts';
+import { listStoreProducts } from '../../server/src/store/store.ts';
 import type { StatementFilter } from '../../server/src/subaccounts/model.ts';
 import {
   countPayoutsOfEach,
@@ -47,6 +53,12 @@ import {
   listFilteredEntries,
 } from '../../server/src/subaccounts/statement-store.ts';
 import { countSubaccounts, listSubaccounts } from '../../server/src/subaccounts/store.ts';
+import {
+  countCycles,
+  countSubscriptions,
+  listCycles,
+  listSubscriptions,
+} from '../../server/src/subscriptions/store.ts';
 import {
   countMirroredRange,
   listMirroredRange,
@@ -418,6 +430,10 @@ const ROWS = 12_000;
 const RARE = 90;
 const atPlace = (place: number) => plusMs(new Date('2026-01-01'), place * MINUTE);
 const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
+const SUBSCRIPTION = `psa_sub_${'0'.repeat(31)}1`;
+const PRODUCT = '0'.repeat(24);
+/** The lists that can have no more rows than this: the store, and the deliveries of all products. */
+const MOST = MAX_STORE_PRODUCTS;
 
 /** The newest are all alike; the first `rare` of each list are others. Nothing is counted here. */
 const SEED = (accountId: string, rare: number, rows = ROWS) => `
@@ -450,6 +466,32 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
       case when place >= ${rare} then 'E' || place end, case when place < ${rare} then 'refused' end,
       case when place < ${rare} then '[{}]' else '[]' end::jsonb
     from generate_series(1, ${rows}) place;
+  insert into refund (account_id, environment, refund_id, version, status, resource, resource_id, amount_cents, automatic,
+      charge_id, failure_reason, created_at, completed_at)
+    select '${accountId}', 'live', 'ref_' || lpad(to_hex(place), 24, '0'), 2,
+      case when place < ${rare} then 'failed' else 'completed' end, case when place < ${rare} then 'charge' else 'payment' end,
+      place::text, 1000, false, 'E' || place, case when place < ${rare} then 'refused' end, now(),
+      case when place >= ${rare} then now() end
+    from generate_series(1, ${rows}) place;
+  insert into dispute (account_id, environment, id, amount_cents, resource, resource_id, status, created_at, closed_at)
+    select '${accountId}', 'live', 'dsp_' || lpad(to_hex(place), 24, '0'), 1000, 'payment', place::text,
+      case when place < ${rare} then 'won' else 'forgiven' end, now(), now()
+    from generate_series(1, ${rows}) place;
+  insert into pix_subscription (account_id, environment, subscription_id, version, status, amount_cents, fee_cents, every,
+      created_at, expires_at, authorised_at)
+    select '${accountId}', 'live', 'psa_sub_' || lpad(to_hex(place), 32, '0'), 2,
+      case when place < ${rare} then 'expired' else 'completed' end, 1000, 0, 'weekly', now(), now(),
+      case when place >= ${rare} then now() end
+    from generate_series(1, ${rows}) place;
+  insert into subscription_cycle (account_id, environment, subscription_id, number, due_at, status, amount_cents, attempts, sent)
+    select '${accountId}', 'live', '${SUBSCRIPTION}', place, now(), 'failed', 1000, 4, false
+    from generate_series(1, ${rows}) place;
+  insert into delivery (account_id, environment, delivery_id, product_id, kind, content, created_at)
+    select '${accountId}', 'live', lpad(to_hex(place), 24, '0'),
+      case when place < ${rare} then '${PRODUCT}' else lpad(to_hex(place), 24, '0') end, 'text', 'Obrigada!', now()
+    from generate_series(1, ${Math.min(rows, MOST)}) place;
+  insert into store_product (account_id, environment, number, store_product_id, name)
+    select '${accountId}', 'live', place, place::text, 'Caneca' from generate_series(1, ${Math.min(rows, MOST)}) place;
   insert into product (account_id, environment, id, name, price_cents, created_at)
     select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'Caneca', 4990, now()
     from generate_series(1, ${rows}) place;
@@ -511,7 +553,7 @@ describeOnDatabase('A page', (open) => {
     const opened = await open();
     tenant = await openAccount(opened);
     await seed(opened, SEED(tenant.accountId, RARE));
-    await sql`analyze`.execute(opened.sql);
+    await opened.maintenance((connections) => sql`analyze`.execute(connections.sql));
     ({ database, plans } = explainQueries(opened));
   });
 
@@ -599,7 +641,79 @@ describeOnDatabase('A page', (open) => {
     'of a rare amount': { amountCents: 7 },
     'of a common amount': { amountCents: 1 },
   };
+  const refundFilters: Record<string, RefundFilter> = {
+    'without a filter': {},
+    'of a rare status or one that none has': { status: ['failed', 'processing'] },
+    'of a rare type or one that none has': { types: ['charge', 'card_payment'] },
+    'of a common type and a rare status': { types: ['payment'], status: ['failed'] },
+    'of all types and statuses': {
+      ...{ types: ['card_payment', 'payment', 'charge'], status: ['processing', 'completed', 'failed'] },
+    },
+  };
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
+    ...Object.fromEntries(
+      Object.entries(refundFilters).flatMap(([name, filter]): [string, Ask][] => [
+        [
+          `of refunds ${name}, behind a place in the middle`,
+          (db, of) => listRefunds(db, of, { ...page, ...filter, after: middle }),
+        ],
+        [
+          `of refunds ${name}, the last before a place in the middle`,
+          (db, of) => listRefunds(db, of, { ...filter, end: 'last', limit: 51, before: middle }),
+        ],
+        [`of refunds ${name}, its total`, (db, of) => countRefunds(db, of, filter)],
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries({
+        'without a filter': undefined,
+        'of a rare status or one that none has': ['won', 'open'] as const,
+        'of a common status or a rare one': ['forgiven', 'won'] as const,
+      }).flatMap(([name, status]): [string, Ask][] => [
+        [
+          `of disputes ${name}, behind a place in the middle`,
+          (db, of) => listDisputes(db, of, { ...page, status, after: middle }),
+        ],
+        [
+          `of disputes ${name}, the last before a place in the middle`,
+          (db, of) => listDisputes(db, of, { end: 'last', limit: 51, status, before: middle }),
+        ],
+        [`of disputes ${name}, its total`, (db, of) => countDisputes(db, of, { status })],
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries({
+        'without a filter': undefined,
+        'of a rare status or one that none has': ['expired', 'pending'] as const,
+        'of a common status or a rare one': ['completed', 'expired'] as const,
+      }).flatMap(([name, status]): [string, Ask][] => [
+        [
+          `of subscriptions ${name}, behind a place in the middle`,
+          (db, of) => listSubscriptions(db, of, { ...page, status, after: middle }),
+        ],
+        [
+          `of subscriptions ${name}, the last before a place in the middle`,
+          (db, of) => listSubscriptions(db, of, { end: 'last', limit: 51, status, before: middle }),
+        ],
+        [`of subscriptions ${name}, its total`, (db, of) => countSubscriptions(db, of, { status })],
+      ]),
+    ),
+    'of cycles of a subscription, behind a place in the middle': (db, of) =>
+      listCycles(db, of, SUBSCRIPTION, { ...page, after: middle }),
+    'of cycles of a subscription, the last before a place in the middle': (db, of) =>
+      listCycles(db, of, SUBSCRIPTION, { end: 'last', limit: 51, before: middle }),
+    'of cycles of a subscription, its total': (db, of) => countCycles(db, of, SUBSCRIPTION),
+    'of content, behind a place in the middle': (db, of) =>
+      listContents(db, of, { ...page, after: MOST / 2 }),
+    'of content, the last before a place in the middle': (db, of) =>
+      listContents(db, of, { end: 'last', limit: 51, before: MOST / 2 }),
+    'of content of one product': (db, of) => listContents(db, of, { ...page, productId: PRODUCT }),
+    'of content of a product that has none': (db, of) =>
+      listContents(db, of, { ...page, productId: 'f'.repeat(24) }),
+    'of products of the store, behind a place in the middle': (db, of) =>
+      listStoreProducts(db, of, { ...page, after: MOST / 2 }),
+    'of products of the store, the last before a place in the middle': (db, of) =>
+      listStoreProducts(db, of, { end: 'last', limit: 51, before: MOST / 2 }),
     ...Object.fromEntries(
       Object.entries({ ...payoutFiltersOf(rows), ...payoutDetails }).flatMap(
         ([name, filter]): [string, Ask][] => [
@@ -762,6 +876,8 @@ describeOnDatabase('A page', (open) => {
       'card payments': (db, of) => listCardPayments(db, of, { end: 'first', ...window }),
       payments: (db, of) => paymentTable.list(db, of, { end: 'first', ...window }),
       products: (db, of) => listProducts(db, of, { end: 'first', ...window }),
+      disputes: (db, of) => listDisputes(db, of, { end: 'first', ...window }),
+      subscriptions: (db, of) => listSubscriptions(db, of, { end: 'first', ...window }),
       subaccounts: (db, of) => listSubaccounts(db, of, { end: 'first', ...window }),
       'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),
       'a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, window),
@@ -845,7 +961,7 @@ describeOnDatabase('A page', (open) => {
     const alike = await open();
     const of = await openAccount(alike);
     await seed(alike, SEED(of.accountId, 0));
-    await sql`analyze`.execute(alike.sql);
+    await alike.maintenance((connections) => sql`analyze`.execute(connections.sql));
     const explained = explainQueries(alike);
     for (const ask of Object.values(asked)) await ask(explained.database.sql, of);
     const dear = explained.plans.filter(
