@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../server/src/config.ts';
-import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { createSystemClock, DAY_MS } from '../../server/src/kernel/clock.ts';
 import { backUp, restore } from '../../server/src/ops/backup.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { audit } from '../faults/audit.ts';
 import { type ChildServer, spawnServer } from '../faults/child.ts';
 import { createPostgresDatabase } from '../support/database.ts';
@@ -11,13 +12,25 @@ import { createClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { firstInSample, runsAll } from '../support/scale.ts';
 import { type Contents, contentsOf, contentsOfFile, open, temporaryFolder } from './backup-fixture.ts';
-import { type Acknowledged, createPayment, startLoad } from './load.ts';
+import {
+  type Acknowledged,
+  buyByPix,
+  createPayment,
+  createWaiting,
+  startLoad,
+  type Waiting,
+} from './load.ts';
 
 const LIVE_KEY = 'ps_live_saved0123456789abc';
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 const CLIENTS = 4;
 /** Later, everything is decided, confirmed, returned, released and reported. */
-const LATER_MS = [60_000, 15 * 60_000, 3_600_000, 20 * 24 * 3_600_000, 3_600_000];
+const LATER_MS = [
+  ...[60_000, 15 * 60_000, 3_600_000],
+  // Day by day over a week: a cycle whose days pass while no server runs is not debited.
+  ...Array.from({ length: 9 }, () => DAY_MS),
+  ...[11 * DAY_MS, 3_600_000],
+];
 
 type Environment = { PSA_DATA_DIR: string } | { DATABASE_URL: string };
 const engines: Record<string, () => Promise<Environment>> = {
@@ -65,11 +78,12 @@ describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load
     const { server, url } = await start(environment);
     const receiver = await startReceiver();
     const api = createClient(`${url}/graphql`, LIVE_KEY);
-    const optionalEvents = ['CARD_PAYMENT_EXPIRED', 'CARD_PAYMENT_REFUNDED', 'WITHDRAWAL_PROCESSING'];
+    const optionalEvents = OPTIONAL_WEBHOOK_EVENTS.map((event) => event.replace('.', '_').toUpperCase());
     const input = { url: receiver.url, optionalEvents };
     const { configureWebhook } = await api.request(CONFIGURE, { input });
     expect(configureWebhook.secret).toMatch(/^whsec_/);
     await server.ask('credit', OPENING);
+    const waiting = await createWaiting(server, url, LIVE_KEY);
     const load = startLoad(server, url, LIVE_KEY, CLIENTS);
     await load.more(BEFORE);
 
@@ -121,7 +135,7 @@ describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load
       const filled = await open(configOf(restored));
       expect(await contentsOf(filled), target).toEqual(held);
       await filled.close();
-      await goesOn(restored, { before, page, cursor, receiver, target });
+      await goesOn(restored, { before, waiting, page, cursor, receiver, target });
     }
     process.stdout.write(
       `${name}: ${before.length} acknowledged before the backup, ${during} while it was taken, ${Object.values(saved.rows).reduce((a, b) => a + b, 0)} rows\n`,
@@ -134,12 +148,14 @@ async function goesOn(
   environment: Environment,
   {
     before,
+    waiting,
     page,
     cursor,
     receiver,
     target,
   }: {
     before: Acknowledged[];
+    waiting: Waiting;
     page: { edges: { cursor: string; node: { orderCode: string } }[]; pageInfo: { endCursor: string } };
     /** The cursor of the updates, from before the backup. */
     cursor: string;
@@ -175,6 +191,8 @@ async function goesOn(
   const shown = page.edges.map(({ node }) => node.orderCode);
   for (const { node } of next.edges) expect(shown).not.toContain(node.orderCode);
 
+  const assertGoneOn = await continueWaiting(server, { url, waiting, receiver, target });
+
   // A payment, and its webhook.
   const { orderCode, replayed } = await createPayment(url, LIVE_KEY, 'after:the:restore');
   expect(replayed).toBe(false);
@@ -201,14 +219,101 @@ async function goesOn(
     ['pending', 'processing', 'failed'].includes(status),
   );
   expect(open, target).toEqual([]);
-  const [waiting, after] = await server.ask('query', [
+  await assertGoneOn();
+  const [undelivered, after] = await server.ask('query', [
     `select webhook_id from webhook_delivery where status <> 'delivered'`,
     'select account_id, environment, version from stream',
   ]);
-  expect(waiting, target).toEqual([]);
+  expect(undelivered, target).toEqual([]);
   expect(sumOf(after!)).toBeGreaterThan(sumOf(heads!));
   server.kill();
   await server.death;
+}
+
+const WAITING = `query ($subscriptionId: String!, $disputeId: String!, $productId: String!, $ltc: String!) {
+  subscription(subscriptionId: $subscriptionId) { status cycles(first: 5) { nodes { number status attempts } } }
+  dispute(disputeId: $disputeId) { status evidence { text } }
+  deliveries(productId: $productId) { nodes { deliveredCount remainingCount } }
+  payment(paymentId: $ltc) { status ltc { confirmations } }
+  wallet { disputeBlockedCents cryptoBalanceLtc }
+  storeProducts(first: 9) { nodes { storeProductId price } }
+}`;
+
+/**
+ * Asserts that all that was under way at the moment of the backup is there as it was, and goes on: a payer's transaction is confirmed, a code is
+ * sold. Returns what holds when three weeks have passed: a cycle was debited, and the time for evidence is over.
+ */
+async function continueWaiting(
+  server: ChildServer,
+  {
+    url,
+    waiting,
+    receiver,
+    target,
+  }: {
+    url: string;
+    waiting: Waiting;
+    receiver: Awaited<ReturnType<typeof startReceiver>>;
+    target: string;
+  },
+): Promise<() => Promise<void>> {
+  const api = createClient(`${url}/graphql`, LIVE_KEY);
+  const { subscriptionId, disputeId, productId, ltcPaymentId, txid, storeProductIds } = waiting;
+  const read = () => api.request(WAITING, { subscriptionId, disputeId, productId, ltc: ltcPaymentId });
+  const restored = await read();
+  expect(restored, target).toEqual({
+    subscription: {
+      status: 'ACTIVE',
+      cycles: {
+        nodes: [
+          { number: 2, status: 'SCHEDULED', attempts: 0 },
+          { number: 1, status: 'PAID', attempts: 1 },
+        ],
+      },
+    },
+    dispute: { status: 'OPEN', evidence: [] },
+    deliveries: { nodes: [{ deliveredCount: 1, remainingCount: 2 }] },
+    payment: { status: 'PENDING', ltc: { confirmations: 1 } },
+    wallet: { disputeBlockedCents: 900, cryptoBalanceLtc: restored.wallet.cryptoBalanceLtc },
+    storeProducts: {
+      nodes: storeProductIds.map((storeProductId) => ({ storeProductId, price: '49,90' })),
+    },
+  });
+
+  await server.ask('sendLtc', { paymentId: ltcPaymentId, txid, share: 1, confirmations: 2 });
+  // The first code is its payer's, and two others have one each.
+  const bought = [];
+  for (const key of ['after:1', 'after:2', 'after:3'])
+    bought.push(...(await buyByPix(server, { url, liveKey: LIVE_KEY, productId, key })));
+  expect(bought, target).toEqual([
+    { status: 'DELIVERED', content: 'AAAA-2' },
+    { status: 'DELIVERED', content: 'AAAA-3' },
+    { status: 'PENDING', content: null },
+  ]);
+  const next = await read();
+  expect(next, target).toMatchObject({
+    deliveries: { nodes: [{ deliveredCount: 3, remainingCount: 0 }] },
+    payment: { status: 'PAID' },
+  });
+  expect(Number(next.wallet.cryptoBalanceLtc), target).toBeGreaterThan(
+    Number(restored.wallet.cryptoBalanceLtc),
+  );
+
+  return async () => {
+    const last = await read();
+    expect(last, target).toMatchObject({
+      ...{ dispute: { status: 'UNDER_REVIEW' }, wallet: { disputeBlockedCents: 900 } },
+    });
+    const { nodes } = last.subscription.cycles;
+    expect(nodes.slice(-2), target).toEqual([
+      { number: 2, status: 'PAID', attempts: 1 },
+      { number: 1, status: 'PAID', attempts: 1 },
+    ]);
+    // The account had opted into them before the backup.
+    const events = new Set(receiver.received.map(({ body }) => JSON.parse(body).event));
+    for (const event of ['dispute.updated', 'subscription.paid', 'delivery.out_of_stock'])
+      expect(events, target).toContain(event);
+  };
 }
 
 function sumOf(heads: object[]): number {

@@ -1,7 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { checkBackup, restoreDatabase, saveDatabase } from '../../server/src/db/backup.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { DAY_MS } from '../../server/src/kernel/clock.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
+import type { PixCredit, PixDebit, PixRail } from '../../server/src/rails/pix.ts';
+import { attemptIdOf } from '../../server/src/subscriptions/model.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { createManualClock, type ManualClock } from '../support/clock.ts';
+import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 
 const OPEN = `mutation {
@@ -36,6 +43,65 @@ function createBank() {
   return { bank, asked, destinations: () => [...paid.values()].sort() };
 }
 
+/** A real bank of PIX payments: by our ids it knows what it has given back, and what it has debited. */
+function createPixBank(clock: ManualClock) {
+  const credits = new Map<string, PixCredit>();
+  const returns = new Map<string, number>();
+  const debits = new Map<string, PixDebit>();
+  const asked: string[] = [];
+  /** Whether it leaves open what becomes of a return. */
+  const returnsAre = { undecided: false };
+  const rail: PixRail = {
+    register: async ({ txid }) => ({ status: 'registered', brCode: `00020126${txid}` }),
+    creditsOf: async (txid) => [credits.get(txid) ?? []].flat(),
+    async refund({ id, amountCents }) {
+      asked.push(id);
+      if (returnsAre.undecided) return { status: 'pending', settlesAt: null };
+      returns.set(id, returns.get(id) ?? amountCents);
+      return { status: 'completed', endToEndId: `D-${id}` };
+    },
+    async schedule(debit) {
+      asked.push(debit.id);
+      if (!debits.has(debit.id)) debits.set(debit.id, debit);
+      return 'scheduled';
+    },
+    cancelSchedule: async () => undefined,
+    cancelRecurrence: async () => undefined,
+    recurrenceOf: async (txid) => ({
+      endedByPayerAt: null,
+      debits: [...debits.values()]
+        .filter((debit) => debit.txid === txid && debit.dueAt <= clock.now())
+        .map(({ id, amountCents, dueAt: at }) => ({
+          ...{ id, status: 'paid' as const, endToEndId: `E-${id}`, amountCents, at },
+        })),
+    }),
+  };
+  const pay = (id: string, amountCents: number) =>
+    credits.set(txidOf(id), { endToEndId: `E-${id}`, amountCents, at: clock.now() });
+  return { rail, pay, asked, returnsAre, returns, debits };
+}
+
+/** The backup of a database. */
+async function backUp(database: Database, takenAt: Date): Promise<string> {
+  let text = '';
+  await saveDatabase(database, {
+    takenAt,
+    async write(texts) {
+      for await (const part of texts) text += part;
+    },
+  });
+  return text;
+}
+
+async function restore(text: string, database: Database): Promise<Database> {
+  const pieces = async function* () {
+    yield text;
+  };
+  const header = await checkBackup(pieces(), () => undefined);
+  await restoreDatabase(database, { header, texts: pieces() });
+  return database;
+}
+
 describeOnDatabase('a state from before the last payouts', (openFresh) => {
   test('A restored server pays no payout twice when keys come again, and pays once what was under way', async () => {
     const { bank, asked, destinations } = createBank();
@@ -64,13 +130,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
 
     // Debited, and not yet sent.
     await withdraw(first, 'before');
-    let text = '';
-    await saveDatabase(source, {
-      takenAt: first.clock.now(),
-      async write(texts) {
-        for await (const part of texts) text += part;
-      },
-    });
+    const text = await backUp(source, first.clock.now());
     await first.work.settled();
     await withdraw(first, 'after');
     await payOut(first, 'after');
@@ -90,12 +150,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     ]);
     expect(first.faults).toEqual([]);
 
-    const target = await openFresh();
-    const pieces = async function* () {
-      yield text;
-    };
-    const header = await checkBackup(pieces(), () => undefined);
-    await restoreDatabase(target, { header, texts: pieces() });
+    const target = await restore(text, await openFresh());
     const second = await startApp({ database: target, bank, environment });
     onTestFinished(async () => {
       await second.close();
@@ -114,6 +169,71 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     expect(destinations()).toEqual(sent);
     expect(new Set(asked).size).toBe(sent.length);
     expect(second.faults).toEqual([]);
+  });
+
+  test('A restored server gives no payer its money back twice, and debits no cycle twice', async () => {
+    const clock = createManualClock();
+    const { rail, pay, asked, returnsAre, returns, debits } = createPixBank(clock);
+    const source = await openFresh();
+    const first = await startCore({ database: source, clock, pix: () => rail });
+    const { tenant } = first;
+    const { payment } = await first.payments.create(tenant, { valueCents: 5_000 });
+    pay(payment.paymentId, 5_000);
+    await first.payments.receive(tenant, payment.paymentId);
+    const { subscription } = await first.subscriptions.create(tenant, {
+      valueCents: 700,
+      interval: 'weekly',
+    });
+    const { subscriptionId } = subscription;
+    pay(subscriptionId, 700);
+    await first.subscriptions.receive(tenant, subscriptionId);
+    await first.work.settled();
+    const resource = { type: 'payment', id: payment.paymentId } as const;
+    const refund = (core: Core, key: string) =>
+      core.refunds.request(tenant, resource, { amountCents: 1_000, idempotencyKey: key });
+
+    // Taken from the balance, and not yet given back.
+    returnsAre.undecided = true;
+    await refund(first, 'before');
+    await first.work.settled();
+    const text = await backUp(source, clock.now());
+    returnsAre.undecided = false;
+    await refund(first, 'after');
+    await first.pass(8 * DAY_MS);
+    const cycle = attemptIdOf(subscriptionId, 2, 1);
+    expect([...debits.keys()]).toEqual([cycle]);
+    const books = async (core: Core) => {
+      const { items } = await core.payments.list(tenant, { end: 'first', limit: 9 });
+      const paid = items.map(({ resource: { paymentId, status, refundedCents } }) => ({
+        ...{ paymentId, status, refundedCents },
+      }));
+      const { merchant_balance, pix_received } = await core.balances();
+      return { paid, merchant_balance, pix_received };
+    };
+    const before = await books(first);
+    expect(before).toMatchObject({
+      paid: [
+        { refundedCents: 0 },
+        { refundedCents: 0 },
+        { paymentId: payment.paymentId, refundedCents: 2_000 },
+      ],
+      ...{ merchant_balance: 4_400, pix_received: -4_400 },
+    });
+
+    // It is a week later, and of that week the state knows nothing.
+    const second = await startCore({
+      ...{ database: await restore(text, await openFresh()), tenant },
+      ...{ clock: createManualClock(clock.now()), pix: () => rail },
+    });
+    asked.length = 0;
+    await second.work.settled();
+    for (const key of ['after', 'before']) await refund(second, key);
+    await second.pass(DAY_MS);
+    // The bank says that it has debited the cycle, and is not instructed once more.
+    expect([...new Set(asked)].sort()).toEqual([...returns.keys()].sort());
+    expect([returns.size, [...debits.keys()]]).toEqual([2, [cycle]]);
+    expect(await books(second)).toEqual(before);
+    expect([first.faults, second.faults]).toEqual([[], []]);
   });
 });
 

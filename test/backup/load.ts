@@ -27,6 +27,89 @@ const REFUND_PIX = `mutation ($input: RefundPaymentInput!) {
   done: refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 
+const SUBSCRIBE = `mutation ($input: CreateSubscriptionInput!) {
+  done: createSubscription(input: $input) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } ... on UserError { code message } }
+}`;
+const OFFER = `mutation ($input: CreateProductInput!) {
+  done: createProduct(input: $input) { ... on ProductSuccess { product { productId } } ... on UserError { code message } }
+}`;
+const DELIVER = `mutation ($input: CreateDeliveryInput!) {
+  done: createDelivery(input: $input) { ... on DeliverySuccess { delivery { deliveryId } } ... on UserError { code message } }
+}`;
+
+/** The payer sends the money of a code, once under the name of its credit. */
+const payPix = (server: ChildServer, paymentId: string, nth = 0) =>
+  server.ask('payPix', { paymentId, endToEndId: `E${nth}${paymentId.slice(-28)}` });
+
+/** Resources that wait for an instant, or for somebody: whether servers go on with them is seen after a restore. */
+export interface Waiting {
+  /** An active weekly subscription. */
+  subscriptionId: string;
+  /** An open dispute, which holds its amount. */
+  disputeId: string;
+  /** A product with three codes; one was delivered. */
+  productId: string;
+  /** A payment by LTC with its first confirmation, and the transaction. */
+  ltcPaymentId: string;
+  txid: string;
+  /** Products of the store, in its order. */
+  storeProductIds: readonly string[];
+}
+
+/** Makes one of each of what waits. */
+export async function createWaiting(server: ChildServer, url: string, liveKey: string): Promise<Waiting> {
+  const api = createClient(`${url}/graphql`, liveKey);
+  const ask = async (mutation: string, input: object) => {
+    const { done } = await api.request(mutation, { input });
+    if (done.code) throw new Error(JSON.stringify(done));
+    return done;
+  };
+  const simulate = async (path: string, body: object) => {
+    const answer = await fetch(`${url}/simulator/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: url },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+
+  const recurring = { valueCents: 1_900, interval: 'WEEKLY', idempotencyKey: 'waiting' };
+  const { subscriptionId } = (await ask(SUBSCRIBE, recurring)).subscription;
+  await payPix(server, subscriptionId);
+
+  const { productId } = (await ask(OFFER, { name: 'Curso', priceCents: 2_900 })).product;
+  const content = { codes: ['AAAA-1', 'AAAA-2', 'AAAA-3'] };
+  await ask(DELIVER, { productId, content, idempotencyKey: 'waiting' });
+  const { paymentId } = (await ask(CREATE_PIX, { productId, idempotencyKey: 'waiting' })).payment;
+  await payPix(server, paymentId);
+  const { id: disputeId } = await simulate('disputes', { id: paymentId, amountCents: 900 });
+
+  const byLtc = { valueCents: 3_900, method: 'LTC', idempotencyKey: 'waiting:ltc' };
+  const ltcPaymentId = (await ask(CREATE_PIX, byLtc)).payment.paymentId;
+  const txid = 'a'.repeat(64);
+  await server.ask('sendLtc', { paymentId: ltcPaymentId, txid, share: 1, confirmations: 1 });
+
+  const storeProductIds = ['9', '7', '8'];
+  await simulate('store', {
+    products: storeProductIds.map((id) => ({ id, name: 'Caneca', price: '49,90' })),
+  });
+  return { subscriptionId, disputeId, productId, ltcPaymentId, txid, storeProductIds };
+}
+
+/** A product is bought by PIX. Returns the content that its payer is given. */
+export async function buyByPix(
+  server: ChildServer,
+  { url, liveKey, productId, key }: { url: string; liveKey: string; productId: string; key: string },
+): Promise<{ status: string; content: string | null }[]> {
+  const api = createClient(`${url}/graphql`, liveKey);
+  const { done } = await api.request(CREATE_PIX, { input: { productId, idempotencyKey: key } });
+  const { paymentId } = done.payment;
+  await payPix(server, paymentId);
+  const query = `query ($paymentId: String!) { payment(paymentId: $paymentId) { delivered { status content } } }`;
+  return (await api.request(query, { paymentId })).payment.delivered;
+}
+
 /** The same answer for the same key, whichever server is asked. */
 export async function createPayment(url: string, liveKey: string, key: string) {
   const api = createClient(`${url}/graphql`, liveKey);
@@ -63,8 +146,7 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
       const sale = { valueCents: 2_345, externalId: key, idempotencyKey: key };
       const { paymentId } = (await ask(CREATE_PIX, sale)).payment;
       note({ kind: 'payment', id: paymentId, key });
-      for (const credit of [0, 1])
-        await server.ask('payPix', { paymentId, endToEndId: `E${credit}${paymentId.slice(-28)}` });
+      for (const credit of [0, 1]) await payPix(server, paymentId, credit);
       note({ kind: 'payment', id: paymentId, key, paid: true });
       await ask(REFUND_PIX, { paymentId, amountCents: 345, idempotencyKey: key });
 
@@ -75,7 +157,7 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
       const splits = [{ subaccountId, share: { percent: '50' } }];
       const { chargeId } = (await ask(CHARGE, { valueCents: 3_457, splits, idempotencyKey: key })).charge;
       note({ kind: 'charge', id: chargeId, key });
-      await server.ask('payPix', { paymentId: chargeId, endToEndId: `E2${chargeId.slice(-28)}` });
+      await payPix(server, chargeId, 2);
       note({ kind: 'charge', id: chargeId, key, paid: true });
       await ask(REFUND_CHARGE, { chargeId, amountCents: 457, idempotencyKey: `${key}:charge` });
 
