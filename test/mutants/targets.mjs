@@ -63,8 +63,40 @@ export const TARGETS = [
   },
   {
     group: 'ledger',
+    mutate: ['receiving/model.ts', 'card-payments/refunding.ts'],
+    tests: ['receiving/model.test.ts', 'card-payments/refunding.test.ts', 'disputes/laws.test.ts'],
+  },
+  {
+    group: 'ledger',
+    // Of a credit there are types alone in pix/credit.ts.
+    mutate: ['pix/decisions.ts', 'pix/refunding.ts', 'charges/decisions.ts'],
+    tests: ['pix/decisions.test.ts', 'payments/laws.test.ts', 'charges/laws.test.ts'],
+  },
+  {
+    group: 'ledger',
     mutate: ['charges/splitting.ts', 'charges/percent.ts'],
     tests: ['charges/splitting.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['refunds/decisions.ts'],
+    tests: ['refunds/decisions.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['refunds/sending.ts'],
+    tests: ['refunds/contract.test.ts'],
+    database: true,
+  },
+  {
+    group: 'state machines',
+    mutate: ['deliveries/decisions.ts'],
+    tests: ['deliveries/laws.test.ts'],
+  },
+  {
+    group: 'state machines',
+    mutate: ['store/model.ts'],
+    tests: ['store/model.test.ts'],
   },
   {
     group: 'state machines',
@@ -73,8 +105,8 @@ export const TARGETS = [
   },
   {
     group: 'state machines',
-    mutate: ['subscriptions/calendar.ts', 'subscriptions/instructions.ts'],
-    tests: ['calendar', 'instructions', 'laws'].map((name) => `subscriptions/${name}.test.ts`),
+    mutate: ['calendar', 'instructions', 'decisions', 'cycles'].map((name) => `subscriptions/${name}.ts`),
+    tests: ['calendar', 'instructions', 'decisions', 'laws'].map((name) => `subscriptions/${name}.test.ts`),
   },
   {
     group: 'state machines',

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
+import { decideEnd, decideRepeat, newRefund, nextLookAt } from '../../server/src/refunds/decisions.ts';
+
+const NOW = new Date('2026-03-02T12:00:00.000Z');
+const LATER = plusMs(NOW, 60_000);
+const NEW = newRefund({
+  ...{ refundId: 'ref_1', resource: { type: 'payment', id: 'psa_1' }, amountCents: 4990 },
+  ...{ reason: 'Um item', isAutomatic: true, railChargeId: 'E1', now: NOW },
+});
+
+test('A new refund is under way, and nothing is known of its end', () => {
+  expect(NEW).toEqual({
+    ...{ refundId: 'ref_1', resource: { type: 'payment', id: 'psa_1' }, amountCents: 4990 },
+    ...{ reason: 'Um item', isAutomatic: true, railChargeId: 'E1' },
+    ...{ version: 1, status: 'processing', createdAt: NOW, completedAt: null },
+    ...{ endToEndId: null, failureReason: null },
+  });
+});
+
+describe('an answer of the rail', () => {
+  test('An answer that is final needs no other look', () => {
+    expect(nextLookAt({ status: 'completed', endToEndId: null }, NOW)).toBeNull();
+    expect(nextLookAt({ status: 'failed', reason: 'Não' }, NOW)).toBeNull();
+  });
+
+  test('A pending refund is looked up when the rail decides, and ten seconds later where it does not say', () => {
+    expect(nextLookAt({ status: 'pending', settlesAt: plusMs(NOW, 1) }, NOW)).toEqual(plusMs(NOW, 1));
+    for (const settlesAt of [null, NOW, plusMs(NOW, -1)])
+      expect(nextLookAt({ status: 'pending', settlesAt }, NOW)).toEqual(plusMs(NOW, 10_000));
+  });
+
+  test('A completed refund has the bank’s identifier and the instant, and no reason', () => {
+    expect(decideEnd(NEW, { status: 'completed', endToEndId: 'D1' }, LATER)).toEqual({
+      ...NEW,
+      ...{ version: 2, status: 'completed', endToEndId: 'D1', completedAt: LATER },
+    });
+  });
+
+  test('A failed refund has a reason alone', () => {
+    expect(decideEnd(NEW, { status: 'failed', reason: 'Não' }, LATER)).toEqual({
+      ...NEW,
+      ...{ version: 2, status: 'failed', failureReason: 'Não' },
+    });
+  });
+
+  test.each(['completed', 'failed'] as const)('A refund that is %s never changes again', (status) => {
+    const ended = { ...NEW, status };
+    expect(decideEnd(ended, { status: 'completed', endToEndId: 'D2' }, LATER)).toBeNull();
+    expect(decideEnd(ended, { status: 'failed', reason: 'Não' }, LATER)).toBeNull();
+  });
+
+  test('A refund that the payer must get is sent again a day later, under a new id', () => {
+    const failed = decideEnd(NEW, { status: 'failed', reason: 'Não' }, LATER)!;
+    expect(decideRepeat(failed, { refundId: 'ref_2', now: LATER })).toEqual({
+      refund: { ...NEW, refundId: 'ref_2', createdAt: LATER },
+      sendAt: plusMs(LATER, DAY_MS),
+    });
+  });
+});
