@@ -9,8 +9,9 @@ import { fail } from '../server/scripts/progress.mjs';
 const USAGE = `Usage: npm run lighthouse [-- [--report FOLDER] [PATH…]]
 
 Starts the built server with the demo on 127.0.0.1 and prints Lighthouse's scores, for a phone and for a desk, each the
-median of three runs: of the shop, the simulator, the gallery, and the hosted pages of a card payment and of a PIX. Fails
-where performance, accessibility, best practices or SEO is below 95. Hosted pages are not to be indexed: they have no score for SEO.
+median of three runs: of the shop, the simulator, the gallery, and the hosted pages of a card payment, of a PIX, of a payment by
+LTC and of a subscription. Fails where performance, accessibility, best practices or SEO is below 95. Hosted pages are not to be
+indexed: they have no score for SEO.
 
   PATH             other pages, such as /demo/thank-you
   --report FOLDER  keeps Lighthouse's reports there, as HTML
@@ -97,7 +98,7 @@ function isHosted(path) {
   return path.startsWith('/checkout/') || path.startsWith('/pix/');
 }
 
-/** Creates a payment by card and one by PIX, and returns the paths of their pages. @param {string} url */
+/** Creates a payment by card, by PIX and by LTC, and a subscription, and returns the paths of their pages. @param {string} url */
 async function hostedPages(url) {
   const query = `mutation {
     card: createCardPayment(input: { valueCents: 4990, description: "Caneca" }) {
@@ -106,6 +107,12 @@ async function hostedPages(url) {
     pix: createPayment(input: { valueCents: 4990, description: "Caneca" }) {
       ... on PaymentSuccess { payment { checkoutUrl } }
     }
+    ltc: createPayment(input: { valueCents: 4990, description: "Caneca", method: LTC }) {
+      ... on PaymentSuccess { payment { checkoutUrl } }
+    }
+    recurring: createSubscription(input: { valueCents: 4990, description: "Clube do café", interval: MONTHLY }) {
+      ... on PixSubscriptionSuccess { payment: subscription { checkoutUrl } }
+    }
   }`;
   const response = await fetch(new URL('/graphql', url), {
     method: 'POST',
@@ -113,7 +120,9 @@ async function hostedPages(url) {
     body: JSON.stringify({ query }),
   });
   const { data } = await response.json();
-  return [data.card, data.pix].map(({ payment }) => new URL(payment.checkoutUrl).pathname);
+  return [data.card, data.pix, data.ltc, data.recurring].map(
+    ({ payment }) => new URL(payment.checkoutUrl).pathname,
+  );
 }
 
 /** Prints the scores and what cost points; whether they suffice. @param {string} name @param {any[]} runs */

@@ -2,7 +2,17 @@ import jsqr from 'jsqr';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aPixPayment, aReturn, BR_CODE, NOW, PAGES, servePixPage } from '../payments/hosted-page.ts';
+import {
+  anLtcPayment,
+  aPixPayment,
+  aReturn,
+  aSubscription,
+  BR_CODE,
+  LTC_ADDRESS,
+  NOW,
+  PAGES,
+  servePixPage,
+} from '../payments/hosted-page.ts';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { STILL } from '../support/launch-options.ts';
@@ -158,22 +168,102 @@ describe('the hosted page of a PIX payment in a browser', () => {
   });
 });
 
-describe('accessibility and layout of the PIX page', () => {
-  const long = {
-    merchantName: 'Associação dos Produtores Orgânicos do Vale do Ribeira e Região Ltda.',
-    payment: aPixPayment({ amountCents: 123_456_789, description: 'Umapalavramuitocomprida'.repeat(8) }),
-  };
-  const looks = [...Object.entries(PAGES), ['long', long] as const].flatMap(([name, page]) =>
-    (['light', 'dark'] as const).map((scheme) => [name, scheme, page] as const),
-  );
+describe('the hosted page of a payment by LTC in a browser', () => {
+  it('the page of a payment by LTC has what is still missing in its QR code, and shows each confirmation', async () => {
+    await using served = await servePixPage({ payment: anLtcPayment() });
+    await using opened = await openPage({ ...DESKTOP, colorScheme: 'dark' });
+    const { page, problems } = opened;
+    await page.goto(served.pageUrl);
+    expect(await readQr(page)).toBe(`litecoin:${LTC_ADDRESS}?amount=0.08149068`);
+    served.state.payment = { ...PAGES['ltc-part']!.payment, version: 3 };
+    await page.getByText('Envie o que falta').waitFor();
+    const uri = `litecoin:${LTC_ADDRESS}?amount=0.00149068`;
+    expect(await readQr(page)).toBe(uri);
+    expect(await page.getByRole('link', { name: 'Abrir na carteira' }).getAttribute('href')).toBe(uri);
+    served.state.payment = { ...PAGES['ltc-confirming']!.payment, version: 4 };
+    await page.getByText('1 de 2').waitFor();
+    served.state.payment = { ...PAGES['ltc-paid-late']!.payment, version: 5 };
+    await page.getByRole('heading', { name: 'Pagamento confirmado' }).waitFor();
+    expect(problems).toEqual([]);
+  });
 
-  it.each(sampled(looks, 5))(
-    'axe finds nothing on the PIX page “%s”, %s, and nothing is cut off at 320 px',
+  it('the page of a payment by LTC copies the address on a phone, and hides it at the end of the time', async () => {
+    await using served = await servePixPage({
+      payment: anLtcPayment({ expiresAt: new Date(NOW.getTime() + 301_000) }),
+    });
+    await using opened = await openPage(PHONE);
+    const { context, page, problems } = opened;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await stopClock(page);
+    await page.goto(served.pageUrl);
+    expect(await page.locator('.qr:visible').count()).toBe(0);
+    await page.getByRole('button', { name: 'Copiar endereço' }).click();
+    await page.getByRole('button', { name: 'Copiado' }).waitFor();
+    await page.getByText('Endereço copiado. Abra a sua carteira').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(LTC_ADDRESS);
+    const digits = page.getByRole('timer');
+    expect(await digits.textContent()).toBe('5:01');
+    await page.clock.runFor(1_000);
+    expect(await digits.textContent()).toBe('5:00');
+    await page.getByText('Faltam 5 minutos').waitFor({ state: 'attached' });
+    served.state.now = new Date(NOW.getTime() + 301_000);
+    await page.clock.runFor(300_000);
+    await page.getByRole('heading', { name: 'O tempo para pagar acabou' }).waitFor();
+    expect(await page.getByText(LTC_ADDRESS).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('the hosted page of a subscription in a browser', () => {
+  it('the page of a subscription counts down in hours, then in minutes, and shows its authorisation', async () => {
+    await using served = await servePixPage({
+      payment: aSubscription({ expiresAt: new Date(NOW.getTime() + 3_601_000) }),
+    });
+    await using opened = await openPage(DESKTOP);
+    const { page, problems } = opened;
+    await stopClock(page);
+    await page.goto(served.pageUrl);
+    expect(await readQr(page)).toBe(BR_CODE);
+    const digits = page.getByRole('timer');
+    expect(await digits.textContent()).toBe('1:00:01');
+    await page.clock.runFor(1_000);
+    expect(await digits.textContent()).toBe('1:00:00');
+    await page.clock.runFor(1_000);
+    expect(await digits.textContent()).toBe('59:59');
+    served.state.payment = { ...PAGES['recurrence-authorised']!.payment, successUrl: null, version: 3 };
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByRole('heading', { name: 'Assinatura autorizada' }).waitFor();
+    await page.getByText('10/04/2026').waitFor();
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('accessibility and layout of the pages of PIX, LTC and subscriptions', () => {
+  const merchantName = 'Associação dos Produtores Orgânicos do Vale do Ribeira e Região Ltda.';
+  const long = { amountCents: 123_456_789, description: 'Umapalavramuitocomprida'.repeat(8) };
+  const looks = [
+    ...Object.entries(PAGES),
+    ['long', { merchantName, payment: aPixPayment(long) }] as const,
+    ['ltc-long', { merchantName, payment: anLtcPayment(long, { litoshi: 123_456_789_012 }) }] as const,
+    ['recurrence-long', { merchantName, payment: aSubscription(long) }] as const,
+  ].flatMap(([name, page]) => (['light', 'dark'] as const).map((scheme) => [name, scheme, page] as const));
+
+  let opened: Awaited<ReturnType<typeof openPage>>;
+  // One window for all tests: each page has an address of its own.
+  beforeAll(async () => {
+    opened = await openPage({ ...PHONE, reducedMotion: 'reduce' });
+    await injectAxe(opened.context);
+  });
+  afterAll(() => opened?.context.close());
+
+  // An odd step takes light and dark pages in turn.
+  it.each(sampled(looks, 9))(
+    'axe finds nothing on the page “%s”, %s, and nothing is cut off at 320 px',
     async (_name, colorScheme, options) => {
       await using served = await servePixPage(options);
-      await using opened = await openPage({ ...PHONE, colorScheme, reducedMotion: 'reduce' });
-      const { context, page } = opened;
-      await injectAxe(context);
+      const { page, problems } = opened;
+      problems.splice(0);
+      await page.emulateMedia({ colorScheme });
       await page.goto(served.pageUrl);
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 844 });
@@ -182,6 +272,10 @@ describe('accessibility and layout of the PIX page', () => {
         ).toBeLessThanOrEqual(0);
         expect(await findViolations(page)).toEqual([]);
       }
+      // The next question of the page would find no server.
+      await page.goto('about:blank');
+      // The console names whatever the policy of the page has blocked.
+      expect(problems).toEqual([]);
     },
   );
 });

@@ -5,8 +5,11 @@ import type { PageLimits } from '../../server/src/http/admission.ts';
 import { createClientAddress } from '../../server/src/http/client-address.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import { brCode } from '../../server/src/kernel/br-code.ts';
-import type { Clock } from '../../server/src/kernel/clock.ts';
+import { type Clock, DAY_MS } from '../../server/src/kernel/clock.ts';
+import type { StoredLtcRequest } from '../../server/src/ltc/model.ts';
+import { createLtcPage } from '../../server/src/ltc/page/view.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
+import type { HostedPix } from '../../server/src/pix/model.ts';
 import { createPixPageRoutes } from '../../server/src/pix/page/routes.ts';
 import type { DeliveredContent, ReturnCause } from '../../server/src/receiving/model.ts';
 import { LOGO } from '../card-payments/hosted-checkout.ts';
@@ -14,6 +17,14 @@ import { LOGO } from '../card-payments/hosted-checkout.ts';
 export const NOW = new Date('2026-03-10T15:00:00.000Z');
 
 export const PAYMENT_ID = 'psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
+export const SUBSCRIPTION_ID = 'psa_sub_0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
+
+/** An address of the form that the simulated network gives. */
+export const LTC_ADDRESS = 'rltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kfq8ma2';
+const LITOSHI = 8_149_068;
+
+/** A payment, or a subscription in a payment's words, as its page shows it. */
+export type Hosted = StoredPayment & Pick<HostedPix, 'recurrence'>;
 
 /** A code of the length that the simulated bank gives. */
 export const BR_CODE = brCode({
@@ -64,13 +75,48 @@ export function aReturn(cause: ReturnCause, amountCents = 4990, returnedAt: Date
   return { endToEndId: 'E00000000202603101500abcdefghijk', amountCents, cause, receivedAt: NOW, returnedAt };
 }
 
+/** A pending payment of R$ 49,90 by LTC, before anything has come. */
+export function anLtcPayment(
+  changes: Partial<StoredPayment> = {},
+  request: Partial<StoredLtcRequest> = {},
+): StoredPayment {
+  const ltc: StoredLtcRequest = {
+    ...{ address: LTC_ADDRESS, litoshi: LITOSHI, receivedLitoshi: 0 },
+    ...{ confirmations: 0, requiredConfirmations: 2, revision: 1 },
+    ...request,
+  };
+  return aPixPayment({ method: 'ltc', brCode: null, ltc, ...changes });
+}
+
+/** A subscription of R$ 49,90 a month that waits for its authorisation, with 24 hours to go. */
+export function aSubscription(
+  changes: Partial<Hosted> = {},
+  recurrence: Partial<HostedPix['recurrence']> = {},
+): Hosted {
+  return {
+    ...aPixPayment({ description: 'Clube do café', expiresAt: new Date(NOW.getTime() + DAY_MS) }),
+    paymentId: SUBSCRIPTION_ID,
+    recurrence: {
+      ...{ interval: 'monthly', endsAfterCycles: 12, nextDueAt: null, isOver: false },
+      ...recurrence,
+    },
+    ...changes,
+  };
+}
+
 const paid = { status: 'paid', paidAt: NOW, endToEndId: 'E00000000202603101500ABCDEFGHIJK' } as const;
+const paidByLtc = { status: 'paid', paidAt: NOW } as const;
+const allReceived = { receivedLitoshi: LITOSHI, confirmations: 2 };
 const past = new Date(NOW.getTime() - 60_000);
 
-/** Every page that a payment has, by name. */
-export const PAGES: Readonly<
-  Record<string, { payment: StoredPayment; paidElsewhere?: boolean; delivered?: DeliveredContent[] }>
-> = {
+interface HostedState {
+  payment: Hosted;
+  paidElsewhere?: boolean;
+  delivered?: DeliveredContent[];
+}
+
+/** Every page of a payment by PIX, by name. */
+const PIX_PAGES: Readonly<Record<string, HostedState>> = {
   waiting: { payment: aPixPayment({ brCode: null, version: 1 }) },
   pending: { payment: aPixPayment() },
   'another-amount': { payment: aPixPayment({ returnedCredits: [aReturn('amount_mismatch', 4991, null)] }) },
@@ -116,6 +162,68 @@ export const PAGES: Readonly<
   },
 };
 
+/** Every page of a payment by LTC, by name. */
+const LTC_PAGES: Readonly<Record<string, HostedState>> = {
+  'ltc-waiting': { payment: anLtcPayment({ version: 1 }, { address: null }) },
+  'ltc-pending': { payment: anLtcPayment() },
+  'ltc-part': { payment: anLtcPayment({}, { receivedLitoshi: 8_000_000 }) },
+  'ltc-confirming': { payment: anLtcPayment({}, { receivedLitoshi: LITOSHI, confirmations: 1 }) },
+  'ltc-expired': { payment: anLtcPayment({ status: 'expired', expiresAt: past }) },
+  'ltc-paid': {
+    payment: anLtcPayment({ ...paidByLtc, successUrl: 'https://loja.example/obrigado' }, allReceived),
+  },
+  'ltc-paid-late': { payment: anLtcPayment({ ...paidByLtc, expiresAt: past, paidLate: true }, allReceived) },
+  'ltc-paid-delivered': {
+    payment: anLtcPayment(paidByLtc, allReceived),
+    delivered: [{ kind: 'codes', status: 'delivered', content: 'TECE-7Q2M-91XK', deliveredAt: NOW }],
+  },
+  'ltc-failed': { payment: anLtcPayment({ status: 'failed', expiresAt: past }) },
+  'ltc-failed-part': {
+    payment: anLtcPayment({ status: 'failed', expiresAt: past }, { receivedLitoshi: 8_000_000 }),
+  },
+  'ltc-paid-elsewhere': { payment: anLtcPayment(), paidElsewhere: true },
+};
+
+/** Every page of a subscription, by name. */
+const RECURRENCE_PAGES: Readonly<Record<string, HostedState>> = {
+  'recurrence-waiting': { payment: aSubscription({ brCode: null, version: 1 }) },
+  'recurrence-pending': { payment: aSubscription() },
+  'recurrence-another-amount': {
+    payment: aSubscription({ returnedCredits: [aReturn('amount_mismatch', 4991, null)] }),
+  },
+  'recurrence-expired': {
+    payment: aSubscription({
+      ...{ status: 'expired', expiresAt: past },
+      returnedCredits: [aReturn('not_payable')],
+    }),
+  },
+  'recurrence-authorised': {
+    payment: aSubscription(
+      { ...paid, successUrl: 'https://loja.example/obrigado' },
+      { nextDueAt: new Date(NOW.getTime() + 31 * DAY_MS) },
+    ),
+  },
+  'recurrence-over': { payment: aSubscription(paid, { isOver: true }) },
+  'recurrence-canceled': { payment: aSubscription({ status: 'failed', brCode: null }) },
+};
+
+/** Every page of whatever a PIX code or LTC pays, by name. */
+export const PAGES: Readonly<Record<string, HostedState>> = {
+  ...PIX_PAGES,
+  ...LTC_PAGES,
+  ...RECURRENCE_PAGES,
+};
+
+/** The pages on which the payer can pay, by what they have to copy. */
+export const PAYABLE: Readonly<Record<string, 'PIX Copia e Cola' | 'Endereço LTC'>> = {
+  pending: 'PIX Copia e Cola',
+  'another-amount': 'PIX Copia e Cola',
+  'ltc-pending': 'Endereço LTC',
+  'ltc-part': 'Endereço LTC',
+  'recurrence-pending': 'PIX Copia e Cola',
+  'recurrence-another-amount': 'PIX Copia e Cola',
+};
+
 const UNLIMITED: PageLimits = {
   take: () => undefined,
   putBack: () => undefined,
@@ -124,7 +232,7 @@ const UNLIMITED: PageLimits = {
 
 /** The page over a real server, with a checkout that holds one payment in memory. */
 export async function servePixPage({
-  payment = aPixPayment(),
+  payment = aPixPayment() as Hosted,
   merchantName = 'Café do Largo',
   paidElsewhere = false,
   delivered = [],
@@ -133,7 +241,7 @@ export async function servePixPage({
   limits = UNLIMITED,
   brand = null,
 }: {
-  payment?: StoredPayment;
+  payment?: Hosted;
   merchantName?: string;
   paidElsewhere?: boolean;
   delivered?: readonly DeliveredContent[];
@@ -169,6 +277,7 @@ export async function servePixPage({
     },
     ...{ clock, publicUrl, isTest, limits, brands },
     addressOf: createClientAddress([]),
+    others: [createLtcPage({ isTest })],
   });
   http.serve([
     checkoutAssetsRoute(),
@@ -181,7 +290,7 @@ export async function servePixPage({
   return {
     state,
     origin,
-    pageUrl: `${origin}/checkout/${PAYMENT_ID}`,
+    pageUrl: `${origin}/checkout/${payment.paymentId}`,
     async [Symbol.asyncDispose]() {
       http.server.closeAllConnections();
       await http.close();

@@ -6,7 +6,17 @@ import { txidOf } from '../../server/src/pix/model.ts';
 import { pageState } from '../../server/src/pix/page/state.ts';
 import { startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
-import { aPixPayment, BR_CODE, NOW, PAGES, PAYMENT_ID, servePixPage } from './hosted-page.ts';
+import {
+  aPixPayment,
+  BR_CODE,
+  LTC_ADDRESS,
+  NOW,
+  PAGES,
+  PAYABLE,
+  PAYMENT_ID,
+  SUBSCRIPTION_ID,
+  servePixPage,
+} from './hosted-page.ts';
 
 const get = (url: string) => fetch(url, { redirect: 'manual' });
 
@@ -38,15 +48,43 @@ describe('the page of each state', () => {
     refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
     failed: ['Pagamento não concluído', 'Nada foi cobrado.'],
     'paid-elsewhere': ['Esta compra já foi paga', 'Recebemos R$ 49,90 e devolvemos', 'Não pague de novo'],
+    'ltc-waiting': ['Gerando o endereço', 'se atualiza sozinha'],
+    'ltc-pending': [
+      ...['Pague com Litecoin', 'R$ 49,90', 'Expira em 29:41', 'Envie 0.08149068 LTC', LTC_ADDRESS],
+      ...['Copiar endereço', 'Já enviei', 'Voltar para a loja', 'rede de testes'],
+    ],
+    'ltc-part': ['Recebemos 0.08000000 LTC', 'Envie 0.00149068 LTC', LTC_ADDRESS],
+    'ltc-confirming': ['Aguardando confirmações', '1 de 2'],
+    'ltc-expired': ['O tempo para pagar acabou', 'Não envie mais nada', 'Acabou de enviar?'],
+    'ltc-paid': ['Pagamento confirmado', 'Recebido 0.08149068 LTC', PAYMENT_ID, 'Continuar para a loja'],
+    'ltc-paid-late': ['Pagamento confirmado', 'depois do prazo', 'Você já pode fechar esta janela'],
+    'ltc-paid-delivered': ['O que você comprou', 'TECE-7Q2M-91XK'],
+    'ltc-failed': ['Pagamento não concluído', 'Nada foi recebido.'],
+    'ltc-failed-part': ['Recebemos 0.08000000 LTC', 'Fale com Café do Largo', PAYMENT_ID],
+    'ltc-paid-elsewhere': ['Esta compra já foi paga', 'Não envie LTC'],
+    'recurrence-waiting': ['Gerando o código PIX'],
+    'recurrence-pending': [
+      ...['Autorize no app do seu banco', 'R$ 49,90 por mês', 'por 12 vezes, esta incluída', 'Clube do café'],
+      ...['Expira em 24:00:00', BR_CODE, 'Copiar código', 'Pix Automático'],
+    ],
+    'recurrence-another-amount': ['Recebemos R$ 49,91 e estamos devolvendo', BR_CODE],
+    'recurrence-expired': ['O tempo para autorizar acabou', 'Recebemos R$ 49,90 e devolvemos'],
+    'recurrence-authorised': [
+      ...['Assinatura autorizada', 'Próxima cobrança 10/04/2026', SUBSCRIPTION_ID, 'Continuar para a loja'],
+    ],
+    'recurrence-over': ['Assinatura encerrada', 'Nenhuma outra parcela será cobrada.'],
+    'recurrence-canceled': ['Assinatura cancelada', 'Nada foi cobrado.'],
   };
 
-  test.each(Object.entries(PAGES))('The page of a PIX payment says how it stands: %s', async (name, page) => {
+  test.each(Object.entries(PAGES))('The page of a payment says how it stands: %s', async (name, page) => {
     await using served = await servePixPage(page);
     const response = await get(served.pageUrl);
     expect(response.status).toBe(200);
     const text = await textOf(response);
     for (const words of says[name]!) expect(text).toContain(words);
-    if (name !== 'pending' && name !== 'another-amount') expect(text).not.toContain('Copia e Cola');
+    const copied = ['PIX Copia e Cola', 'Endereço LTC'].filter((label) => text.includes(label));
+    expect(copied).toEqual(PAYABLE[name] ? [PAYABLE[name]] : []);
+    if (!PAYABLE[name]) for (const code of [BR_CODE, LTC_ADDRESS]) expect(text).not.toContain(code);
   });
 
   test('The page has the code as text and drawn in two places; the style shows one of them', async () => {
@@ -74,13 +112,14 @@ describe('the page of each state', () => {
     expect(await textOf(await get(served.pageUrl))).not.toContain('teste');
   });
 
-  test('Only a page without its code reloads by itself without a script', async () => {
+  test('Only a page with nothing to copy reloads by itself without a script', async () => {
     for (const [name, page] of Object.entries(PAGES)) {
       await using served = await servePixPage(page);
       const markup = await (await get(served.pageUrl)).text();
-      expect(markup.includes('http-equiv="refresh"')).toBe(name === 'waiting');
-      expect(markup.includes('data-follow=')).toBe(
-        ['waiting', 'pending', 'another-amount', 'expired'].includes(name),
+      const reloads = /waiting|confirming/.test(name);
+      expect(markup.includes('http-equiv="refresh"'), name).toBe(reloads);
+      expect(markup.includes('data-follow='), name).toBe(
+        reloads || name.endsWith('expired') || PAYABLE[name] !== undefined,
       );
     }
   });
