@@ -9,7 +9,7 @@ import { checkoutOf, chooseMode, isLive, openPopup, openShop, productOf } from '
 
 // npm test runs the wallet and one outage alone; the rest is tested without a facade too.
 describe('in front of the service', () => {
-  const shop = openShop(() => startFacadeFixture());
+  const shop = openShop(() => startFacadeFixture({ families: 'refunds' }));
 
   describe('the dashboard', () => {
     async function openDashboard(): Promise<Visitor> {
@@ -68,6 +68,29 @@ describe('in front of the service', () => {
         },
         { timeout: 90_000 },
       );
+    });
+
+    it('the facade’s dashboard follows the refund of a part, which is no update of its card payment', async () => {
+      const { page } = await openDashboard();
+      const { live } = shop.fixture;
+      const { createCardPayment } = await live.request(
+        'mutation { createCardPayment(input: { valueCents: 5000, description: "Caneca" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      );
+      const { orderCode } = createCardPayment.cardPayment;
+      await says(page, 'Aguardando', 'card-payments');
+      await shop.fixture.payElsewhere(orderCode);
+      await says(page, 'Pago', 'card-payments');
+
+      const { refundCardPayment } = await live.request(
+        `mutation ($orderCode: String!) {
+          refundCardPayment(input: { orderCode: $orderCode, amountCents: 2000 }) { __typename }
+        }`,
+        { orderCode },
+      );
+      expect(refundCardPayment.__typename).toBe('RefundSuccess');
+      await newest(page, 'card-payments')
+        .getByText(/R\$\s20,00 (a caminho de volta|estornados)/)
+        .waitFor();
     });
 
     if (runsAll())

@@ -132,11 +132,13 @@ export interface ServerProcess {
  * Starts two programs as they are deployed, with real webhooks between them and the system's clock.
  *
  * @param options.webhookSecret a wrong secret of the service's webhooks for the facade
+ * @param options.families the families of the service that the facade's operator has named
  */
 export async function startFacadeFixture({
   publicUrl,
   webhookSecret,
-}: Options & { webhookSecret?: string } = {}): Promise<FacadeFixture> {
+  families,
+}: Options & { webhookSecret?: string; families?: string } = {}): Promise<FacadeFixture> {
   const service = await openServerProcess({
     PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
     PSA_BOOTSTRAP_TEST_KEY: TEST_KEY,
@@ -159,6 +161,7 @@ export async function startFacadeFixture({
       PSA_UPSTREAM_TEST_KEY: TEST_KEY,
       PSA_UPSTREAM_WEBHOOK_SECRET: webhookSecret ?? secret,
       ...(publicUrl && { PUBLIC_URL: publicUrl }),
+      ...(families && { PSA_UPSTREAM_FAMILIES: families }),
     });
     both.push(facade);
     await facade.start();

@@ -15,6 +15,7 @@ import {
   type PixPayment,
   PRODUCT_CONTENTS,
   type ProductContent,
+  REFUNDS,
   START,
   STORE_PRODUCTS,
   type StartData,
@@ -46,6 +47,7 @@ export type Part =
   | 'payments'
   | 'charges'
   | 'disputes'
+  | 'refunds'
   | 'subscriptions'
   | 'deliveries'
   | 'storeProducts';
@@ -74,6 +76,7 @@ export class DashboardData implements ReactiveController {
   offersPix = true;
   offersCharges = true;
   offersDisputes = true;
+  offersRefunds = true;
   offersSubscriptions = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
@@ -197,6 +200,7 @@ export class DashboardData implements ReactiveController {
     const payments = await this.#readOffered<Page<PixPayment>>(api, 'payments', PIX_PAYMENTS);
     const charges = await this.#readOffered<Page<Charge>>(api, 'charges', CHARGES);
     const disputes = await this.#readOffered<Page<Dispute>>(api, 'disputes', DISPUTES);
+    const refunds = await this.#readOffered<object>(api, 'refunds', REFUNDS);
     const recurring = await this.#readOffered<Page<Subscription>>(api, 'subscriptions', SUBSCRIPTIONS);
     const { updatesCursor } = start;
     if (updatesCursor === null) throw new Error('no cursor to follow from');
@@ -208,6 +212,7 @@ export class DashboardData implements ReactiveController {
     if (charges) this.charges.addPage(charges);
     this.offersDisputes = disputes !== null;
     if (disputes) this.disputes.addPage(disputes);
+    this.offersRefunds = refunds !== null;
     this.offersSubscriptions = recurring !== null;
     if (recurring) this.subscriptions.addPage(recurring);
     return updatesCursor;

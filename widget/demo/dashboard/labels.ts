@@ -96,6 +96,7 @@ export const PART_LABELS: Record<Part, string> = {
   payments: 'os pagamentos por PIX',
   charges: 'as cobranças',
   disputes: 'as disputas',
+  refunds: 'os estornos',
   subscriptions: 'as assinaturas',
   deliveries: 'as entregas de produtos',
   storeProducts: 'os produtos da loja',

@@ -22,6 +22,7 @@ import {
   PRODUCT_CONTENTS,
   type ProductContent,
   REFUND_UPDATES,
+  REFUNDS,
   type Refund,
   START,
   STORE_PRODUCTS,
@@ -63,6 +64,7 @@ const moreCharges = graphql(CHARGES);
 const charges = graphql(CHARGE_UPDATES);
 const moreSubscriptions = graphql(SUBSCRIPTIONS);
 const subscriptions = graphql(SUBSCRIPTION_UPDATES);
+const anyRefund = graphql(REFUNDS);
 const refunds = graphql(REFUND_UPDATES);
 const moreDisputes = graphql(DISPUTES);
 const disputes = graphql(DISPUTE_UPDATES);
@@ -92,6 +94,7 @@ export type Checks = [
   Fits<ResultOf<typeof charges>['allChargeUpdates']['charge'], Charge>,
   Fits<Present<ResultOf<typeof moreSubscriptions>>['subscriptions'], Page<Subscription>>,
   Fits<ResultOf<typeof subscriptions>['allSubscriptionUpdates']['subscription'], Subscription>,
+  Fits<Present<ResultOf<typeof anyRefund>>['refunds']['nodes'], { refundId: string }[]>,
   Fits<ResultOf<typeof refunds>['allRefundUpdates']['refund'], Refund>,
   Fits<Present<ResultOf<typeof moreDisputes>>['disputes'], Page<Dispute>>,
   Fits<ResultOf<typeof disputes>['allDisputeUpdates']['dispute'], Dispute>,

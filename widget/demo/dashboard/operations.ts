@@ -252,6 +252,8 @@ export const CHARGES =
 /** A query of its own: a service that offers no disputes refuses it, and nothing else. */
 export const DISPUTES =
   `query Disputes($after:String){disputes(first:50,after:$after){nodes{${DISPUTE}}${PAGE_INFO}}}` as const;
+/** Shows whether the service offers refunds: those of a payment are read with it. */
+export const REFUNDS = 'query Refunds{refunds(first:1){nodes{refundId}}}' as const;
 /** Queries of their own, as that of PIX payments. */
 export const PRODUCT_CONTENTS =
   'query ProductContents{deliveries(first:20){totalCount nodes{deliveryId kind product{name} productId deliveredCount remainingCount createdAt}}}' as const;

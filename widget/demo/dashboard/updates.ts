@@ -119,13 +119,12 @@ export function followUpdates(
       ({ subscription }) => data.subscriptions.update(subscription),
       { hasWebhooks: false },
     );
-  // In front of a real service there are no refunds to follow.
-  if (!data.simulated) return;
-  subscribe<{ refund: Refund }>(REFUND_UPDATES, ({ refund: { status, failureReason, of: payment } }) => {
-    // Read when the update arrived, and not as the payment was at its change.
-    if (payment?.__typename !== 'CardPayment') return;
-    data.cardPayments.refresh([payment]);
-    if (status === 'FAILED') data.failedRefunds.set(payment.orderCode, failureReason ?? 'sem motivo');
-    else data.failedRefunds.delete(payment.orderCode);
-  });
+  if (data.offersRefunds)
+    subscribe<{ refund: Refund }>(REFUND_UPDATES, ({ refund: { status, failureReason, of: payment } }) => {
+      // Read when the update arrived, and not as the payment was at its change.
+      if (payment?.__typename !== 'CardPayment') return;
+      data.cardPayments.refresh([payment]);
+      if (status === 'FAILED') data.failedRefunds.set(payment.orderCode, failureReason ?? 'sem motivo');
+      else data.failedRefunds.delete(payment.orderCode);
+    });
 }
