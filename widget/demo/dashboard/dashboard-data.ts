@@ -3,7 +3,7 @@ import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
 import { type Credentials, type DashboardApi, openApi, type Parts, RefusedError } from './api.ts';
 import { createLists } from './lists.ts';
-import { mergeRead } from './loaded-list.ts';
+import { mergeRead, ReloadedList } from './loaded-list.ts';
 import {
   CHARGES,
   type Charge,
@@ -37,6 +37,8 @@ const DAY_MS = 86_400_000;
 const DELIVERIES_AFTER_MS = 1_200;
 const DELIVERIES_EVERY_MS = 20_000;
 const DELIVERIES_PENDING_MS = 5_000;
+/** The time between two readings of stocks and the store in front of another service. */
+const CATALOGUE_EVERY_MS = 60_000;
 const RESYNC_MS = 3_000;
 /** After this time the parts that could not be read are read again. */
 const MISSING_AFTER_MS = 10_000;
@@ -78,14 +80,16 @@ export class DashboardData implements ReactiveController {
   offersDisputes = true;
   offersRefunds = true;
   offersSubscriptions = true;
+  offersContents = true;
+  offersStore = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
   subaccountNames: Map<string, string> = new Map();
   deliveries: WebhookDelivery[] = [];
-  /** The content of products, and the products of the store. Null where the service behind this server offers none. */
-  contents: ProductContent[] | null = [];
-  storeProducts: Listed<StoreProduct> | null = { totalCount: 0, nodes: [] };
+  /** The content of products, and the products of the store. */
+  readonly contents = this.#createReloaded<ProductContent>('deliveries', PRODUCT_CONTENTS);
+  readonly storeProducts = this.#createReloaded<StoreProduct>('storeProducts', STORE_PRODUCTS);
   /** A change of the connection in words, for screen readers. */
   announcement = '';
 
@@ -93,6 +97,7 @@ export class DashboardData implements ReactiveController {
   #api: DashboardApi | null = null;
   #timers = new Set<ReturnType<typeof setTimeout>>();
   #deliveriesTimer: ReturnType<typeof setTimeout> | undefined;
+  #catalogueAt = 0;
   /** A socket is open and acknowledged. */
   #socketOpen = false;
   #wasLive = false;
@@ -167,6 +172,7 @@ export class DashboardData implements ReactiveController {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     clearTimeout(this.#deliveriesTimer);
+    this.#deliveriesTimer = undefined;
     const api = this.#api;
     this.#api = null;
     api?.close();
@@ -181,8 +187,8 @@ export class DashboardData implements ReactiveController {
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, updatesCursor);
-      await Promise.all([this.#loadDay(), this.#loadCatalogue(api)]);
-      this.#scheduleDeliveries(DELIVERIES_EVERY_MS);
+      await Promise.all([this.#loadDay(), this.#loadCatalogue()]);
+      this.#scheduleNextDeliveries();
       this.#scheduleMissing(api);
     } catch {
       if (api !== this.#api) return;
@@ -235,9 +241,14 @@ export class DashboardData implements ReactiveController {
   }
 
   /** Reads a part alone: null where the service behind this server does not offer it, undefined where it is missing. */
-  async #readOffered<Value>(api: DashboardApi, part: Part, query: string): Promise<Value | null | undefined> {
+  async #readOffered<Value>(
+    api: DashboardApi,
+    part: Part,
+    query: string,
+    variables?: Record<string, unknown>,
+  ): Promise<Value | null | undefined> {
     try {
-      const { [part]: value } = await api.request<Record<Part, Value>>(query);
+      const { [part]: value } = await api.request<Record<Part, Value>>(query, variables);
       this.missing.delete(part);
       return value;
     } catch (error) {
@@ -258,7 +269,7 @@ export class DashboardData implements ReactiveController {
   async #readMissing(api: DashboardApi): Promise<void> {
     try {
       await this.#readParts(api);
-      await this.#loadCatalogue(api);
+      await this.#loadCatalogue();
     } catch {
       // The next attempt may find the server again.
     }
@@ -294,14 +305,25 @@ export class DashboardData implements ReactiveController {
       await list.loadUntil(since);
   }
 
-  /** Stocks and the store have no subscription: they are read again with the webhooks, where that costs nobody a request. */
-  async #loadCatalogue(api: DashboardApi): Promise<void> {
-    const [contents, store] = await Promise.all([
-      this.#readOffered<Listed<ProductContent>>(api, 'deliveries', PRODUCT_CONTENTS),
-      this.#readOffered<Listed<StoreProduct>>(api, 'storeProducts', STORE_PRODUCTS),
+  #createReloaded<Item>(part: Part, query: string): ReloadedList<Item> {
+    return new ReloadedList(async (after) => {
+      if (!this.#api) throw new Error('closed');
+      return this.#readOffered<Page<Item>>(this.#api, part, query, { after });
+    });
+  }
+
+  /** Reads stocks and the store again, which have no subscription. */
+  async #loadCatalogue(): Promise<void> {
+    this.#catalogueAt = Date.now();
+    [this.offersContents, this.offersStore] = await Promise.all([
+      this.contents.reload(),
+      this.storeProducts.reload(),
     ]);
-    if (contents !== undefined) this.contents = contents?.nodes ?? null;
-    if (store !== undefined) this.storeProducts = store;
+  }
+
+  /** Whether it is time to read them again. In front of another service that takes from the requests that it allows. */
+  #isCatalogueDue(): boolean {
+    return this.simulated || Date.now() - this.#catalogueAt >= CATALOGUE_EVERY_MS;
   }
 
   async #loadSubaccountNames(): Promise<void> {
@@ -321,7 +343,10 @@ export class DashboardData implements ReactiveController {
 
   #scheduleDeliveries(afterMs: number): void {
     clearTimeout(this.#deliveriesTimer);
-    this.#deliveriesTimer = setTimeout(() => void this.#loadDeliveries(), afterMs);
+    this.#deliveriesTimer = setTimeout(() => {
+      this.#deliveriesTimer = undefined;
+      void this.#loadDeliveries();
+    }, afterMs);
   }
 
   async #loadDeliveries(): Promise<void> {
@@ -332,14 +357,21 @@ export class DashboardData implements ReactiveController {
         }>(WEBHOOK_DELIVERIES);
         this.deliveries = webhookDeliveries.nodes;
         this.missing.delete('webhookDeliveries');
-        if (this.simulated && this.#api) await this.#loadCatalogue(this.#api);
+        this.#host.requestUpdate();
+        if (this.#isCatalogueDue()) await this.#loadCatalogue();
         this.#host.requestUpdate();
       }
     } catch {
       // The next poll tries again.
     }
+    this.#scheduleNextDeliveries();
+  }
+
+  /** Schedules the next poll, unless an update that came meanwhile has scheduled an earlier one. */
+  #scheduleNextDeliveries(): void {
+    if (!this.#api || this.#deliveriesTimer !== undefined) return;
     const waiting = this.deliveries.some(({ status }) => status === 'PENDING');
-    if (this.#api) this.#scheduleDeliveries(waiting ? DELIVERIES_PENDING_MS : DELIVERIES_EVERY_MS);
+    this.#scheduleDeliveries(waiting ? DELIVERIES_PENDING_MS : DELIVERIES_EVERY_MS);
   }
 
   // ── The connection ────────────────────────────────────────────────────────────────────────────
@@ -394,10 +426,4 @@ export class DashboardData implements ReactiveController {
     }, ms);
     this.#timers.add(timer);
   }
-}
-
-/** The first items of a list, and the number of all. */
-interface Listed<Item> {
-  totalCount: number;
-  nodes: Item[];
 }

@@ -307,35 +307,41 @@ export class DashboardApp extends LitElement {
   }
 
   #renderCatalogue(now: Date, loading: boolean): TemplateResult | typeof nothing {
-    const { contents, storeProducts } = this.#data;
-    if (contents === null && storeProducts === null) return nothing;
+    const { contents, storeProducts, offersContents, offersStore } = this.#data;
+    if (!offersContents && !offersStore) return nothing;
     return html`
       <div class="pair">
         ${
-          contents &&
-          html`<live-table
-            id="contents"
-            class="card"
-            heading="Entregas de produtos"
-            .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Entregues' }, { label: 'Criado' }]}
-            .rows=${contents.map((content) => contentRow(content, now))}
-            .filters=${filterOptions(STOCK_LABELS)}
-            .emptyText=${this.#emptyText('deliveries', 'Nenhum conteúdo ainda. O que a API ligar a um produto, com createDelivery, é entregue a quem paga e aparece aqui.')}
-            ?loading=${loading}
-          ></live-table>`
+          offersContents
+            ? html`<live-table
+              id="contents"
+              class="card"
+              heading="Entregas de produtos"
+              .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Entregues' }, { label: 'Criado' }]}
+              .rows=${contents.items.map((content) => contentRow(content, now))}
+              .filters=${filterOptions(STOCK_LABELS)}
+              .emptyText=${this.#emptyText('deliveries', 'Nenhum conteúdo ainda. O que a API ligar a um produto, com createDelivery, é entregue a quem paga e aparece aqui.')}
+              ?hasMore=${contents.hasMore}
+              ?loading=${loading}
+              @load-more=${() => this.#data.loadMore(contents)}
+            ></live-table>`
+            : nothing
         }
         ${
-          storeProducts &&
-          html`<live-table
-            id="store-products"
-            class="card"
-            heading=${storeProducts.totalCount > storeProducts.nodes.length ? `Produtos da loja (${storeProducts.totalCount})` : 'Produtos da loja'}
-            .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
-            .rows=${storeProducts.nodes.map(storeProductRow)}
-            .filters=${[]}
-            .emptyText=${this.#emptyText('storeProducts', 'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.')}
-            ?loading=${loading}
-          ></live-table>`
+          offersStore
+            ? html`<live-table
+              id="store-products"
+              class="card"
+              heading="Produtos da loja"
+              .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
+              .rows=${storeProducts.items.map(storeProductRow)}
+              .filters=${[]}
+              .emptyText=${this.#emptyText('storeProducts', 'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.')}
+              ?hasMore=${storeProducts.hasMore}
+              ?loading=${loading}
+              @load-more=${() => this.#data.loadMore(storeProducts)}
+            ></live-table>`
+            : nothing
         }
       </div>
     `;

@@ -77,6 +77,12 @@ export class LiveTable extends LitElement {
       .map(({ key }) => key);
     const asked = changed.has('filter') || changed.has('limit');
     if (!this.#pointerInside || asked || this.#order.length === 0) this.#order = wanted;
+    else {
+      // Those behind the last one, as of a page that was asked for, move no other row.
+      const present = new Set(wanted);
+      const last = wanted.indexOf(this.#order.findLast((key) => present.has(key)) ?? '');
+      this.#order = [...new Set([...this.#order, ...wanted.slice(last + 1)])];
+    }
     const shown = new Set(this.#order);
     this.#waiting = wanted.filter((key) => !shown.has(key)).length;
     for (const { key, version } of this.rows) {

@@ -73,6 +73,72 @@ export class LoadedList<Item extends Versioned> {
   }
 }
 
+/** A list without updates: it is read page by page, in the server's order, and again from its start as far as it was read. */
+export class ReloadedList<Item> {
+  readonly #read: ReadPage<Item>;
+  #items: Item[] = [];
+  #pages = 0;
+  #pageInfo: Page<Item>['pageInfo'] = { hasNextPage: false, endCursor: null };
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `read` reads the page behind a cursor: null where the service offers no such list, undefined where it could not be read. */
+  constructor(read: ReadPage<Item>) {
+    this.#read = read;
+  }
+
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** Whether the server has further items. */
+  get hasMore(): boolean {
+    return this.#pageInfo.hasNextPage;
+  }
+
+  loadMore(): Promise<void> {
+    return this.#inTurn(async () => {
+      const page = await this.#read(this.#pageInfo.endCursor);
+      if (!page) throw new Error('the page could not be read');
+      this.#take([...this.#items, ...page.nodes], page, this.#pages + 1);
+    });
+  }
+
+  /**
+   * Reads the pages again that were read, at least the first. Where one could not be read, the list stays as it was. Returns
+   * whether the service offers the list.
+   */
+  reload(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const items: Item[] = [];
+      let page = await this.#read(null);
+      for (let pages = 1; page; pages += 1) {
+        items.push(...page.nodes);
+        if (pages >= this.#pages || !page.pageInfo.hasNextPage) {
+          this.#take(items, page, pages);
+          break;
+        }
+        page = await this.#read(page.pageInfo.endCursor);
+      }
+      return page !== null;
+    });
+  }
+
+  #take(items: Item[], { pageInfo }: Page<Item>, pages: number): void {
+    this.#items = items;
+    this.#pageInfo = pageInfo;
+    this.#pages = pages;
+  }
+
+  /** Runs one reading at a time: a page that is added while the others are read again would be lost. */
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const run = this.#last.then(work);
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+}
+
+type ReadPage<Item> = (after: string | null) => Promise<Page<Item> | null | undefined>;
+
 export function newestFirst<Item>(items: Item[], instantOf: (item: Item) => string | null): Item[] {
   return items.sort((left, right) => (instantOf(right) ?? '').localeCompare(instantOf(left) ?? ''));
 }

@@ -256,9 +256,9 @@ export const DISPUTES =
 export const REFUNDS = 'query Refunds{refunds(first:1){nodes{refundId}}}' as const;
 /** Queries of their own, as that of PIX payments. */
 export const PRODUCT_CONTENTS =
-  'query ProductContents{deliveries(first:20){totalCount nodes{deliveryId kind product{name} productId deliveredCount remainingCount createdAt}}}' as const;
+  `query ProductContents($after:String){deliveries(first:50,after:$after){nodes{deliveryId kind product{name} productId deliveredCount remainingCount createdAt}${PAGE_INFO}}}` as const;
 export const STORE_PRODUCTS =
-  'query StoreProducts{storeProducts(first:20){totalCount nodes{storeProductId name price priceCents available}}}' as const;
+  `query StoreProducts($after:String){storeProducts(first:50,after:$after){nodes{storeProductId name price priceCents available}${PAGE_INFO}}}` as const;
 /** The same for subscriptions. */
 export const SUBSCRIPTIONS =
   `query Subscriptions($after:String){subscriptions(first:50,after:$after){nodes{${SUBSCRIPTION}}${PAGE_INFO}}}` as const;
