@@ -249,6 +249,142 @@ describe('the table of PIX payments', () => {
   });
 });
 
+/** The row of a table in which a text stands. */
+const rowOf = (page: Page, table: string, text: string) =>
+  page.locator(`#${table} tbody tr`).filter({ hasText: text });
+
+describe('the tables of charges, content and the store', () => {
+  const products = Array.from({ length: 51 }, (_, index) => ({
+    ...{ id: `produto-${index + 1}`, name: `Produto ${index + 1}` },
+    ...{ price: '49,90', available: true },
+  }));
+
+  it('a part of a split charge is refunded, and stocks and the store are read again, page by page', async () => {
+    const { url, live } = shop.fixture;
+    await simulate(url, 'store', { products });
+    const { createSubaccount, createProduct } = await live.request(
+      `mutation {
+        createSubaccount(input: { name: "Ana" }) {
+          ... on SubaccountSuccess { subaccount { subaccountId } }
+        }
+        createProduct(input: { name: "Curso de tear", priceCents: 4990 }) {
+          ... on ProductSuccess { product { productId } }
+        }
+      }`,
+    );
+    const { subaccountId } = createSubaccount.subaccount;
+    const { productId } = createProduct.product;
+    await live.request(
+      `mutation ($productId: String!) {
+        createDelivery(input: { productId: $productId, content: { codes: ["TEAR-1", "TEAR-2"] } }) { __typename }
+      }`,
+      { productId },
+    );
+    const { page } = await openDashboard();
+    const content = rowOf(page, 'contents', 'Curso de tear');
+    await content.getByText('2 códigos em estoque').waitFor();
+    const store = page.locator('#store-products');
+    // Eight rows at first, and ten more each time; the last click reads the second page.
+    for (let clicks = 0; clicks < 5; clicks += 1)
+      await store.getByRole('button', { name: 'Mostrar mais' }).click();
+    await store.getByText('Produto 51', { exact: true }).waitFor();
+
+    const { createCharge, createPayment } = await live.request(
+      `mutation ($subaccountId: String!, $productId: String!) {
+        createCharge(
+          input: {
+            valueCents: 5000
+            description: "Tapete"
+            splits: [{ subaccountId: $subaccountId, share: { percent: "50" } }]
+          }
+        ) {
+          ... on ChargeSuccess { charge { chargeId } }
+        }
+        createPayment(input: { productId: $productId }) { ... on PaymentSuccess { payment { paymentId } } }
+      }`,
+      { subaccountId, productId },
+    );
+    const charge = rowOf(page, 'charges', 'Tapete');
+    await charge.getByText('Aguardando', { exact: true }).waitFor();
+    await charge.getByText('Ana: R$ 25,00', { exact: true }).waitFor();
+    expect(await charge.getByRole('button').count()).toBe(0);
+    await simulate(url, 'pix/pay', { id: createCharge.charge.chargeId });
+    await charge.getByText('Pago', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Estornar Tapete' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Estornar Tapete' });
+    expect(await dialog.getByLabel('Valor em reais').inputValue()).toBe('50,00');
+    await dialog.getByLabel('Valor em reais').fill('20,00');
+    await dialog.getByRole('button', { name: 'Estornar' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await charge.getByText('R$ 20,00 estornados', { exact: true }).waitFor();
+    await charge.getByText('Ana: R$ 25,00, R$ 10,00 estornados').waitFor();
+
+    await simulate(url, 'store', { products: products.slice(0, 1) });
+    await simulate(url, 'pix/pay', { id: createPayment.payment.paymentId });
+    await content.getByText('1 código em estoque').waitFor();
+    await expect.poll(() => store.locator('tbody tr').count()).toBe(1);
+  });
+});
+
+describe('the payer of LTC and of a subscription', () => {
+  it('LTC and a subscription are paid in the simulator, and the subscription is canceled on the dashboard', async () => {
+    const { url, live } = shop.fixture;
+    const { page, context } = await openDashboard();
+    await live.request(
+      `mutation {
+        createPayment(input: { valueCents: 4990, method: LTC, description: "Rede de algodão" }) { __typename }
+        createSubscription(input: { valueCents: 4990, interval: MONTHLY, description: "Clube do café" }) { __typename }
+      }`,
+    );
+    const simulator = await context.newPage();
+    await simulator.goto(`${url}/simulator/`);
+    const says = (text: string) => simulator.locator('.outcome').getByText(text).waitFor();
+    const press = (line: string, name: string) =>
+      simulator.locator('li').filter({ hasText: line }).getByRole('button', { name, exact: true }).click();
+
+    const payment = rowOf(page, 'pix-payments', 'Rede de algodão');
+    await payment.getByText('0,08149068 LTC').waitFor();
+    await press('Rede de algodão', 'Enviar metade');
+    await says('Aguardando: a rede vê 0,04074534 LTC, com 0 confirmações.');
+    await press('Rede de algodão', 'Enviar');
+    await says('Aguardando: a rede vê 0,08149068 LTC, com 0 confirmações.');
+    await press('Rede de algodão', 'Tirar a última saída');
+    await says('Aguardando: a rede vê 0,04074534 LTC');
+    await press('Rede de algodão', 'Enviar');
+    await press('Rede de algodão', 'Minerar um bloco');
+    await says('com 1 confirmação.');
+    await payment.getByText('1 confirmação').waitFor();
+    await press('Rede de algodão', 'Minerar um bloco');
+    await says('Pago: a rede vê 0,08149068 LTC, com 2 confirmações.');
+    await payment.getByText('Pago', { exact: true }).waitFor();
+    // No address is known to which LTC could be sent back.
+    expect(await payment.getByRole('button').count()).toBe(0);
+    expect(await payment.getByText('de volta').count()).toBe(0);
+
+    const subscription = rowOf(page, 'subscriptions', 'Clube do café');
+    await subscription.getByText('Aguardando', { exact: true }).waitFor();
+    await press('Clube do café', 'Autorizar');
+    await says('Assinatura autorizada');
+    await subscription.getByText('Ativa', { exact: true }).waitFor();
+    await press('Clube do café', 'Recusar cobrança');
+    await says('O banco recusou a cobrança.');
+    await subscription.getByText('Em atraso', { exact: true }).waitFor();
+    await subscription.getByText('ciclo 2: nova tentativa').waitFor();
+    await press('Clube do café', 'Debitar agora');
+    await says('A próxima cobrança foi paga.');
+    await subscription.getByText('ciclo 2: pago').waitFor();
+
+    await page.getByRole('button', { name: 'Cancelar Clube do café' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancelar Clube do café?' });
+    await dialog.getByText('Nenhuma outra cobrança de R$ 49,90 é feita').waitFor();
+    await dialog.getByRole('button', { name: 'Cancelar a assinatura' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await subscription.getByText('Cancelada', { exact: true }).waitFor();
+    expect(await subscription.getByRole('button').count()).toBe(0);
+    await simulator.locator('li').filter({ hasText: 'Clube do café' }).getByText('Cancelada').waitFor();
+  });
+});
+
 describe('the dialog of evidence', () => {
   it('evidence is submitted from the dialog, which says what is wrong, and is shown in it', async () => {
     const { page } = await openDashboard();
@@ -375,11 +511,19 @@ describe('the tables', () => {
     await configureWebhook(live, 'http://127.0.0.1:9/closed');
     await credit(50_000);
     await simulate(url, 'disputes', { amountCents: 7_350 });
-    const { createProduct } = await live.request(
+    await simulate(url, 'store', {
+      products: [{ id: 'rede-varanda', name: 'Rede Varanda', price: '1.234,56', available: true }],
+    });
+    const { createProduct, createSubscription } = await live.request(
       `mutation {
         requestPayout(input: { method: PIX, amountCents: 1000, destination: "ana@psa.example" }) { __typename }
         createCardPayment(input: { valueCents: 5000, description: "Caneca" }) { __typename }
         createPayment(input: { valueCents: 5000, description: "Bule" }) { __typename }
+        byLtc: createPayment(input: { valueCents: 5000, method: LTC, description: "Bule" }) { __typename }
+        createCharge(input: { valueCents: 5000, description: "Tapete" }) { __typename }
+        createSubscription(input: { valueCents: 4990, interval: QUARTERLY, description: "Clube do café" }) {
+          ... on PixSubscriptionSuccess { subscription { subscriptionId } }
+        }
         createProduct(input: { name: "Curso de cerâmica", priceCents: 4990 }) {
           ... on ProductSuccess { product { productId } }
         }
@@ -391,10 +535,14 @@ describe('the tables', () => {
       }`,
       createProduct.product,
     );
+    await simulate(url, `subscriptions/${createSubscription.subscription.subscriptionId}/authorise`, {});
     // The date of another day is longer than that of this one.
     await shop.fixture.pass(24 * 3_600_000);
     const { page } = await openDashboard();
-    for (const table of ['payouts', 'card-payments', 'pix-payments', 'disputes', 'webhooks', 'contents'])
+    for (const table of [
+      ...['payouts', 'card-payments', 'pix-payments', 'charges', 'disputes', 'subscriptions', 'webhooks'],
+      ...['contents', 'store-products'],
+    ])
       await page.locator(`#${table} tbody tr`).first().waitFor();
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
@@ -500,9 +648,18 @@ describe.each(
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Voltar' }).click();
     await shop.fixture.live.request(
-      'mutation { createPayment(input: { valueCents: 5000, description: "Pote" }) { __typename } }',
+      `mutation {
+        createPayment(input: { valueCents: 5000, description: "Pote" }) { __typename }
+        byLtc: createPayment(input: { valueCents: 5000, method: LTC, description: "Vaso" }) { __typename }
+        createCharge(input: { valueCents: 5000, description: "Tapete" }) { __typename }
+        createSubscription(input: { valueCents: 4990, interval: YEARLY, description: "Clube do mel" }) { __typename }
+      }`,
     );
-    await page.locator('#pix-payments').getByText('Pote').first().waitFor();
+    await page.locator('#pix-payments').getByText('Vaso').first().waitFor();
+    await page.getByRole('button', { name: 'Cancelar Clube do mel' }).first().click();
+    await page.getByRole('dialog').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Voltar' }).click();
 
     await context.setOffline(true);
     await page.getByText('Você está sem rede').waitFor();
@@ -511,6 +668,8 @@ describe.each(
 
     await page.goto(`${shop.fixture.url}/simulator/`);
     await page.getByRole('button', { name: 'Negar' }).first().waitFor();
+    await page.getByRole('button', { name: 'Enviar metade' }).first().waitFor();
+    await page.getByRole('button', { name: 'Autorizar' }).first().waitFor();
     await page.getByText('As mesmas alavancas').click();
     await page.getByText('Pagadores que agem sozinhos').click();
     await page.locator('.order-form').getByRole('button', { name: 'Pagar' }).click();

@@ -1,6 +1,13 @@
 // The rows of the dashboard's tables.
 import { html, nothing, type TemplateResult } from 'lit';
-import { formatBrl, formatFull, formatLtc, formatRelative, formatTime } from '../shared/format.ts';
+import {
+  formatBrl,
+  formatConfirmations,
+  formatFull,
+  formatLtc,
+  formatRelative,
+  formatTime,
+} from '../shared/format.ts';
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
 import { takesEvidence } from './dispute-dialog.ts';
@@ -83,13 +90,17 @@ export function pixPaymentRow(
   const { paymentId, method, ltc, customer, status } = payment;
   const byLtc = ltc && [
     formatLtc(ltc.amountLtc),
-    status === 'PENDING' && ltc.confirmations > 0 ? `${ltc.confirmations} confirmações` : '',
+    status === 'PENDING' && ltc.confirmations > 0 ? formatConfirmations(ltc.confirmations) : '',
   ];
   const payer = [method === 'LTC' ? (byLtc ?? ['LTC']) : ['PIX'], customer?.name ?? customer?.email ?? '']
     .flat()
     .filter(Boolean)
     .join(', ');
-  return rowOfPix(payment, { ...options, method: 'pix', id: paymentId, detail: payer });
+  return rowOfPix(payment, {
+    ...{ ...options, method: 'pix', id: paymentId, detail: payer },
+    // LTC is never given back: nothing of it can be refunded, and nothing is on its way.
+    isRefundable: method !== 'LTC',
+  });
 }
 
 export function chargeRow(
@@ -101,7 +112,10 @@ export function chargeRow(
     ({ subaccountId, amountCents, refundedCents }) =>
       `${options.nameOf(subaccountId)}: ${formatBrl(amountCents)}${refundedCents > 0 ? `, ${formatBrl(refundedCents)} estornados` : ''}`,
   );
-  return rowOfPix(charge, { ...options, method: 'charge', id: chargeId, detail: parts.join(' · ') });
+  return rowOfPix(charge, {
+    ...{ ...options, method: 'charge', id: chargeId, detail: parts.join(' · ') },
+    isRefundable: true,
+  });
 }
 
 function rowOfPix(
@@ -110,6 +124,7 @@ function rowOfPix(
     method,
     id,
     detail,
+    isRefundable,
     now,
     disputedCents,
     open,
@@ -117,6 +132,7 @@ function rowOfPix(
     method: 'pix' | 'charge';
     id: string;
     detail: string;
+    isRefundable: boolean;
     disputedCents: number;
     now: Date;
     open: OpenPayment;
@@ -137,7 +153,7 @@ function rowOfPix(
       statusCell(
         PAYMENT_LABELS[status],
         payment.paidLate ? 'depois do prazo' : null,
-        payment.failureReason ?? refundSummary(payment, disputedCents, failedRefund),
+        payment.failureReason ?? (isRefundable ? refundSummary(payment, disputedCents, failedRefund) : null),
         ...returnTexts(payment.returnedCredits),
       ),
       html`${formatBrl(amountCents)}`,

@@ -25,6 +25,8 @@ const relativeFormat = new Intl.RelativeTimeFormat('pt-BR', { numeric: 'auto', s
 export const formatBrl = (cents: number) => brl.format(cents / 100);
 export const formatCompactBrl = (cents: number) => compactBrl.format(cents / 100);
 export const formatLtc = (amount: string | number) => `${ltcFormat.format(Number(amount))} LTC`;
+export const formatConfirmations = (count: number) =>
+  `${count} ${count === 1 ? 'confirmação' : 'confirmações'}`;
 export const formatFull = (instant: Date) => fullFormat.format(instant);
 export const formatClock = (instant: Date) => clockFormat.format(instant);
 

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
-import { formatBrl, formatRelative } from '../shared/format.ts';
+import { formatBrl, formatConfirmations, formatRelative } from '../shared/format.ts';
 import type { Page } from './page.ts';
 import type { LtcAtAddress, LtcPayment } from './snapshot.ts';
 
@@ -80,7 +80,7 @@ function renderButtons(
 }
 
 function seenText({ status, receivedLitoshi, confirmations }: LtcAtAddress): string {
-  return `${STATUS_LABELS[status]}: a rede vê ${ltcText(receivedLitoshi)}, com ${confirmations} confirmações.`;
+  return `${STATUS_LABELS[status]}: a rede vê ${ltcText(receivedLitoshi)}, com ${formatConfirmations(confirmations)}.`;
 }
 
 function ltcText(litoshi: number): string {

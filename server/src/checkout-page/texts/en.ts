@@ -254,7 +254,7 @@ export const texts: Texts = {
     paidLate: 'What you sent arrived after its deadline and was accepted.',
     received: 'Received',
     failedPart: (amount, shop, payment) =>
-      html`We received ${amount}, which does not pay for this purchase. Contact ${shop} and quote payment ${payment}.`,
+      html`We received ${amount}, which does not pay for this purchase. Contact ${shop} and quote this payment: ${payment}`,
     failedNothing: 'Nothing was received.',
   },
 };

@@ -259,7 +259,7 @@ export const texts: Texts = {
     paidLate: 'El envío llegó después del plazo y fue aceptado.',
     received: 'Recibido',
     failedPart: (amount, shop, payment) =>
-      html`Recibimos ${amount}, que no paga esta compra. Habla con ${shop} e indica el pago ${payment}.`,
+      html`Recibimos ${amount}, que no paga esta compra. Habla con ${shop} e indica este pago: ${payment}`,
     failedNothing: 'No se recibió nada.',
   },
 };

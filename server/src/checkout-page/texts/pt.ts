@@ -257,7 +257,7 @@ export const texts: Texts = {
     paidLate: 'O envio chegou depois do prazo e foi aceito.',
     received: 'Recebido',
     failedPart: (amount, shop, payment) =>
-      html`Recebemos ${amount}, valor que não paga esta compra. Fale com ${shop} e informe o pagamento ${payment}.`,
+      html`Recebemos ${amount}, valor que não paga esta compra. Fale com ${shop} e informe este pagamento: ${payment}`,
     failedNothing: 'Nada foi recebido.',
   },
 };
