@@ -130,7 +130,7 @@ async function drawAll(suffix, look) {
 }
 
 /**
- * Plays a shop's day: payments, payouts, webhooks and a dispute.
+ * Plays a shop's day: payments, charges, subscriptions, payouts, webhooks and disputes.
  * @param {import('../../server/src/app.ts').App} app
  * @param {import('../support/clock.ts').ManualClock} clock
  * @param {import('node:http').Server} receiver
@@ -214,6 +214,40 @@ async function liveADay(app, clock, receiver) {
     );
     bought = createPayment.payment.paymentId;
     await payByPix(bought);
+  };
+
+  const charge = async (
+    /** @type {number} */ valueCents,
+    /** @type {string} */ description,
+    /** @type {object[]} */ splits = [],
+  ) => {
+    const { createCharge } = await live.request(
+      'mutation($input:CreateChargeInput!){createCharge(input:$input){...on ChargeSuccess{charge{chargeId}}}}',
+      { input: { valueCents, description, ...(splits.length > 0 && { splits }) } },
+    );
+    return createCharge.charge.chargeId;
+  };
+  const sellByLtc = async (/** @type {number} */ valueCents, /** @type {string} */ description) => {
+    const { createPayment } = await live.request(
+      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on PaymentSuccess{payment{ltc{address}}}}}',
+      { input: { valueCents, description, method: 'LTC' } },
+    );
+    return createPayment.payment.ltc.address;
+  };
+  const payByLtc = (/** @type {string} */ address, /** @type {object} */ input) =>
+    post(`/simulator/ltc/${address}`, input);
+  const subscribe = async (
+    /** @type {string} */ description,
+    /** @type {string} */ interval,
+    /** @type {string} */ name,
+    /** @type {string[]} */ ...steps
+  ) => {
+    const { createSubscription } = await live.request(
+      'mutation($input:CreateSubscriptionInput!){createSubscription(input:$input){...on PixSubscriptionSuccess{subscription{subscriptionId}}}}',
+      { input: { valueCents: 4_990, interval, description, customer: { name } } },
+    );
+    for (const step of steps)
+      await post(`/simulator/subscriptions/${createSubscription.subscription.subscriptionId}/${step}`, {});
   };
 
   await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
@@ -305,6 +339,22 @@ async function liveADay(app, clock, receiver) {
   await sellByPix(7_700, 'Café Vale Alto, 2 × 250 g', { name: 'Lia Reis', email: 'sem-codigo@psa.example' });
   await sellByPix(4_990, 'Caneca Serra', { name: 'Caio Melo' });
   await sell(3_850, 'Café Vale Alto, 250 g', 'Rui Campos');
+  const shared = await charge(12_000, 'Oficina de tear', [{ subaccountId, share: { percent: '40' } }]);
+  await payByPix(shared);
+  await live.request('mutation($input:RefundChargeInput!){refundCharge(input:$input){__typename}}', {
+    input: { chargeId: shared, amountCents: 3_000 },
+  });
+  await payByPix(await charge(6_500, 'Balcão, mesa 4'), 6_000);
+  await charge(2_390, 'Balcão, mesa 7');
+  await payByLtc(await sellByLtc(18_900, 'Rede de varanda'), { confirmations: 2 });
+  await payByLtc(await sellByLtc(4_990, 'Caneca Serra'), { confirmations: 1 });
+  await payByLtc(await sellByLtc(37_800, 'Duas redes de varanda'), { litoshi: 20_000_000 });
+  await sellByLtc(3_850, 'Café Vale Alto, 250 g');
+  await subscribe('Clube do café', 'MONTHLY', 'Iara Paes', 'authorise');
+  await subscribe('Clube do café', 'MONTHLY', 'Dora Leal', 'authorise', 'fail');
+  await subscribe('Cesta da estação', 'QUARTERLY', 'Ruth Sales', 'authorise', 'debit', 'cancel');
+  await subscribe('Cesta da estação', 'QUARTERLY', 'Davi Rocha', 'reject');
+  await subscribe('Clube do café', 'YEARLY', 'Noé Pires');
   await payout('PIX_TURBO', 27_000, 'demora@psa.example');
   await app.work.settled();
   await live.request(

@@ -1,5 +1,5 @@
-// Draws the shop, the hosted page and the thank-you page in their states, wide and narrow, light and dark, from a
-// real server:  node test/browser/e2e-screenshots.mjs --out DIR [--readme FILE]
+// Draws the shop, the hosted pages of all methods and the thank-you page in their states, wide and narrow, light and dark,
+// from a real server:  node test/browser/e2e-screenshots.mjs --out DIR [--readme FILE]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,6 +18,7 @@ const { createApp } = await import('../../server/src/app.ts');
 const { readConfig } = await import('../../server/src/config.ts');
 const { createManualClock } = await import('../support/clock.ts');
 const { CARD, launchBrowser, openVisitor, payOn, waitForAnimations } = await import('../support/browser.ts');
+const { PAGES, servePixPage } = await import('../payments/hosted-page.ts');
 
 const SESSION_MS = 30 * 60_000;
 const LOOKS = /** @type {const} */ ([
@@ -42,7 +43,10 @@ try {
   if (options.readme) await drawForReadme(options.readme);
   if (options.out) {
     mkdirSync(options.out, { recursive: true });
-    for (const look of LOOKS) await drawStates(look, options.out);
+    for (const look of LOOKS) {
+      await drawStates(look, options.out);
+      await drawPayerPages(look, options.out);
+    }
   }
 } finally {
   await browser.close();
@@ -93,10 +97,12 @@ async function drawStates({ name: suffix, ...look }, folder) {
   await page.getByLabel('Número do cartão').waitFor();
   await draw(page, 'hosted-form');
   const hostedUrl = page.url();
+  // The widget appends a language to the address.
+  const orderCode = new URL(hostedUrl).pathname.split('/').at(-1);
   await payOn(page, CARD.declined);
   await page.getByRole('alert').waitFor();
   await draw(page, 'hosted-declined');
-  await page.goto(`${app.url}/demo/thank-you?psa_order_code=${hostedUrl.split('/').at(-1)}`);
+  await page.goto(`${app.url}/demo/thank-you?psa_order_code=${orderCode}`);
   await page.getByText('Aguardando o pagamento').first().waitFor();
   await draw(page, 'thanks-pending');
   await page.goto(hostedUrl);
@@ -106,6 +112,27 @@ async function drawStates({ name: suffix, ...look }, folder) {
   await page.goto(hostedUrl);
   await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
   await draw(page, 'hosted-paid');
+  await context.close();
+}
+
+/** The pages of payments by PIX and LTC, and of subscriptions. @param {typeof LOOKS[number]} look @param {string} folder */
+async function drawPayerPages({ name: suffix, ...look }, folder) {
+  const isPhone = look.viewport.width < 500;
+  const { page, context } = await openVisitor(browser, { ...look, hasTouch: isPhone, isMobile: isPhone });
+  for (const [name, state] of Object.entries(PAGES)) {
+    const served = await servePixPage(state);
+    try {
+      await page.setViewportSize(look.viewport);
+      await page.goto(served.pageUrl);
+      await waitForAnimations(page);
+      // A picture of the full page is drawn as on a desk, with a mouse.
+      const height = await page.evaluate(() => document.documentElement.scrollHeight);
+      await page.setViewportSize({ ...look.viewport, height });
+      await page.screenshot({ path: join(folder, `page-${name}-${suffix}.png`) });
+    } finally {
+      await served[Symbol.asyncDispose]();
+    }
+  }
   await context.close();
 }
 
