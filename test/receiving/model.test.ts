@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { closesOrder } from '../../server/src/checkout/model.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { InsufficientFundsError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
@@ -7,7 +8,6 @@ import {
   beginDispute,
   beginRefund,
   causeOfReturn,
-  closesOrder,
   completeRefund,
   endDispute,
   failRefund,

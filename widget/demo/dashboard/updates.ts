@@ -56,7 +56,7 @@ interface FollowedData {
   readonly offersCharges: boolean;
   readonly offersDisputes: boolean;
   readonly offersSubscriptions: boolean;
-  readonly simulated: boolean;
+  readonly offersRefunds: boolean;
 }
 
 /** Follows all that the service offers from `cursor` on, and writes each update into `data`. */
