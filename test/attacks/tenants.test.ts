@@ -6,6 +6,7 @@ import { decodeGlobalID } from '../../server/src/graphql/builder.ts';
 import { keysOfEntity } from '../../server/src/graphql/federation.ts';
 import { schema } from '../../server/src/graphql/schema.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { UPSTREAM_FAMILIES } from '../../server/src/kernel/upstream-family.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import type { StoreProduct } from '../../server/src/store/model.ts';
 import { replaceStoreProducts } from '../../server/src/store/store.ts';
@@ -296,25 +297,12 @@ const PLACES: Record<string, Attack> = {
   'Subscription.walletUpdates(after)': each('updates', 'after'),
 };
 
-/** Reads that a facade refuses whatever is named. */
+/** Reads that a facade refuses whatever is named, also one whose operator has named every family of the service. */
 const NOT_OFFERED: ReadonlySet<string> = new Set([
-  ...['Query.refund(refundId)', 'Query.refunds(after)', 'Query.refunds(before)'],
-  ...['Query.charge(chargeId)', 'Query.charges(after)', 'Query.charges(before)'],
-  ...['Query.charges(filter.externalId)', 'Query.charges(filter.reference)'],
-  ...['Subscription.chargeUpdates(chargeId)', 'Subscription.chargeUpdates(after)'],
-  'Subscription.allChargeUpdates(after)',
-  ...['Query.payment(paymentId)', 'Query.payments(after)', 'Query.payments(before)'],
-  ...['Query.payments(filter.externalId)', 'Query.payments(filter.reference)'],
-  ...['Query.subscription(subscriptionId)', 'Query.subscriptions(after)', 'Query.subscriptions(before)'],
-  ...['PixSubscription.cycles(after)', 'PixSubscription.cycles(before)'],
-  ...['Subscription.subscriptionUpdates(subscriptionId)', 'Subscription.subscriptionUpdates(after)'],
-  'Subscription.allSubscriptionUpdates(after)',
   ...['Subscription.subaccountUpdates(subaccountId)', 'Subscription.subaccountUpdates(after)'],
   'Subscription.allSubaccountUpdates(after)',
   // Not refused: the deliveries of these facades are inserted, and so no event is behind the cursor.
   ...['Subscription.allWebhookDeliveryUpdates(after)', 'Subscription.webhookDeliveryUpdates(after)'],
-  ...['Subscription.paymentUpdates(paymentId)', 'Subscription.paymentUpdates(after)'],
-  ...['Subscription.allPaymentUpdates(after)', 'Subscription.allRefundUpdates(after)'],
 ]);
 
 const DESTINATION = 'maria@example.com';
@@ -645,6 +633,11 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
       { externalId: externalId[index], payout: { ...PAYOUT, idempotencyKey, externalId: externalId[index] } },
     );
     const { subaccountId } = createSubaccount.subaccount;
+    if (isLive)
+      await client.request(
+        'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
+        { input: { valueCents: 4990, method: 'LTC', idempotencyKey: `${idempotencyKey}-ltc` } },
+      );
     await client.request(
       `mutation ($transfer: TransferToSubaccountInput!, $payout: RequestSubaccountPayoutInput!, $card: CreateCardPaymentInput!, $pix: CreatePaymentInput!, $charge: CreateChargeInput!, $recurring: CreateSubscriptionInput!) {
         transferToSubaccount(input: $transfer) { __typename }
@@ -703,7 +696,7 @@ async function idsOf(
   };
   const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
   const disputes = await offered('disputes(first: 10) { edges { cursor node { id disputeId } } }');
-  const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId } } }');
+  const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId method } } }');
   const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
   const deliveries = await offered('deliveries(first: 10) { edges { cursor node { id deliveryId } } }');
   const store = await offered('storeProducts(first: 10) { edges { cursor node { id storeProductId } } }');
@@ -711,7 +704,9 @@ async function idsOf(
     'subscriptions(first: 10) { edges { cursor node { id subscriptionId cycles(first: 1) { edges { cursor } } } } }',
   );
   const tokens: Record<string, string> = {};
-  const paymentId = payments.map(({ node }) => String(node.paymentId));
+  const paid = (method: string) =>
+    payments.flatMap(({ node }) => (String(node.method) === method ? [String(node.paymentId)] : []));
+  const paymentId = paid('PIX');
   const attemptId = [`tentativa-2026-03-02-${filled.key[0]}`];
   const cards = nodes('cardPayments');
   const minted = await client.request(
@@ -772,7 +767,8 @@ async function idsOf(
     productId: nodes('products').map(({ productId }) => productId!),
     deliveryId: deliveries.map(({ node }) => String(node.deliveryId)),
     storeProductId: store.map(({ node }) => String(node.storeProductId)),
-    paymentId,
+    // By LTC last: the first one and the last one are named in every run.
+    paymentId: [...paymentId, ...paid('LTC')],
     chargeId: charges.map(({ node }) => String(node.chargeId)),
     subscriptionId: subscriptions.map(({ node }) => String(node.subscriptionId)),
     refundId: refunds.map(({ node }) => String(node.refundId)),
@@ -1061,9 +1057,12 @@ async function sideOf(
       'mutation ($input: RefundCardPaymentInput!) { refundCardPayment(input: $input) { __typename } }',
       { input: { orderCode, amountCents: 10, idempotencyKey: `devolucao-${orderCode}` } },
     );
-  // A facade has made none.
   const { items } = await app.payments.listPage(service.tenant, { limit: 10, offset: 0 });
-  for (const { paymentId } of items) {
+  for (const { paymentId, ltc } of items) {
+    if (ltc) {
+      await app.litecoin.send(ltc.address!, { litoshi: ltc.litoshi, confirmations: 2 });
+      continue;
+    }
     await app.pix.pay({ txid: txidOf(paymentId) });
     await app.payments.receive(service.tenant, paymentId);
     await client.request(
@@ -1087,9 +1086,21 @@ async function sideOf(
   }
   await settled();
   await pass(61 * MINUTE);
+  await lookAt(client, { subscriptionId: recurring.items.map(({ subscriptionId }) => subscriptionId) });
   await beforeListing();
   const named = await idsOf(client, filled, (token) => createClient(`${url}/graphql`, token));
   return { name, tenant, key, ...named };
+}
+
+/** A look at each of a tenant's own resources: a facade records by it what no webhook reports. */
+async function lookAt(client: GraphQLClient, ids: Partial<Ids>): Promise<void> {
+  for (const [field, kind] of [
+    ['payment', 'paymentId'],
+    ['charge', 'chargeId'],
+    ['subscription', 'subscriptionId'],
+  ] as const)
+    for (const id of ids[kind] ?? [])
+      await client.request(`query ($id: String!) { ${field}(${kind}: $id) { status } }`, { id });
 }
 
 async function startEmbedded(): Promise<Setting> {
@@ -1132,7 +1143,10 @@ async function startEmbedded(): Promise<Setting> {
 
 async function startRemote(): Promise<Setting> {
   const service = await startService({ environment: ENVIRONMENT, restLimit: 1_000_000 });
-  const pair: Pair = await startPair({ service, requestsPerMinute: 100_000, environment: ENVIRONMENT });
+  const pair: Pair = await startPair({
+    ...{ service, requestsPerMinute: 100_000 },
+    environment: { ...ENVIRONMENT, PSA_UPSTREAM_FAMILIES: UPSTREAM_FAMILIES.join(',') },
+  });
   const { facade, accountIds, settled } = pair;
   const { app } = service;
   const sides: Side[] = [];
@@ -1170,9 +1184,12 @@ async function startRemote(): Promise<Setting> {
     sides.push({ ...side, databases: [{ database: app.database, tenant }] });
   }
   await pair.pass(31 * MINUTE);
-  // A facade records a wallet's change when it next reads the wallet; a follower's read would be a change of its own.
-  for (const { key } of requesters)
-    await createClient(`${facade.url}/graphql`, key).request('{ wallet { id } }');
+  // A facade records a change when it next reads what has changed; a follower's read would be a change of its own.
+  for (const { key, ids } of requesters) {
+    const client = createClient(`${facade.url}/graphql`, key);
+    await lookAt(client, ids);
+    await client.request('{ wallet { id } }');
+  }
   return {
     ...{ url: facade.url, hasRest: false, requesters, sides, pass: pair.pass },
     get faults() {
@@ -1325,7 +1342,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     const nobodys = unknown(side.ids);
     const types = new Set(side.ids.node.map((id) => decodeGlobalID(id).typename));
     const all = schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType);
-    if (setting.hasRest) expect([...types].sort()).toEqual(all.map(({ name }) => name).sort());
+    expect([...types].sort()).toEqual(all.map(({ name }) => name).sort());
     const reads = Object.entries(PLACES).filter(
       ([place]) => !place.startsWith('Mutation.') && (setting.hasRest || !NOT_OFFERED.has(place)),
     );
@@ -1475,9 +1492,10 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
           'allCardPaymentUpdates',
           'allCheckoutTokenUpdates',
           'allSubaccountPayoutUpdates',
-          ...(setting.hasRest ? Object.keys(CREATED_BY) : []),
-          ...(setting.hasRest ? ['allRefundUpdates', 'allDisputeUpdates', 'allSubaccountUpdates'] : []),
-          'allWebhookDeliveryUpdates',
+          ...Object.keys(CREATED_BY),
+          ...['allRefundUpdates', 'allDisputeUpdates', 'allWebhookDeliveryUpdates'],
+          // A facade does not offer it.
+          ...(setting.hasRest ? ['allSubaccountUpdates'] : []),
           'walletUpdates',
         ])
           socket.send({
@@ -1504,11 +1522,11 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       do message = await socket.next();
       while (message.id !== 'allPayoutUpdates');
       expect(JSON.stringify(message)).toContain(withdrawalId);
-      for (const [stream, mutation] of Object.entries(setting.hasRest ? CREATED_BY : {})) {
+      for (const [stream, mutation] of Object.entries(CREATED_BY)) {
         const { id } = (await client.request(`mutation { created: ${mutation} }`)).created.resource;
+        // A facade may see the end of an older one just now.
         do message = await socket.next();
-        while (message.id !== stream);
-        expect(JSON.stringify(message)).toContain(id);
+        while (message.id !== stream || !JSON.stringify(message).includes(id));
         made.push(id);
       }
       await setting.pass(MINUTE);
