@@ -1,12 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createClient as createSseClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
 import { createClient as createClient5 } from 'graphql-ws-5';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
-import { resumable, socketOptions, tokens } from '../../widget/src/live/resume.ts';
+import {
+  type LiveClient,
+  resumable,
+  socketOptions,
+  streamOptions,
+  tokens,
+} from '../../widget/src/live/resume.ts';
 
-// Sockets of graphql-ws whose peer says nothing, before it opens them and before it acknowledges them.
+// Connections whose peer says nothing: before a socket opens or is acknowledged, and before a stream is answered.
 
 const CLIENTS = {
   'graphql-ws': createClient,
@@ -14,15 +21,22 @@ const CLIENTS = {
 };
 const QUERY = 'subscription ($after: String) { payoutUpdates(id: "1", after: $after) { cursor } }';
 
-/** Follows over this port, without a wait between attempts. */
-function follow(create: typeof createClient, port: number) {
+/** Follows over this port by graphql-ws, or by graphql-sse where `create` is null, without a wait between attempts. */
+function follow(create: typeof createClient | null, port: number) {
   const token = tokens(async () => 'token');
   const causes: unknown[] = [];
   const updates: unknown[] = [];
-  const client = resumable(
-    create({ url: `ws://127.0.0.1:${port}`, ...socketOptions(token, WebSocket as never) }),
-    { tokens: token, onRetry: (cause) => causes.push(cause), wait: async () => undefined },
-  );
+  const options: ResumeOptions = {
+    tokens: token,
+    onRetry: (cause) => causes.push(cause),
+    wait: async () => undefined,
+  };
+  const client = create
+    ? resumable(
+        create({ url: `ws://127.0.0.1:${port}`, ...socketOptions(token, WebSocket as never) }),
+        options,
+      )
+    : resumable(createSseClient({ url: `http://127.0.0.1:${port}`, ...streamOptions(token) }), options);
   const leave = client.subscribe(
     { query: QUERY },
     {
@@ -35,8 +49,8 @@ function follow(create: typeof createClient, port: number) {
   return { causes, updates };
 }
 
-test.each(Object.entries(CLIENTS))(
-  '%s: a socket that does not open in time is replaced',
+test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
+  '%s: a connection without an answer is replaced in time',
   async (_, create) => {
     const connections: Socket[] = [];
     const server = createServer((socket) => void connections.push(socket)).listen(0, '127.0.0.1');

@@ -56,7 +56,10 @@ function lifeMsOf({ expiresAt, expiresInSeconds }: LiveToken): number {
   return expiresAt ? new Date(expiresAt).getTime() - Date.now() : Number.POSITIVE_INFINITY;
 }
 
-/** The limit of the time in which a socket opens. Without one, a socket whose bytes get lost waits for minutes, or for ever. */
+/**
+ * The limit of the time in which a socket opens, or a stream is answered. Without one, a connection whose bytes get lost waits for
+ * minutes, or for ever.
+ */
 const OPENS_MS = 15_000;
 /** The limit of the time in which the server acknowledges an open socket. */
 const ACKNOWLEDGES_MS = 10_000;
@@ -105,12 +108,20 @@ export function streamOptions(token: Tokens) {
 /** The time without a byte after which a stream counts as lost: the server writes a comment every 12 s. */
 const SILENCE_MS = 45_000;
 
+/** Fetches, and fails where the server does not answer in time. */
+async function fetchInTime(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const late = new AbortController();
+  const limit = setTimeout(() => late.abort(new Error('The server has not answered')), OPENS_MS);
+  const signal = init?.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
+  return fetch(input, { ...init, signal }).finally(() => clearTimeout(limit));
+}
+
 /**
  * Fetches, with a body that fails where it ends: a stream of events ends with `complete`, and a server that stops ends it
  * without. The library waits for ever for a stream that has ended so while it was busy, or that is lost in silence.
  */
 async function fetchWhole(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const response = await fetch(input, init);
+  const response = await fetchInTime(input, init);
   const reader = response.ok && response.body?.getReader();
   if (!reader) return response;
   const body = new ReadableStream<Uint8Array>(
