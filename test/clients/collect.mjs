@@ -1,34 +1,15 @@
-// Writes what tests have found about each client into found.json, and the document that shows it:
+// Saves the results of the tests about each client, and the document that shows them:
 // node test/clients/collect.mjs [REPORT…], the reports of whole runs or of shards; the last run of this clone by default.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { fail, isMain, runNode } from '../../server/scripts/progress.mjs';
+import { readFileSync } from 'node:fs';
+import { fail, isMain } from '../../server/scripts/progress.mjs';
 import { readStamp } from '../../server/scripts/stamp.mjs';
+import { readFound, writeFound } from './found.mjs';
 import { cellsOf, TABLES } from './table.mjs';
 
 /**
- * @typedef {object} Found
- * @property {string} [version] unless it is the version of a package
- * @property {Record<string, 'passed' | 'failed'>} results by feature, those of the last run that has tried it
- *
+ * @typedef {import('./found.mjs').Found} Found
  * @typedef {import('../support/reporter.ts').ClientsReport} ClientsReport
  */
-
-const FOUND = new URL('./found.json', import.meta.url);
-const DOCUMENT = new URL('../../server/docs/clients.md', import.meta.url);
-
-/** @returns {Record<string, Found>} */
-export const readFound = () => JSON.parse(readFileSync(FOUND, 'utf8'));
-
-/** Writes what was found, and the document. @param {Record<string, Found>} found */
-export async function writeFound(found) {
-  writeFileSync(FOUND, `${JSON.stringify(found, null, 2)}\n`);
-  const { ok, output } = await runNode(fileURLToPath(new URL('./print.mjs', import.meta.url)), [], {
-    quiet: true,
-  });
-  if (!ok) throw new Error(output);
-  writeFileSync(DOCUMENT, output);
-}
 
 /**
  * Adds the results of tests to what was found before. A cell has failed if one of its tests has; a cell without a test in
@@ -40,11 +21,11 @@ export async function writeFound(found) {
  */
 export function addResults(before, { tests, versions }) {
   const found = structuredClone(before);
-  const of = (/** @type {string} */ client) => {
+  const entryOf = (/** @type {string} */ client) => {
     found[client] ??= { results: {} };
     return found[client];
   };
-  for (const [client, version] of Object.entries(versions)) of(client).version = version;
+  for (const [client, version] of Object.entries(versions)) entryOf(client).version = version;
   for (const table of TABLES) {
     const clients = table.clients.map(({ name }) => name);
     for (const client of table.clients)
@@ -52,14 +33,15 @@ export function addResults(before, { tests, versions }) {
         const feature = Object.keys(table.features)[index] ?? '';
         const results = cell ? resultsOf(cell, client.name, clients, tests[cell.file] ?? {}) : [];
         if (results.length > 0)
-          of(client.name).results[feature] = results.includes(false) ? 'failed' : 'passed';
+          entryOf(client.name).results[feature] = results.includes(false) ? 'failed' : 'passed';
       }
   }
   return found;
 }
 
 /**
- * The results of a cell's tests: those with its title that name no other client of the table.
+ * Selects the results of a cell: tests whose name matches its title, and names no other client of the table. The longest name
+ * counts: one may begin with another.
  *
  * @param {import('./table.mjs').Evidence} cell
  * @param {string} client
@@ -68,16 +50,18 @@ export function addResults(before, { tests, versions }) {
  */
 function resultsOf({ title }, client, clients, tests) {
   const [before = '', ...after] = title.split('%s');
-  const has = (/** @type {string} */ name) => {
+  const matchesTitle = (/** @type {string} */ name) => {
     const at = name.indexOf(before);
     return at >= 0 && after.every((part) => name.indexOf(part, at + before.length) >= 0);
   };
   const isOfOther = (/** @type {string} */ name) => {
-    const named = clients.filter((each) => name.includes(`${each} `));
-    return named.length > 0 && !named.includes(client);
+    const [named] = clients
+      .filter((each) => name.includes(`${each} `))
+      .sort((left, right) => right.length - left.length);
+    return named !== undefined && named !== client;
   };
   return Object.entries(tests)
-    .filter(([name]) => has(name) && !isOfOther(name))
+    .filter(([name]) => matchesTitle(name) && !isOfOther(name))
     .map(([, hasPassed]) => hasPassed);
 }
 

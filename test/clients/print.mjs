@@ -1,6 +1,6 @@
 // Prints server/docs/clients.md: the table of clients, with the versions of the tests' packages, and the saved results and versions.
 import { readFileSync } from 'node:fs';
-import { readFound } from './collect.mjs';
+import { readFound } from './found.mjs';
 import { cellsOf, TABLES } from './table.mjs';
 
 /** @param {string} path */
@@ -38,19 +38,19 @@ const tables = TABLES.map((table) => {
 
 process.stdout.write(`# Clients
 
-Other people's software with which this server and its elements are tried, and at which version. Each mark is the result of its test
-in the last whole run whose results were saved: ✓ has passed, ✗ has failed, ? has not run. It leads to the file of the test, whose
-name is the title of the link. The nightly runs all of them, and proposes this page where a mark or a version has changed.
-Versions of packages are those of \`test/package.json\`, and of the folders in \`test/bench/peers\`; browsers and programs say theirs.
+Other people's software with which this server and its elements are tried, and at which version. Each mark is the last saved result
+of its test: ✓ passed, ✗ failed, ? no saved result. It links to the test file; the title of the link is the test's name. The nightly
+runs all these tests, and opens a pull request if a mark or a version has changed. Package versions are those of
+\`test/package.json\`, and of the folders in \`test/bench/peers\`. Browsers and programs report their own.
 
 ${tables.join('\n')}
 ${tests.map((link, index) => `[${index + 1}]: ${link}\n`).join('')}`);
 
 /** @param {import('./table.mjs').Client} client */
-function versionOf({ name, npm, installed, found: isFound }) {
+function versionOf({ name, npm, installed, hasSavedVersion }) {
   if (npm && installed) return json(`../bench/peers/${installed}/package.json`).dependencies[npm] ?? '–';
   if (npm) return (packages[npm] ?? '–').replace(/^npm:.*@/, '');
-  return isFound ? (found[name]?.version ?? '–') : '–';
+  return hasSavedVersion ? (found[name]?.version ?? '–') : '–';
 }
 
 /** Draws a table with columns of one width. @param {string[][]} rows */

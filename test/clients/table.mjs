@@ -9,7 +9,7 @@
  * @property {string} name
  * @property {string} [npm] the package whose version is the tests'
  * @property {string} [installed] the folder of test/bench/peers that has the package, in place of the tests' own
- * @property {boolean} [found] whether its version is the one that the last saved run has found
+ * @property {boolean} [hasSavedVersion] whether its version is the one that it reported last
  * @property {string[]} [lacks] the features of its table that are not tried with it, or that it has not
  *
  * @typedef {object} Table
@@ -165,7 +165,7 @@ export const TABLES = [
       refunded: engines('by card that is refunded says so'),
       'paid after the way back': engines('that is paid after the way back to the button reaches the page'),
     },
-    clients: ['Chromium', 'Firefox', 'WebKit'].map((name) => ({ name, found: true })),
+    clients: ['Chromium', 'Firefox', 'WebKit'].map((name) => ({ name, hasSavedVersion: true })),
   },
   {
     title: 'Frameworks',
@@ -196,7 +196,7 @@ export const TABLES = [
       ]),
     ),
     clients: Object.keys(HTTP).map((name) => ({
-      ...{ name, found: true },
+      ...{ name, hasSavedVersion: true },
       ...(name === 'Apache HttpClient' && { lacks: ['mutation', 'rest post', 'webhook'] }),
     })),
   },

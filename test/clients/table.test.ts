@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addResults, readFound } from './collect.mjs';
+import { addResults } from './collect.mjs';
+import { readFound } from './found.mjs';
 import { PROJECTS } from './generators/projects.ts';
 import { FEATURES, HTTP_CLIENTS } from './http/clients.ts';
 import { cellsOf, TABLES } from './table.mjs';
@@ -76,8 +77,9 @@ const installedIn = (folder: string): Record<string, string> =>
 test('a version is known of each client that is a program or a package', () => {
   const packages: Record<string, string> = JSON.parse(read('package.json')).devDependencies;
   const unknown = TABLES.flatMap(({ clients }) => clients).filter(
-    ({ name, npm, installed, found: isFound }) =>
-      (npm && !(installed ? installedIn(installed) : packages)[npm]) || (isFound && !found[name]?.version),
+    ({ name, npm, installed, hasSavedVersion }) =>
+      (npm && !(installed ? installedIn(installed) : packages)[npm]) ||
+      (hasSavedVersion && !found[name]?.version),
   );
   expect(unknown).toEqual([]);
 });

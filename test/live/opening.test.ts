@@ -6,7 +6,7 @@ import { createClient as createClient5 } from 'graphql-ws-5';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
 import {
-  type LiveClient,
+  type ResumeOptions,
   resumable,
   socketOptions,
   streamOptions,
@@ -59,7 +59,7 @@ test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
       for (const socket of connections) socket.destroy();
       server.close();
     });
-    useTimers();
+    useFakeTimers();
     const { causes } = follow(create, (server.address() as AddressInfo).port);
     await once(server, 'connection');
     vi.advanceTimersByTime(14_999);
@@ -74,18 +74,18 @@ test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
 test.each(Object.entries(CLIENTS))(
   '%s: a socket that is not acknowledged in time is replaced, and its late acknowledgement harms nothing',
   async (_, create) => {
-    const lost: unknown[] = [];
-    const keep = (reason: unknown) => lost.push(reason);
+    const unhandled: unknown[] = [];
+    const keep = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', keep);
     onTestFinished(() => void process.off('unhandledRejection', keep));
     const { port, sockets, received } = await startServer();
-    useTimers();
+    useFakeTimers();
     const { causes, updates } = follow(create, port);
     await received('1 connection_init');
     vi.advanceTimersByTime(9_999);
     expect(causes).toEqual([]);
     vi.advanceTimersByTime(1);
-    // The client has said goodbye, and the server has not read it yet.
+    // The client has sent its close frame, which the server has not read yet.
     acknowledge(sockets[0]!);
     await received('2 connection_init');
     acknowledge(sockets[1]!);
@@ -96,25 +96,25 @@ test.each(Object.entries(CLIENTS))(
     await received('3 subscribe');
     expect(causes).toMatchObject([{ code: 4504 }, { code: 1006 }]);
     expect(updates).toEqual([]);
-    expect(lost).toEqual([]);
+    expect(unhandled).toEqual([]);
   },
 );
 
-function useTimers(): void {
+function useFakeTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
 const acknowledge = (socket: WebSocket) => socket.send(JSON.stringify({ type: 'connection_ack' }));
 
-/** Starts a server that keeps its sockets and says nothing. `received` resolves when a socket has sent a message. */
+/** Starts a server that accepts sockets and sends nothing. `received` resolves when a socket has sent a message. */
 async function startServer() {
   const sockets: WebSocket[] = [];
   const messages = new EventEmitter();
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server.on('connection', (socket) => {
-    const place = sockets.push(socket);
-    socket.on('message', (text) => messages.emit(`${place} ${JSON.parse(String(text)).type}`));
+    const number = sockets.push(socket);
+    socket.on('message', (text) => messages.emit(`${number} ${JSON.parse(String(text)).type}`));
   });
   await once(server, 'listening');
   onTestFinished(() => {

@@ -129,8 +129,9 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
       'psa_refunds_total{of="payment",origin="merchant",outcome="completed"}': '0+8x40',
     },
     quiet: {
-      'psa_refunds_total{of="payment",origin="merchant",outcome="failed"}': '0+1x40',
-      'psa_refunds_total{of="card_payment",origin="merchant",outcome="completed"}': '0+19x40',
+      // One of few, in a quiet hour.
+      'psa_refunds_total{of="payment",origin="merchant",outcome="failed"}': '0x19 1x20',
+      'psa_refunds_total{of="card_payment",origin="merchant",outcome="completed"}': '0x40',
     },
   },
   PsaReturnsRefused: {

@@ -55,7 +55,7 @@ it('The nightly workflow proposes the table of clients that it has written', () 
   expect(nightly).toMatch(/if: always\(\) && matrix\.part == 'http-clients'\n +with:\n +name: clients\n/);
   expect(nightly).toMatch(/\n {2}clients:\n(?: {4}.+\n)*? {4}if: always\(\) && github\.ref_name == 'main'\n/);
   expect(nightly).toMatch(
-    / {2}clients:\n[\s\S]+gh run download "\$GITHUB_RUN_ID" --name clients [\s\S]+ node test\/clients\/collect\.mjs [\s\S]+gh pr create/,
+    / {2}clients:\n[\s\S]+gh run download "\$GITHUB_RUN_ID" --dir "\$RUNNER_TEMP\/found" --name clients\n[\s\S]+ node test\/clients\/collect\.mjs [\s\S]+gh pr create/,
   );
 });
 

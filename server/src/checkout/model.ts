@@ -7,7 +7,7 @@ import { externalIdText, metadataText, plainText, requiredOr, URL_MAX, webUrl } 
 
 // What a payer is asked to pay, by whichever method: the customer, the details and amounts of a checkout, the order.
 
-/** The time to pay a payment. */
+/** The time in which a payer can pay. */
 export const CHECKOUT_SESSION_MS = 30 * 60_000;
 
 export interface Customer {
@@ -69,7 +69,7 @@ export const checkoutDetails = z.object({
 export type CheckoutDetails = z.infer<typeof checkoutDetails>;
 
 /**
- * The input of a card checkout. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
+ * The input that starts a checkout, with the amounts of cards; `startPixCheckoutInput` has those of PIX. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
  * visit appends `.2`, `.3`, ….
  */
 export const startCheckoutInput = z.object({
@@ -90,7 +90,7 @@ export type KnownAmount =
   | { kind: 'fixed'; cents: Cents }
   | { kind: 'range'; minCents: Cents; maxCents: Cents };
 
-/** The methods by which a checkout token can be paid. */
+/** All methods that a checkout token can allow. */
 export const CHECKOUT_METHODS = ['card', 'pix'] as const;
 export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
 
@@ -129,7 +129,7 @@ export interface CheckoutPayment {
   canceledAt?: Date | null;
 }
 
-/** The methods by which a checkout token can be paid. */
+/** Returns the methods that a token allows: cards alone, for a token of a version that had no others. */
 export function methodsOf({ methods = ['card'] }: Pick<CheckoutGrant, 'methods'>): readonly CheckoutMethod[] {
   return methods;
 }
@@ -187,7 +187,10 @@ export function checkoutAmount(
   return valueCents;
 }
 
-/** The token whose id names the order: its payments, attempts and pauses. Of a reusable token, or a lone one, itself. */
+/**
+ * Returns the id of the first token of the order, under which its payments, attempts and pauses are stored. A reusable token, or
+ * the only one of an order, gives its own.
+ */
 export function orderTokenOf({ id, grant }: { id: string; grant: CheckoutGrant }): string {
   return grant.orderTokenId ?? id;
 }
@@ -215,8 +218,8 @@ export function isOpen({ status }: Pick<CheckoutPayment, 'status'>): boolean {
 }
 
 /**
- * Refuses a second payment of a single-use token until its last one has expired or failed, and after its merchant has
- * canceled one.
+ * Asserts that a single-use token may start another payment: it has none yet, or the last one has expired or failed and the
+ * merchant has not canceled it.
  * @throws UnavailableError
  */
 export function assertTokenFree(last: Pick<CheckoutPayment, 'status' | 'canceledAt'> | null): void {
@@ -253,9 +256,9 @@ export interface OrderPayment {
 }
 
 /**
- * Whether a payment keeps each other one of its attempt or order from being paid: it was paid, also if it was refunded
- * since. The money of a canceled payment is returned, and another one can be paid; but a server of an earlier version knows
- * no cancellation, and keeps it.
+ * Whether a payment closes its attempt or order, so that no other payment of it is accepted. A paid payment does, even after a
+ * refund. A canceled one whose money was returned does not; one that is paid and not returned was accepted by a server of an
+ * earlier version, which knows no cancellation.
  */
 export function closesOrder({ status, paidAt, canceledAt }: OrderPayment): boolean {
   return paidAt !== null && !(canceledAt !== null && status === 'refunded');

@@ -6,9 +6,9 @@ import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './databas
 // A database is migrated while servers of the previous version work on it: a migration expands what they use, and only one
 // of a later version removes what no server uses any more. The name of a migration says what it is:
 //
-//   0016_note.sql              expands: servers that know 0015 keep working. In a transaction of its own, or divided by
-//                              `-- next` in one for each part, which can then be run twice: a lock on one table that waits
-//                              for another blocks both.
+//   0016_note.sql              expands: servers that know 0015 keep working. It runs in one transaction. `-- next` divides it
+//                              into parts with a transaction each, so that no lock on one table is held while another is
+//                              awaited; each part can then be run twice.
 //   0017_note_online.sql       the same, outside a transaction, statement by statement (divided by `-- next`): for
 //                              indexes made concurrently and backfills in batches. It may be interrupted anywhere and run
 //                              again, so each statement can be run twice.
@@ -122,17 +122,17 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
 }
 
 /**
- * Applies a part of a migration in one transaction, which records `name` with the last part. While it waits for a table's
- * lock, every later query of that table waits behind it. So it waits for less than a client notices, releases all its locks,
+ * Applies a part of a migration in one transaction, which records the migration `recordAs`; null for all parts but the last.
+ * While it waits for a table's lock, every later query of that table waits behind it. So it waits for less than a client notices, releases all its locks,
  * and tries again.
  */
-async function applyInTransaction(db: Sql, text: string, name: string | null): Promise<void> {
+async function applyInTransaction(db: Sql, text: string, recordAs: string | null): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await db.transaction().execute(async (tx) => {
         await sql`set local lock_timeout = ${sql.raw(`'${LOCK_TIMEOUT_MS}ms'`)}`.execute(tx);
         await sql.raw(text).execute(tx);
-        if (name !== null) await recordMigration(tx, name);
+        if (recordAs !== null) await recordMigration(tx, recordAs);
       });
       return;
     } catch (error) {

@@ -5,17 +5,17 @@ import type { Tables } from './tables.ts';
 import type { TenantTable } from './tenant-table.ts';
 
 /** The tables whose rows belong to a tenant. */
-type TableOfTenants = {
+type TenantTableName = {
   [Table in keyof Tables]: Tables[Table] extends TenantTable ? Table : never;
 }[keyof Tables];
 
-/** A query of a tenant's rows in a table. */
-export function ofTenant<Table extends TableOfTenants>(
+/** Selects the rows of a tenant in a table. */
+export function ofTenant<Table extends TenantTableName>(
   sql: Sql,
   table: Table,
   tenant: Tenant,
 ): SelectQueryBuilder<Tables, Table, object> {
-  // One of these tables stands for all: a query of a type parameter has no types of its columns.
+  // Kysely does not type the columns of a table that is a type parameter. Every table of tenants has the two of `payout`.
   const query = sql
     .selectFrom(table as 'payout')
     .where(`${table}.account_id` as 'payout.account_id', '=', tenant.accountId)

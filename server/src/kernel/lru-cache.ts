@@ -3,6 +3,9 @@ import { LRUCache } from 'lru-cache';
 /** The part of an entry that is neither value nor key text: its places in the cache's maps and lists. */
 const ENTRY_BYTES = 200;
 
+/** The memory of an entry whose value has so many bytes. */
+export const entryBytes = (key: string, valueBytes: number) => ENTRY_BYTES + 2 * key.length + valueBytes;
+
 /**
  * A cache of at most `bytes` of memory, by text keys, that drops the least recently used entry first. `bytesOf` sizes a
  * value; an entry larger than the whole cache is not stored. `entries` bounds the number of entries as well.
@@ -15,6 +18,6 @@ export function createLRUCache<Value extends object | number | boolean | string>
   return new LRUCache({
     maxSize: bytes,
     ...(entries === undefined ? {} : { max: entries }),
-    sizeCalculation: (value, key) => ENTRY_BYTES + 2 * key.length + bytesOf(value, key),
+    sizeCalculation: (value, key) => entryBytes(key, bytesOf(value, key)),
   });
 }

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Whether two states are the same to callers and to later claims. */
+/** Whether two objects have the same JSON. Snapshots are stored as JSON, which has no undefined members. */
 export function isUnchanged(left: object, right: object): boolean {
-  // As JSON, in which a snapshot is stored: without members that are undefined.
   return isDeepStrictEqual(JSON.parse(JSON.stringify(left)), JSON.parse(JSON.stringify(right)));
 }
 

@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache';
-import { createLRUCache } from './lru-cache.ts';
+import { createLRUCache, entryBytes } from './lru-cache.ts';
 
 interface SharedCache<Value> {
   get(key: string): Value | undefined;
@@ -20,15 +20,15 @@ export function createSharedCache<Value extends object | number | boolean | stri
   let used = 0;
 
   function dropOne(): void {
-    let [largest, share] = shares.entries().next().value!;
+    let [largestOwner, share] = shares.entries().next().value!;
     for (const [owner, each] of shares)
-      if (each.calculatedSize > share.calculatedSize) [largest, share] = [owner, each];
+      if (each.calculatedSize > share.calculatedSize) [largestOwner, share] = [owner, each];
     const { value: oldest } = share.rkeys().next();
     used -= share.calculatedSize;
     share.delete(oldest!);
     owners.delete(oldest!);
     used += share.calculatedSize;
-    if (share.size === 0) shares.delete(largest);
+    if (share.size === 0) shares.delete(largestOwner);
   }
 
   return {
@@ -37,7 +37,7 @@ export function createSharedCache<Value extends object | number | boolean | stri
       return owner === undefined ? undefined : shares.get(owner)!.get(key);
     },
     add(owner, key, value) {
-      if (owners.has(key) || bytesOf(value, key) > bytes) return;
+      if (owners.has(key) || entryBytes(key, bytesOf(value, key)) > bytes) return;
       let share = shares.get(owner);
       // Larger than it ever becomes, so that it drops nothing by itself.
       share ??= createLRUCache<Value>(2 * bytes, bytesOf);

@@ -90,8 +90,11 @@ export interface UnmatchedLtc {
   paymentId: string;
   accountId: string;
   status: PaymentStatus;
-  /** Less than the amount has come, or the order was paid before. An expired payment has no reason of its own. */
-  reason: 'underpaid' | 'paid_elsewhere';
+  /**
+   * Less than the amount has come, all of it has come after the payment had failed, or the order was paid before. An expired
+   * payment has no reason of its own.
+   */
+  reason: 'underpaid' | 'late' | 'paid_elsewhere';
   amountCents: Cents;
   /** The amount as it was quoted. */
   askedLitoshi: number;

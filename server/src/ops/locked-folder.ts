@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DataDirLockedError } from '../db/lock.ts';
 import type { Clock } from '../kernel/clock.ts';
 
-/** The wait while another process has locked the data folder and does not answer: a starting server, another command. */
+/** The longest wait for the lock of the data folder, which a starting server or another command holds for a while. */
 const LOCK_WAIT_MS = 15_000;
 const LOCK_RETRY_MS = 100;
 
-/** Repeats an attempt while the data folder is locked. @throws what `attempt` throws, and `toError` where it stays locked */
+/** Repeats an attempt while the data folder is locked. @throws the errors of `attempt`; that of `toError` where the folder stays locked */
 export async function retryWhileLocked<Result>(
   attempt: () => Promise<Result>,
   {
@@ -22,7 +22,7 @@ export async function retryWhileLocked<Result>(
       if (!(error instanceof DataDirLockedError)) throw error;
       if (clock.ms() > deadline)
         throw toError(
-          `${folder} is in use by a process that does not answer to this command. Stop it, or look at its log`,
+          `${folder} is in use by a process that does not answer this command. Stop it, or read its log`,
         );
       await wait(LOCK_RETRY_MS);
     }

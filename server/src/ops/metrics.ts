@@ -1,39 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { PoolStats } from '../db/database.ts';
-import { type Route, send } from '../http/routes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OUTAGE, OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Backlog, watchBacklog } from './backlog.ts';
-
-/** The registry of the process's own metrics, created once: the library's collectors are never stopped. */
-let sharedProcessRegistry: Registry | null = null;
-
-function processRegistry(): Registry {
-  if (sharedProcessRegistry) return sharedProcessRegistry;
-  sharedProcessRegistry = new Registry();
-  collectDefaultMetrics({ register: sharedProcessRegistry });
-  return sharedProcessRegistry;
-}
-
-/** The route of `/metrics`: the process and the given registries, in Prometheus' text format, without a tenant's data. */
-export function createMetricsRoutes(...others: (Registry | null)[]): Route[] {
-  const registries = [processRegistry(), ...others.filter((registry) => registry !== null)];
-  return [
-    {
-      methods: ['GET', 'HEAD'],
-      path: /^\/metrics$/,
-      async handle({ response }) {
-        const texts = await Promise.all(registries.map((each) => each.metrics()));
-        send(response, 200, texts.join('\n'), {
-          'content-type': Registry.PROMETHEUS_CONTENT_TYPE,
-          'cache-control': 'no-store',
-        });
-      },
-    },
-  ];
-}
-
-// ── Metrics of every server ──────────────────────────────────────────────────────────────────────
 
 export type OperationKind = 'query' | 'mutation' | 'subscription';
 export type Transport = 'ws' | 'sse';
@@ -290,13 +259,14 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
-  // Prometheus sees no increase in a series that begins with 1: what an alert waits for begins with 0.
-  for (const type of ['card_payment', 'payment', 'charge'])
-    for (const origin of ['merchant', 'automatic']) refunds.inc({ of: type, origin, outcome: 'failed' }, 0);
+  // Prometheus sees no increase in a series that begins with 1: what an alert compares begins with 0.
+  for (const of of ['card_payment', 'payment', 'charge'])
+    for (const origin of ['merchant', 'automatic'])
+      for (const outcome of ['completed', 'failed']) refunds.inc({ of, origin, outcome }, 0);
+  for (const outcome of ['paid', 'failed']) attempts.inc({ outcome }, 0);
   pixReturns.inc({ outcome: 'failed' }, 0);
   ltcOutputs.inc({ outcome: 'unmatched' }, 0);
   contents.inc({ outcome: 'out_of_stock' }, 0);
-  attempts.inc({ outcome: 'failed' }, 0);
 
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();

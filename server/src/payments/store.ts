@@ -57,7 +57,8 @@ export async function selectUnmatchedLtc(sql: Sql, limit: number): Promise<Unmat
     const isWhole = row.litoshi >= row.askedLitoshi;
     // What expires keeps its status, whatever comes later. All of its amount is unmatched only where its order was paid.
     const isPaidElsewhere = row.status === 'failed' ? failureReason === 'paid_elsewhere' : isWhole;
-    return { ...row, reason: isPaidElsewhere ? 'paid_elsewhere' : 'underpaid' };
+    if (isPaidElsewhere) return { ...row, reason: 'paid_elsewhere' };
+    return { ...row, reason: isWhole ? 'late' : 'underpaid' };
   });
 }
 

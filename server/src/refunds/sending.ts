@@ -29,9 +29,9 @@ export interface RefundFollower {
   follow(state: State, resource: RefundedResource): { writes: Writes; onCommitted(): void };
 }
 
-/** Counts the refunds that have ended. */
+/** Counts the refunds that have ended; one that is repeated counts each time. */
 export interface RefundMeter {
-  /** `origin`: the merchant's request, or a payment that is returned by itself. */
+  /** `origin`: the merchant's request, or an automatic return. */
   onRefund(refund: {
     of: RefundedType;
     origin: 'merchant' | 'automatic';
@@ -68,10 +68,10 @@ export function createRefundSending({
         const [found] = await selectRefunds(database.sql, task, [task.key]);
         if (!found || isFinal(found.status)) return;
         const { refundId, railChargeId, amountCents, resource, isAutomatic } = found;
-        const outcome = await rails[resource.type].refund({ id: refundId, railChargeId, amountCents });
+        const answer = await rails[resource.type].refund({ id: refundId, railChargeId, amountCents });
         const source = sources[resource.type];
-        const { hasEnded, onCommitted } = await committer.change<{
-          hasEnded: boolean;
+        const { outcome, onCommitted } = await committer.change<{
+          outcome: 'completed' | 'failed' | null;
           onCommitted?: () => void;
         }>({
           tenant: task,
@@ -83,16 +83,16 @@ export function createRefundSending({
             ]),
           decide(state) {
             const refund = state.need(refunds, refundId);
-            if (outcome.status === 'pending') {
-              const lookAt = nextLookAt(outcome, state.now);
+            if (answer.status === 'pending') {
+              const lookAt = nextLookAt(answer, state.now);
               return {
-                outcome: { hasEnded: false },
+                outcome: { outcome: null },
                 writes: lookAt ? { tasks: [sendTask(refundId, lookAt)] } : {},
               };
             }
-            const ended = decideEnd(refund, outcome, state.now);
-            if (!ended) return { outcome: { hasEnded: false } };
-            const { status } = outcome;
+            const ended = decideEnd(refund, answer, state.now);
+            if (!ended) return { outcome: { outcome: null } };
+            const { status } = answer;
             const { details, writes, mustRepeat } = source.end(state, resource.id, {
               ...{ refundId, amountCents, status },
             });
@@ -100,23 +100,19 @@ export function createRefundSending({
             if (mustRepeat) {
               const next = decideRepeat(ended, { refundId: newRefundId(), now: state.now });
               return {
-                outcome: { hasEnded: true },
+                outcome: { outcome: status },
                 writes: joined(all, writesOf(next.refund, null, details, next.sendAt)),
               };
             }
             const followed = claims.follow(stateAfter(state, all), resource);
             return {
-              outcome: { hasEnded: true, onCommitted: followed.onCommitted },
+              outcome: { outcome: status, onCommitted: followed.onCommitted },
               writes: joined(all, followed.writes),
             };
           },
         });
-        if (hasEnded && outcome.status !== 'pending')
-          meter.onRefund({
-            of: resource.type,
-            origin: isAutomatic ? 'automatic' : 'merchant',
-            outcome: outcome.status,
-          });
+        const origin = isAutomatic ? 'automatic' : 'merchant';
+        if (outcome) meter.onRefund({ of: resource.type, origin, outcome });
         onCommitted?.();
       },
 

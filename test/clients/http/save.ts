@@ -1,7 +1,7 @@
-import { readFound, writeFound } from '../collect.mjs';
+import { readFound, writeFound } from '../found.mjs';
 import type { Findings } from './kit.ts';
 
-/** Writes what was found, and the document that shows it. */
+/** Saves the findings, and the document that shows them. */
 export async function save(findings: readonly Findings[]): Promise<void> {
   const found = readFound();
   for (const { client, version, passed, failed } of findings) {

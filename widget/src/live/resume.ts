@@ -65,8 +65,8 @@ export function resumable<Client extends LiveClient>(client: Client, options: Re
 const PONG_MS = 5_000;
 
 /**
- * Ends a socket of graphql-ws that does not answer a ping: the library sends pings, and waits for ever. One that is not yet
- * acknowledged has a limit of its own (`socketOptions`): version 5 would keep a promise of it that rejects at a later end.
+ * Ends a socket of graphql-ws that does not answer a ping: the library itself waits for ever. Only an acknowledged one is ended:
+ * before, version 5 keeps a promise that nobody handles and that rejects later. `socketOptions` limits the time until then.
  */
 function noticeSilence(client: LiveClient): void {
   const { on, terminate } = client as Partial<{
@@ -75,16 +75,16 @@ function noticeSilence(client: LiveClient): void {
   }>;
   if (!on || !terminate) return;
   let silence: ReturnType<typeof setTimeout> | undefined;
-  let isConnected = false;
+  let isAcknowledged = false;
   on('connected', () => {
-    isConnected = true;
+    isAcknowledged = true;
   });
   on('ping', (isReceived) => {
-    if (!isReceived && isConnected) silence = setTimeout(terminate, PONG_MS);
+    if (!isReceived && isAcknowledged) silence = setTimeout(terminate, PONG_MS);
   });
   on('pong', () => clearTimeout(silence));
   on('closed', () => {
-    isConnected = false;
+    isAcknowledged = false;
     clearTimeout(silence);
   });
 }

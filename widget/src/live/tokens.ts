@@ -60,16 +60,16 @@ function lifeMsOf({ expiresAt, expiresInSeconds }: LiveToken): number {
  * The limit of the time in which a socket opens, or a stream is answered. Without one, a connection whose bytes get lost waits for
  * minutes, or for ever.
  */
-const OPENS_MS = 15_000;
+const OPEN_TIMEOUT_MS = 15_000;
 /** The limit of the time in which the server acknowledges an open socket. */
-const ACKNOWLEDGES_MS = 10_000;
+const ACK_TIMEOUT_MS = 10_000;
 
 type SocketClass = new (url: string | URL, protocols?: string | string[]) => WebSocket;
 
 /**
  * Options for graphql-ws: `createClient({ url, ...socketOptions(token) })`. `resumable` connects again in the library's place.
  *
- * @param Socket in place of `webSocketImpl`, for platforms without a WebSocket, such as Node before version 22
+ * @param Socket the class of sockets, in place of `webSocketImpl`: platforms without one, such as Node before version 22, need it
  */
 export function socketOptions(
   token: Tokens,
@@ -77,20 +77,22 @@ export function socketOptions(
 ) {
   return {
     connectionParams: async () => ({ authorization: await token.authorization() }),
-    connectionAckWaitTimeout: ACKNOWLEDGES_MS,
-    ...(Socket && { webSocketImpl: openingInTime(Socket) }),
+    connectionAckWaitTimeout: ACK_TIMEOUT_MS,
+    ...(Socket && { webSocketImpl: withOpenTimeout(Socket) }),
     // `resumable` ends a connection that does not answer a ping.
     keepAlive: 12_000,
     retryAttempts: 0,
   };
 }
 
-/** Returns the class with sockets that close where they have not opened in time. */
-function openingInTime(Socket: SocketClass): SocketClass {
+/** Returns a subclass whose sockets close if they have not opened in time. */
+function withOpenTimeout(Socket: SocketClass): SocketClass {
   return class extends Socket {
     constructor(url: string | URL, protocols?: string | string[]) {
       super(url, protocols);
-      const limit = setTimeout(() => this.close(), OPENS_MS);
+      const limit = setTimeout(() => this.close(), OPEN_TIMEOUT_MS);
+      // `ws` would throw the error of a socket that is ended before it opens, where nobody listens.
+      this.addEventListener('error', () => undefined);
       for (const event of ['open', 'close']) this.addEventListener(event, () => clearTimeout(limit));
     }
   };
@@ -111,7 +113,7 @@ const SILENCE_MS = 45_000;
 /** Fetches, and fails where the server does not answer in time. */
 async function fetchInTime(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const late = new AbortController();
-  const limit = setTimeout(() => late.abort(new Error('The server has not answered')), OPENS_MS);
+  const limit = setTimeout(() => late.abort(new Error('The server has not answered')), OPEN_TIMEOUT_MS);
   const signal = init?.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
   return fetch(input, { ...init, signal }).finally(() => clearTimeout(limit));
 }
