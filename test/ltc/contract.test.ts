@@ -337,6 +337,8 @@ describeOnDatabase('payments by LTC', (open) => {
     await send(pending!, 5);
     expect(await listed()).toEqual([[elsewhere!.paymentId, 'failed', 'paid_elsewhere', ASKED]]);
     await core.pass(SESSION);
+    // The rest comes when it has failed.
+    await send(pending!, ASKED - 5);
     // Both had got nothing in time.
     await send(expired!, ASKED);
     await send(late!, 7);
@@ -344,11 +346,11 @@ describeOnDatabase('payments by LTC', (open) => {
     expect(await listed()).toEqual([
       [part!.paymentId, 'failed', 'underpaid', ASKED - 1],
       [elsewhere!.paymentId, 'failed', 'paid_elsewhere', ASKED],
-      [pending!.paymentId, 'failed', 'underpaid', 5],
+      [pending!.paymentId, 'failed', 'late', ASKED],
       [expired!.paymentId, 'expired', 'paid_elsewhere', ASKED],
       [late!.paymentId, 'expired', 'underpaid', 15],
     ]);
-    expect((await core.balances()).ltc_unmatched).toBe(3 * ASKED + 19);
+    expect((await core.balances()).ltc_unmatched).toBe(4 * ASKED + 14);
     const { payments } = await core.ltc.listUnmatchedLtc();
     expect(payments.find(({ paymentId }) => paymentId === part!.paymentId)).toEqual({
       ...{ paymentId: part!.paymentId, accountId: core.tenant.accountId, status: 'failed' },
