@@ -1,10 +1,16 @@
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 
+/**
+ * The connections that may wait to be accepted; Linux takes `net.core.somaxconn` of them at most. After a restart all clients come
+ * back at once: with Node's default of 511, the others would repeat their first packet after 1, 2, 4, … seconds.
+ */
+const BACKLOG = 4_096;
+
 /** Starts listening. Resolves with the port. */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve((server.address() as AddressInfo).port);
     });

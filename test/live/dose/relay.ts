@@ -145,8 +145,15 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     if (connection.client.destroyed) return;
     if (attempts === 0) return void connection.client.resetAndDestroy();
     const upstream = connect({ port: ports[turn++ % ports.length]!, host: '127.0.0.1', noDelay: true });
-    const tryNext = () => reach(connection, attempts - 1);
+    // A client that has gone must not wait at the instance.
+    const leave = () => upstream.destroy();
+    connection.client.once('close', leave);
+    const tryNext = () => {
+      connection.client.off('close', leave);
+      reach(connection, attempts - 1);
+    };
     upstream.once('error', tryNext).once('connect', () => {
+      connection.client.off('close', leave);
       upstream.off('error', tryNext);
       upstream.on('error', () => undefined);
       connection.upstream = upstream;
@@ -220,7 +227,8 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     }
   }
 
-  server.listen(0, '127.0.0.1');
+  // All followers come back at once.
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
