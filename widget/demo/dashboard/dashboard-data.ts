@@ -1,7 +1,7 @@
 // The data that the dashboard shows: read once, then updated by subscriptions.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
-import { type Credentials, type DashboardApi, openApi, type Parts, RefusedError } from './api.ts';
+import { type Credentials, type DashboardApi, openApi, type Parts } from './api.ts';
 import { createLists } from './lists.ts';
 import { mergeRead, ReloadedList } from './loaded-list.ts';
 import {
@@ -28,6 +28,7 @@ import {
   WEBHOOK_DELIVERIES,
   type WebhookDelivery,
 } from './operations.ts';
+import { type Part, readOffered } from './parts.ts';
 import { followUpdates } from './updates.ts';
 
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline';
@@ -42,17 +43,6 @@ const CATALOGUE_EVERY_MS = 60_000;
 const RESYNC_MS = 3_000;
 /** After this time the parts that could not be read are read again. */
 const MISSING_AFTER_MS = 10_000;
-
-/** A part of the page that is read by itself, by the root field that it is read from. */
-export type Part =
-  | Exclude<keyof StartData, 'updatesCursor'>
-  | 'payments'
-  | 'charges'
-  | 'disputes'
-  | 'refunds'
-  | 'subscriptions'
-  | 'deliveries'
-  | 'storeProducts';
 
 /** Loads the account, follows its updates, and loads it again where a stream cannot be resumed. */
 export class DashboardData implements ReactiveController {
@@ -201,13 +191,14 @@ export class DashboardData implements ReactiveController {
 
   /** Reads all parts, and returns the cursor before them. Rejects where there is none, or no answer. */
   async #readParts(api: DashboardApi): Promise<string> {
+    const read = <Value>(part: Part, query: string) => readOffered<Value>(api, this.missing, { part, query });
     const start = await api.requestParts<StartData>(START);
     // Behind the cursor of the start, so that no update falls between them.
-    const payments = await this.#readOffered<Page<PixPayment>>(api, 'payments', PIX_PAYMENTS);
-    const charges = await this.#readOffered<Page<Charge>>(api, 'charges', CHARGES);
-    const disputes = await this.#readOffered<Page<Dispute>>(api, 'disputes', DISPUTES);
-    const refunds = await this.#readOffered<object>(api, 'refunds', REFUNDS);
-    const recurring = await this.#readOffered<Page<Subscription>>(api, 'subscriptions', SUBSCRIPTIONS);
+    const payments = await read<Page<PixPayment>>('payments', PIX_PAYMENTS);
+    const charges = await read<Page<Charge>>('charges', CHARGES);
+    const disputes = await read<Page<Dispute>>('disputes', DISPUTES);
+    const refunds = await read<object>('refunds', REFUNDS);
+    const recurring = await read<Page<Subscription>>('subscriptions', SUBSCRIPTIONS);
     const { updatesCursor } = start;
     if (updatesCursor === null) throw new Error('no cursor to follow from');
     if (api !== this.#api) return updatesCursor;
@@ -238,26 +229,6 @@ export class DashboardData implements ReactiveController {
       mergeRead(this.subaccountPayouts, own.nodes, (payout) => payout.id);
     }
     if (webhookDeliveries) this.deliveries = webhookDeliveries.nodes;
-  }
-
-  /** Reads a part alone: null where the service behind this server does not offer it, undefined where it is missing. */
-  async #readOffered<Value>(
-    api: DashboardApi,
-    part: Part,
-    query: string,
-    variables?: Record<string, unknown>,
-  ): Promise<Value | null | undefined> {
-    try {
-      const { [part]: value } = await api.request<Record<Part, Value>>(query, variables);
-      this.missing.delete(part);
-      return value;
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      const isOffered = error.code !== 'NOT_OFFERED';
-      if (isOffered) this.missing.add(part);
-      else this.missing.delete(part);
-      return isOffered ? undefined : null;
-    }
   }
 
   #scheduleMissing(api: DashboardApi): void {
@@ -308,7 +279,7 @@ export class DashboardData implements ReactiveController {
   #createReloaded<Item>(part: Part, query: string): ReloadedList<Item> {
     return new ReloadedList(async (after) => {
       if (!this.#api) throw new Error('closed');
-      return this.#readOffered<Page<Item>>(this.#api, part, query, { after });
+      return readOffered<Page<Item>>(this.#api, this.missing, { part, query, variables: { after } });
     });
   }
 

@@ -2,7 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
 import { formatBrl, formatLtc } from '../shared/format.ts';
 import './chart.ts';
-import { DashboardData, type Part } from './dashboard-data.ts';
+import { DashboardData } from './dashboard-data.ts';
 import { newestFirst } from './loaded-list.ts';
 import { movementsOf } from './movements.ts';
 import './payout-form.ts';
@@ -22,6 +22,7 @@ import {
   SUBSCRIPTION_LABELS,
 } from './labels.ts';
 import type { Dispute, Wallet } from './operations.ts';
+import type { Part } from './parts.ts';
 import type { Operable, PaymentDialog } from './payment-dialog.ts';
 import {
   cardPaymentRow,

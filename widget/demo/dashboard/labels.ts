@@ -1,5 +1,5 @@
 // The words of the dashboard for statuses, kinds and parts.
-import type { ConnectionState, Part } from './dashboard-data.ts';
+import type { ConnectionState } from './dashboard-data.ts';
 import type {
   CardPayment,
   Dispute,
@@ -8,6 +8,7 @@ import type {
   Subscription,
   WebhookDelivery,
 } from './operations.ts';
+import type { Part } from './parts.ts';
 
 export type Tone = 'waiting' | 'good' | 'bad' | 'neutral' | 'warning';
 export type StatusLabels<Status extends string> = Record<Status, { label: string; tone: Tone }>;
