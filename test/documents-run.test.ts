@@ -96,6 +96,9 @@ async function resources(url: string): Promise<[string, string][]> {
     createPayment(input: { valueCents: 4990 }) {
       ... on PaymentSuccess { payment { paymentId pix { copyPaste } } }
     }
+    byLtc: createPayment(input: { valueCents: 4990, method: LTC }) {
+      ... on PaymentSuccess { payment { paymentId } }
+    }
     createSubscription(input: { valueCents: 4990, interval: MONTHLY }) {
       ... on PixSubscriptionSuccess { subscription { subscriptionId } }
     }
@@ -113,6 +116,7 @@ async function resources(url: string): Promise<[string, string][]> {
     ['sacc_…', data.createSubaccount.subaccount.subaccountId],
     ['PSC-…', data.createCardPayment.cardPayment.orderCode],
     ['psa_sub_…', data.createSubscription.subscription.subscriptionId],
+    ['ltc credit psa_…', `ltc credit ${data.byLtc.payment.paymentId}`],
     ['psa_…', data.createPayment.payment.paymentId],
     ['000201…', data.createPayment.payment.pix.copyPaste],
     ['tok_…', data.createCheckoutToken.token],
