@@ -1,4 +1,3 @@
-import { customerOf } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
@@ -19,6 +18,7 @@ import {
   AUTHORISATION_MS,
   type CancelReason,
   type CreateSubscriptionInput,
+  detailsOf,
   isLive,
   isOpen,
   type StoredCycle,
@@ -56,13 +56,7 @@ export function decideCreate(
     amountCents,
     feeCents: environment === 'sandbox' ? 0 : Math.min(account.pixFeeCents, amountCents),
     interval: input.interval,
-    endsAfterCycles: input.endsAfterCycles ?? null,
-    description: input.description ?? null,
-    customer: customerOf(input.customer),
-    metadata: input.metadata ?? null,
-    successUrl: input.successUrl ?? null,
-    cancelUrl: input.cancelUrl ?? null,
-    language: input.language ?? null,
+    ...detailsOf(input),
     brCode: null,
     nextDueAt: null,
     cancelReason: null,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type Customer, checkoutDetails } from '../checkout/model.ts';
+import { type Customer, checkoutDetails, customerOf } from '../checkout/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { UpstreamError } from '../kernel/errors.ts';
 import { deterministicId } from '../kernel/ids.ts';
@@ -247,6 +247,19 @@ export const createSubscriptionInput = checkoutDetails
       .describe('The same key and input give the same subscription'),
   });
 export type CreateSubscriptionInput = z.infer<typeof createSubscriptionInput>;
+
+/** Returns the details of an input, with null for each that was left out. */
+export function detailsOf(input: Omit<CreateSubscriptionInput, 'idempotencyKey'>) {
+  return {
+    endsAfterCycles: input.endsAfterCycles ?? null,
+    description: input.description ?? null,
+    customer: customerOf(input.customer),
+    metadata: input.metadata ?? null,
+    successUrl: input.successUrl ?? null,
+    cancelUrl: input.cancelUrl ?? null,
+    language: input.language ?? null,
+  };
+}
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,5 +1,4 @@
-import { customerOf } from '../../checkout/model.ts';
-import type { CreateSubscriptionInput, Subscription } from '../model.ts';
+import { type CreateSubscriptionInput, detailsOf, type Subscription } from '../model.ts';
 import { takesAmount, type UpstreamSubscription } from '../upstream-subscription.ts';
 
 /** The request to the service, stored before it is sent. */
@@ -13,13 +12,7 @@ export function toWanted(input: Omit<CreateSubscriptionInput, 'idempotencyKey'>)
   return {
     valueCents: input.valueCents,
     interval: input.interval,
-    endsAfterCycles: input.endsAfterCycles ?? null,
-    description: input.description ?? null,
-    customer: customerOf(input.customer),
-    metadata: input.metadata ?? null,
-    successUrl: input.successUrl ?? null,
-    cancelUrl: input.cancelUrl ?? null,
-    language: input.language ?? null,
+    ...detailsOf(input),
   };
 }
 
