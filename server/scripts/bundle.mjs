@@ -95,6 +95,8 @@ async function bundle() {
         'import.meta.url': '__url',
         // Without a navigator, pg detects Cloudflare through `Response`, for which Node 20 would load its fetch.
         navigator: '{ "userAgent": "Node.js" }',
+        // Yoga only compares it with its own Request. Reading it would load Node's fetch, 40 ms of a start.
+        'globalThis.Request': 'undefined',
       },
     }),
     build({ ...COMMON, entryPoints: [`${SOURCES}/load.ts`] }),

@@ -66,7 +66,7 @@ async function startServer(environment: Record<string, string>): Promise<number>
 }
 
 async function startBare(): Promise<number> {
-  const child = fork(OWN_CPU, { execArgv: [] });
+  const child = fork(OWN_CPU, { execArgv: [], env: { PATH: process.env.PATH } });
   try {
     return await cpuMsOf(child);
   } finally {
