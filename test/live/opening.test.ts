@@ -26,10 +26,11 @@ function follow(create: typeof createClient | null, port: number) {
   const token = tokens(async () => 'token');
   const causes: unknown[] = [];
   const updates: unknown[] = [];
+  const waits: number[] = [];
   const options: ResumeOptions = {
     tokens: token,
     onRetry: (cause) => causes.push(cause),
-    wait: async () => undefined,
+    wait: async (ms) => void waits.push(ms),
   };
   const client = create
     ? resumable(
@@ -46,11 +47,11 @@ function follow(create: typeof createClient | null, port: number) {
     },
   );
   onTestFinished(leave);
-  return { causes, updates };
+  return { causes, updates, waits };
 }
 
 test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
-  '%s: a connection without an answer is replaced in time',
+  '%s: a connection without an answer is replaced in time, and each time after a longer wait',
   async (_, create) => {
     const connections: Socket[] = [];
     const server = createServer((socket) => void connections.push(socket)).listen(0, '127.0.0.1');
@@ -60,7 +61,7 @@ test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
       server.close();
     });
     useFakeTimers();
-    const { causes } = follow(create, (server.address() as AddressInfo).port);
+    const { causes, waits } = follow(create, (server.address() as AddressInfo).port);
     await once(server, 'connection');
     vi.advanceTimersByTime(14_999);
     expect(causes).toEqual([]);
@@ -68,6 +69,17 @@ test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
     vi.advanceTimersByTime(1);
     await next;
     expect(causes).toHaveLength(1);
+    for (let attempt = 2; attempt <= 12; attempt += 1) {
+      const another = once(server, 'connection');
+      vi.advanceTimersByTime(15_000);
+      await another;
+    }
+    // 100 ms, doubled up to 30 s, each varied by a half.
+    const doubled = waits.map((_, attempt) => Math.min(30_000, 100 * 2 ** attempt));
+    expect(waits.map((ms, attempt) => [ms >= doubled[attempt]! / 2, ms <= doubled[attempt]! * 1.5])).toEqual(
+      doubled.map(() => [true, true]),
+    );
+    expect(waits).toHaveLength(12);
   },
 );
 
@@ -101,7 +113,7 @@ test.each(Object.entries(CLIENTS))(
 );
 
 function useFakeTimers(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 

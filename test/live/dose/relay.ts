@@ -227,8 +227,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     }
   }
 
-  // All followers come back at once.
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
+  server.listen({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

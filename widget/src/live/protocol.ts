@@ -134,11 +134,11 @@ export function hasNoFirstState({ query }: Partial<LiveRequest>): boolean {
 }
 
 const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 15_000;
+const LONGEST_WAIT_MS = 30_000;
 
 /** The time before another attempt, after so many in a row that brought nothing. */
 export function waitBefore(attempt: number, retryAfterMs: number): number {
-  const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (1 + (Math.random() - 0.5) / 2);
+  const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (0.5 + Math.random());
   // Never before the server asks for it.
   return Math.max(growing, retryAfterMs * (1 + Math.random() / 4));
 }

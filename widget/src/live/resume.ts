@@ -16,7 +16,7 @@ import {
   updateIn,
   waitBefore,
 } from './protocol.ts';
-import type { PresentToken, Tokens } from './tokens.ts';
+import { ACK_TIMEOUT_MS, OPEN_TIMEOUT_MS, type PresentToken, type Tokens } from './tokens.ts';
 
 export type {
   GetToken,
@@ -91,8 +91,11 @@ function noticeSilence(client: LiveClient): void {
 
 /** The third refusal of the credential in a row is final. */
 const MAX_REFUSALS = 3;
-/** An operation that has lasted this long was accepted, though it may have had no result. */
-const ACCEPTED_MS = 10_000;
+/**
+ * An operation that has lasted this long was accepted, though it may have had no result. An attempt that gets no answer ends
+ * earlier: if it counted, the clients of a busy server would all come again at once, and it would never answer one in time.
+ */
+const ACCEPTED_MS = OPEN_TIMEOUT_MS + ACK_TIMEOUT_MS + 5_000;
 const CURSOR: LiveRequest = { query: CURSOR_DOCUMENT };
 
 /** Follows one subscription over as many operations of the client as it takes. */

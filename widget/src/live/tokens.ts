@@ -60,9 +60,9 @@ function lifeMsOf({ expiresAt, expiresInSeconds }: LiveToken): number {
  * The limit of the time in which a socket opens, or a stream is answered. Without one, a connection whose bytes get lost waits for
  * minutes, or for ever.
  */
-const OPEN_TIMEOUT_MS = 15_000;
+export const OPEN_TIMEOUT_MS = 15_000;
 /** The limit of the time in which the server acknowledges an open socket. */
-const ACK_TIMEOUT_MS = 10_000;
+export const ACK_TIMEOUT_MS = 10_000;
 
 type SocketClass = new (url: string | URL, protocols?: string | string[]) => WebSocket;
 
