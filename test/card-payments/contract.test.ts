@@ -277,12 +277,12 @@ describeOnDatabase('card payments', (open) => {
     test('A reusable token starts a payment for each visitor', async () => {
       const core = await startCore({ database });
       const token = await mint(core, { reusable: true });
-      const visits = await Promise.all(
-        [attempt(), attempt(), attempt()].map((attemptId) =>
+      const started = await Promise.all(
+        [newAttemptId(), newAttemptId(), newAttemptId()].map((attemptId) =>
           core.cardPayments.startCheckout(core.tenant, token, { attemptId }),
         ),
       );
-      for (const { orderCode } of visits)
+      for (const { orderCode } of started)
         expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
       await core.work.settled();
       expect(await taken(core)).toBe(3 * 4990);
@@ -296,7 +296,7 @@ describeOnDatabase('card payments', (open) => {
       async (_, lateCard) => {
         const core = await startCore({ database });
         const token = await mint(core, { reusable: true });
-        const attemptId = attempt();
+        const attemptId = newAttemptId();
         const first = await core.cardPayments.startCheckout(core.tenant, token, { attemptId });
         if (lateCard === approvedSoon) await core.pass(SESSION - SECOND);
         await core.cardPayments.pay(first.orderCode, lateCard());
@@ -476,7 +476,7 @@ describeOnDatabase('card payments', (open) => {
     type Step =
       | { do: 'create'; order: string | null }
       | { do: 'withdraw' }
-      | { do: 'start'; later: boolean }
+      | { do: 'start'; isRetry: boolean }
       | { do: 'pay' | 'refund' | 'pay twice' | 'cancel'; which: number; card: string }
       | { do: 'wait'; ms: number };
     const which = fc.nat(5);
@@ -490,7 +490,7 @@ describeOnDatabase('card payments', (open) => {
     );
     const step = fc.oneof<fc.Arbitrary<Step>[]>(
       fc.record({ do: fc.constant('create'), order: fc.constantFrom(null, '1', '2') }),
-      fc.record({ do: fc.constant('start'), later: fc.boolean() }),
+      fc.record({ do: fc.constant('start'), isRetry: fc.boolean() }),
       {
         arbitrary: fc.record({
           do: fc.constantFrom('pay', 'pay twice', 'pay', 'refund', 'cancel'),
@@ -530,14 +530,14 @@ describeOnDatabase('card payments', (open) => {
             });
             await sellElsewhere(core, 1_000_000);
             const token = await mint(core, { reusable: true });
-            const attemptId = attempt();
-            let tries = 0;
+            const attemptId = newAttemptId();
+            let retries = 0;
             const orderCodes = [await create(core)];
             for (const each of steps) {
               if (each.do === 'create') orderCodes.push(await create(core, 4990, each.order));
               if (each.do === 'start') {
-                tries += 1;
-                const id = each.later ? `${attemptId}.${tries + 1}` : attempt();
+                retries += 1;
+                const id = each.isRetry ? `${attemptId}.${retries + 1}` : newAttemptId();
                 orderCodes.push(
                   (await core.cardPayments.startCheckout(core.tenant, token, { attemptId: id })).orderCode,
                 );
@@ -650,7 +650,7 @@ describe('two instances on one PostgreSQL', () => {
     const one = await startCore({ database: databases[0]!, clock });
     const two = await startCore({ database: databases[1]!, clock, tenant: one.tenant });
     const token = await mint(one);
-    const attemptId = attempt();
+    const attemptId = newAttemptId();
     const started = await Promise.all(
       Array.from({ length: 16 }, (_, click) =>
         (click % 2 ? one : two).cardPayments.startCheckout(one.tenant, token, { attemptId }),
@@ -720,7 +720,7 @@ function amountInput(amount: CheckoutGrant['amount']) {
 }
 
 /** At least 128 bits, as a browser makes them. */
-function attempt(): string {
+function newAttemptId(): string {
   return objectId() + objectId();
 }
 

@@ -367,9 +367,9 @@ describe('a card payment', () => {
       cancelUrl: 'https://shop.example/no',
     };
     const of = (input: Parameters<typeof decideCreate>[0]) =>
-      decideCreate(input, { orderCode: 'PSC-1', checkoutAttempt: 'try', now: NOW }).payment;
+      decideCreate(input, { orderCode: 'PSC-1', checkoutAttempt: 'tok_1', now: NOW }).payment;
     const { valueCents: _, ...rest } = asked;
-    expect(of(asked)).toMatchObject({ ...rest, amountCents: 5000, checkoutAttempt: 'try', createdAt: NOW });
+    expect(of(asked)).toMatchObject({ ...rest, amountCents: 5000, checkoutAttempt: 'tok_1', createdAt: NOW });
     expect(of({ valueCents: 80 })).toMatchObject({
       ...{ description: null, callbackUrl: null, customer: null, metadata: null, successUrl: null },
       ...{ cancelUrl: null, openChargeId: null, paidChargeId: null, paidAt: null, refundedAt: null },

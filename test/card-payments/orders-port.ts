@@ -21,7 +21,7 @@ export function describeOrders(start: StartPortFixture): void {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const token = await mint(merchant);
-      const [laptop, phone] = [attempt(), attempt()];
+      const [laptop, phone] = [newAttemptId(), newAttemptId()];
       const first = await cardPayments.startCheckout(tenant, token, {
         attemptId: laptop,
         customer: { name: 'Ana' },
@@ -32,7 +32,7 @@ export function describeOrders(start: StartPortFixture): void {
       // A lookup in front of another service shows what it has not refunded.
       const { refundedCents: _, refundingCents: __, ...shown } = first;
       expect(joined).toMatchObject(shown);
-      // The attempt has a payment from now on, as that of the first device has.
+      // The attempt id has a payment from now on, as that of the first device has.
       expect(await cardPayments.startCheckout(tenant, token, input)).toEqual(joined);
       const changed = cardPayments.startCheckout(tenant, token, { ...input, customer: { name: 'Eva' } });
       await expect(changed).rejects.toBeInstanceOf(IdempotencyError);
@@ -124,13 +124,13 @@ export function describeOrders(start: StartPortFixture): void {
       const merchant = await start();
       const input = { externalId: '1042', description: 'Caneca', customer: { name: 'Ana' } };
       const one = await mint(merchant, { ...input, expiresInSeconds: 60 });
-      const attemptId = attempt();
+      const attemptId = newAttemptId();
       const first = await merchant.cardPayments.startCheckout(merchant.tenant, one, { attemptId });
       await merchant.pass(2 * MINUTE);
       // The first has expired.
       const two = await mint(merchant, { ...input, reusable: null, metadata: null, allowedOrigins: [] });
       expect(two.id).not.toBe(one.id);
-      for (const id of [attemptId, attempt()])
+      for (const id of [attemptId, newAttemptId()])
         expect(
           await merchant.cardPayments.startCheckout(merchant.tenant, two, { attemptId: id }),
         ).toMatchObject({ orderCode: first.orderCode, status: 'pending' });
@@ -286,10 +286,10 @@ function begin(
   token: Presented,
   valueCents: number | null = null,
 ): Promise<CardPayment> {
-  return cardPayments.startCheckout(tenant, token, { attemptId: attempt(), valueCents });
+  return cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId(), valueCents });
 }
 
 /** At least 128 bits, as a browser makes them. */
-function attempt(): string {
+function newAttemptId(): string {
   return objectId() + objectId();
 }

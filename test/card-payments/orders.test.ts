@@ -38,7 +38,7 @@ describeOnDatabase('orders', (open) => {
   test('Of sixteen payments of one order that payers pay at once one is kept, from tokens and requests', async () => {
     const core = await startCore({ database });
     const token = await mint(core, '1042');
-    const started = await core.cardPayments.startCheckout(core.tenant, token, { attemptId: attempt() });
+    const started = await core.cardPayments.startCheckout(core.tenant, token, { attemptId: newAttemptId() });
     const codes = [started.orderCode];
     for (let count = 1; count < 16; count += 1) codes.push(await create(core, '1042'));
     const results = await Promise.all(codes.map((code) => core.cardPayments.pay(code, approved())));
@@ -231,6 +231,6 @@ async function chargesKept(...cores: Core[]): Promise<number> {
 }
 
 /** At least 128 bits, as a browser makes them. */
-function attempt(): string {
+function newAttemptId(): string {
   return objectId() + objectId();
 }

@@ -127,7 +127,7 @@ export function describePort(start: StartPortFixture): void {
         const minted = () => checkoutTokens.create(tenant, null, { amount: { fixedCents: 4990 } });
         const refused = {
           create: () => cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
-          start: () => cardPayments.startCheckout(tenant, token, { attemptId: attempt() }),
+          start: () => cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId() }),
           // In front of a service nobody knows what it is set to, before it is asked.
           ...(tenant.environment === 'sandbox' ? { minted } : merchant.exact({ minted })),
         };
@@ -330,7 +330,7 @@ export function describePort(start: StartPortFixture): void {
     test('Sixteen clicks at once start one payment', async () => {
       const { cardPayments, tenant, ...merchant } = await start();
       const token = await mint({ tenant, ...merchant });
-      const attemptId = attempt();
+      const attemptId = newAttemptId();
       const started = await Promise.all(
         Array.from({ length: 16 }, () => cardPayments.startCheckout(tenant, token, { attemptId })),
       );
@@ -345,7 +345,9 @@ export function describePort(start: StartPortFixture): void {
       const { cardPayments, tenant, exact, ...merchant } = await start();
       const token = await mint({ tenant, ...merchant });
       const started = await Promise.allSettled(
-        Array.from({ length: 16 }, () => cardPayments.startCheckout(tenant, token, { attemptId: attempt() })),
+        Array.from({ length: 16 }, () =>
+          cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId() }),
+        ),
       );
       const codes = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.orderCode] : []));
       expect(new Set(codes).size).toBe(1);
@@ -362,7 +364,7 @@ export function describePort(start: StartPortFixture): void {
       const token = await mint(merchant);
       const begin = async () => {
         await merchant.pass(KEPT);
-        return cardPayments.startCheckout(tenant, token, { attemptId: attempt() });
+        return cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId() });
       };
       const first = await begin();
       expect((await begin()).orderCode).toBe(first.orderCode);
@@ -384,12 +386,12 @@ export function describePort(start: StartPortFixture): void {
       const merchant = await start();
       const { cardPayments, tenant } = merchant;
       const token = await mint(merchant, { reusable: true });
-      const visits = await Promise.all(
-        [attempt(), attempt(), attempt()].map((attemptId) =>
+      const started = await Promise.all(
+        [newAttemptId(), newAttemptId(), newAttemptId()].map((attemptId) =>
           cardPayments.startCheckout(tenant, token, { attemptId }),
         ),
       );
-      for (const { orderCode } of visits)
+      for (const { orderCode } of started)
         expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'paid' });
       expect(await cardPayments.count(tenant, { status: ['paid'] })).toBe(3);
       expect(await merchant.service.balances()).toMatchObject({ merchant_pending: 3 * 4990 });
@@ -403,14 +405,14 @@ export function describePort(start: StartPortFixture): void {
         amount: { kind: 'range', minCents: 100, maxCents: 200 },
       });
       const begin = (valueCents: number | null) =>
-        cardPayments.startCheckout(tenant, range, { attemptId: attempt(), valueCents });
+        cardPayments.startCheckout(tenant, range, { attemptId: newAttemptId(), valueCents });
       expect((await begin(200)).amountCents).toBe(200);
       for (const wrong of [99, 201, null]) await expect(begin(wrong)).rejects.toBeInstanceOf(ValidationError);
       expect(await cardPayments.count(tenant, {})).toBe(1);
       const fixed = await mint(merchant);
-      const more = cardPayments.startCheckout(tenant, fixed, { attemptId: attempt(), valueCents: 4991 });
+      const more = cardPayments.startCheckout(tenant, fixed, { attemptId: newAttemptId(), valueCents: 4991 });
       await expect(more).rejects.toBeInstanceOf(ValidationError);
-      const exactly = { attemptId: attempt(), valueCents: 4990, customer: { name: 'Ana' } };
+      const exactly = { attemptId: newAttemptId(), valueCents: 4990, customer: { name: 'Ana' } };
       expect(await cardPayments.startCheckout(tenant, fixed, exactly)).toMatchObject({
         ...{ amountCents: 4990, customer: { name: 'Ana' }, status: 'pending' },
       });
@@ -470,6 +472,6 @@ async function mint(
 }
 
 /** At least 128 bits, as a browser makes them. */
-function attempt(): string {
+function newAttemptId(): string {
   return objectId() + objectId();
 }

@@ -383,7 +383,7 @@ describe('a checkout token in front of the service', () => {
   });
   const token = (rest?: Partial<CheckoutGrant>) => ({ id: `tok_${objectId()}`, grant: grant(rest) });
 
-  test('A token starts one payment for an attempt, with the payers’ priority and the token as subject', async () => {
+  test('A token starts one payment for an attempt id, with the payers’ priority and the token as subject', async () => {
     const { payer, tenant, script } = await start();
     const given = token({ description: 'Caneca', callbackUrl: 'https://shop.example/hook' });
     const service = payer(given.id);
@@ -400,7 +400,7 @@ describe('a checkout token in front of the service', () => {
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
   });
 
-  test('Two concurrent attempts of a token make one payment, and the token is free again when that has expired', async () => {
+  test('Two concurrent starts of a token make one payment, and the token is free again when that has expired', async () => {
     const { payer, tenant, kept, clock } = await start();
     const given = token();
     const service = payer(given.id);
@@ -411,9 +411,9 @@ describe('a checkout token in front of the service', () => {
     const [only] = kept.values();
     expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
     // The other one is refused while the first is under way, and joins it from then on.
-    for (const attempt of both)
-      if (attempt.status === 'fulfilled') expect(attempt.value.orderCode).toBe(only!.orderCode);
-      else expect(attempt.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+    for (const each of both)
+      if (each.status === 'fulfilled') expect(each.value.orderCode).toBe(only!.orderCode);
+      else expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
     clock.advance(31 * MINUTE);
     // No webhook tells of it: the service is asked.
     only!.status = 'expired';
@@ -454,7 +454,7 @@ describe('a checkout token in front of the service', () => {
     );
   });
 
-  test('Lookups of an attempt in doubt count as the payer’s, however often it asks', async () => {
+  test('Lookups of a start in doubt count as the payer’s, however often it is repeated', async () => {
     const { payer, tenant, script, facade } = await start();
     const given = token();
     script.on('POST', PATH, timeout);
@@ -496,7 +496,7 @@ describe('a checkout token in front of the service', () => {
     expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).status).toBe('pending');
   });
 
-  test('A repeated attempt is looked up, so that no payer is sent to an expired page', async () => {
+  test('A repeated start is looked up, so that no payer is sent to an expired page', async () => {
     const { payer, tenant, kept, script, clock } = await start();
     const given = token({ reusable: true });
     const service = payer(given.id);

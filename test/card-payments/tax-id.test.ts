@@ -241,17 +241,17 @@ describe('the tax number of a customer', () => {
     expect(await mint('123.456.789-09')).toHaveProperty('token');
     expect(await mint('529.982.247-25')).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
 
-    const start = async (attempt: string, taxId: string) =>
+    const start = async (id: string, taxId: string) =>
       (
         await app.client(token).request(START, {
-          input: { attemptId: attempt, customer: { taxId } },
+          input: { attemptId: id, customer: { taxId } },
         })
       ).startCheckout;
-    const attempt = attemptId();
-    const started = await start(attempt, '529.982.247-25');
-    const repeated = await start(attempt, '52998224725');
+    const id = attemptId();
+    const started = await start(id, '529.982.247-25');
+    const repeated = await start(id, '52998224725');
     expect(repeated.cardPayment).toEqual(started.cardPayment);
-    expect(await start(attempt, '12345678909')).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+    expect(await start(id, '12345678909')).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
   });
 
   test.each([

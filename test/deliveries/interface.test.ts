@@ -143,7 +143,7 @@ describe('over GraphQL', () => {
     expect(await read(client)).toMatchObject(codes);
     expect(await read(app.client(pix.paymentToken))).toMatchObject([codes[0], undefined]);
     expect(await read(app.client(card.paymentToken))).toMatchObject([undefined, codes[1]]);
-    // A browser that has the attempt of another visitor gets its payment again, and none of its content.
+    // A browser that has the attempt id of another visitor gets its payment again, and none of its content.
     const again = [
       (await browser.request(START_PIX, { input: byPix })).startPixCheckout.payment,
       (await browser.request(START_CARD, { input: byCard })).startCheckout.cardPayment,

@@ -283,7 +283,7 @@ describe('startCheckout', () => {
     });
   });
 
-  test('startCheckout returns the same payment for the same attempt, and IdempotencyError for another amount', async () => {
+  test('startCheckout returns the same payment for the same attempt id, and IdempotencyError for another amount', async () => {
     const client = await page({ amount: { range: { minCents: 100, maxCents: 900 } } });
     const id = attemptId();
     const first = await start(client, { attemptId: id, valueCents: 500 });

@@ -466,7 +466,7 @@ describe('a payer’s page', () => {
     expect((await find(shop.client, payment.paymentId)).status).toBe('PAID');
   });
 
-  test('One attempt is one payment; a single-use token gives its open payment to a second device', async () => {
+  test('One attempt id is one payment; a single-use token gives its open payment to a second device', async () => {
     const shop = await merchant();
     const page = app.client((await mint(shop.client)).token);
     const both = await Promise.all([start(page), start(page)]);
@@ -477,7 +477,7 @@ describe('a payer’s page', () => {
     expect(await start(page, { attemptId: 'tentativa-000000000000010' })).toMatchObject({
       ...{ __typename: 'UnavailableError', code: 'CHECKOUT_TOKEN_USED' },
     });
-    // A repeated attempt finds its payment as it is now.
+    // A repeated start finds its payment as it is now.
     expect((await start(page)).payment).toMatchObject({ paymentId: payment.paymentId, status: 'PAID' });
     expect((await shop.client.request(LIST)).payments.totalCount).toBe(1);
   });

@@ -146,7 +146,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       const { products, cardPayments, tenant } = merchant;
       const { id } = await products.create(tenant, MUG);
       const token = await mint(merchant, id, { reusable: true });
-      const attemptId = attempt();
+      const attemptId = newAttemptId();
       const started = await cardPayments.startCheckout(tenant, token, { attemptId });
       await products.delete(tenant, id);
       await expect(start(merchant, token)).rejects.toEqual(new NotFoundError('Product not found'));
@@ -187,11 +187,11 @@ function start(
   valueCents?: number,
 ) {
   return cardPayments.startCheckout(tenant, token, {
-    attemptId: attempt(),
+    attemptId: newAttemptId(),
     ...(valueCents === undefined ? {} : { valueCents }),
   });
 }
 
-function attempt(): string {
+function newAttemptId(): string {
   return objectId() + objectId();
 }

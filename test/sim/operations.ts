@@ -162,13 +162,13 @@ export function createOperations(
       async act() {
         const { id, reusable, maxCents } = random.pick(world.tokens);
         const valueCents = amount(100, 30_000);
-        const attempt = attemptId();
+        const givenId = attemptId();
         const grant = { amount: { kind: 'range' as const, minCents: 100, maxCents }, reusable };
         push(
           orderCodes,
           await make(
-            request('startCheckout', live, valueCents, `${id} ${attempt}`, async () => {
-              const input = { attemptId: attempt, valueCents };
+            request('startCheckout', live, valueCents, `${id} ${givenId}`, async () => {
+              const input = { attemptId: givenId, valueCents };
               const payment = await slices.cardPayments.startCheckout(live, { id, grant }, input);
               payments.push(payment);
               return { id: payment.orderCode };

@@ -176,11 +176,11 @@ export function createPixOperations(
         async act() {
           const { id, reusable, maxCents } = random.pick(tokens);
           const valueCents = amount(100, 30_000);
-          const attempt = attemptId();
+          const givenId = attemptId();
           const grant = { amount: { kind: 'range' as const, minCents: 100, maxCents }, reusable };
           await make(
-            request('startPixCheckout', live, valueCents, `${id} ${attempt}`, async () => {
-              const input = { attemptId: attempt, valueCents };
+            request('startPixCheckout', live, valueCents, `${id} ${givenId}`, async () => {
+              const input = { attemptId: givenId, valueCents };
               const payment = await slices.payments.startCheckout(live, { id, grant }, input);
               remember(openPayment(live, payment));
               return { id: payment.paymentId };

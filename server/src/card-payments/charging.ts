@@ -97,7 +97,7 @@ export function createCharging({
     });
   }
 
-  /** The other payments of the same attempt and of the same order, by any method. */
+  /** The other payments of the same checkout attempt and of the same order, by any method. */
   const allSiblingsOf = (state: State, payment: StoredCardPayment) => [
     ...siblingsOf(state, payment),
     ...otherMethods.flatMap((method) => method.paymentsOf(state, orderOf(payment))),

@@ -100,7 +100,7 @@ async function readSiblings(reader: Reader, of: Collection<Siblings>, name: stri
   await Promise.all((found?.orderCodes ?? []).map((orderCode) => reader.load(cardPayments, orderCode)));
 }
 
-/** The other payments of the same attempt and of the same order that were paid, or have an open charge. */
+/** The other payments of the same checkout attempt and of the same order that were paid, or have an open charge. */
 export function siblingsOf(state: State, payment: StoredCardPayment): StoredCardPayment[] {
   const { orderCode, checkoutAttempt, externalId } = payment;
   const orderCodes = new Set([

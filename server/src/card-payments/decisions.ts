@@ -87,7 +87,7 @@ export const RESOLVE_AFTER_MS = 10_000;
 
 /**
  * Opens a charge before the acquirer is called, so that no crash forgets it. Returns a refusal where the payment
- * cannot be paid, another charge is open, or the attempt is paid.
+ * cannot be paid, another charge is open, or its checkout attempt or order is paid.
  */
 export function decideCharge(
   payment: StoredCardPayment,

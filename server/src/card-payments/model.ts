@@ -189,7 +189,7 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
   create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: P; replayed: boolean }>;
   /**
    * Starts the payment that a checkout token describes, once for each attempt id. A single-use token whose payment is
-   * open gives that payment to a further attempt, as from a second device. `address` is the payer's.
+   * open gives that payment to a further start, as from a second device. `address` is the payer's.
    * @throws ValidationError, NotFoundError (its product was deleted), UnavailableError (also: a single-use token whose
    *   order is paid, or open with another amount), IdempotencyError, RateLimitError (too many cards of this network
    *   were declined)

@@ -101,7 +101,7 @@ function paidOrCharging(sql: Sql, tenant: Tenant) {
   );
 }
 
-/** Selects a payment of the same attempt and one of the same order that closes it: the rule of `closesOrder`. */
+/** Selects a payment of the same checkout attempt and one of the same order that closes it: the rule of `closesOrder`. */
 export async function selectPaidOfOrder(
   sql: Sql,
   tenant: Tenant,

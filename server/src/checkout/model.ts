@@ -69,8 +69,8 @@ export const checkoutDetails = z.object({
 export type CheckoutDetails = z.infer<typeof checkoutDetails>;
 
 /**
- * The input that starts a checkout, with the amounts of cards; `startPixCheckoutInput` has those of PIX. An attempt id has at least 128 random bits (22 of base64url); a later attempt of the same
- * visit appends `.2`, `.3`, ….
+ * The input that starts a checkout, with the amounts of cards; `startPixCheckoutInput` has those of PIX. An attempt id has
+ * at least 128 random bits (22 of base64url). A retry of the attempt, after an expiry or a failure, appends `.2`, `.3`, ….
  */
 export const startCheckoutInput = z.object({
   attemptId: z
@@ -207,7 +207,7 @@ export function grantOfOpen(
   return { ...grant, amount: amount.kind === 'product' ? { kind: 'fixed', cents: amountCents } : amount };
 }
 
-/** Whether an attempt joins the last payment of a single-use token: it is open, and costs what the payer wants to pay. */
+/** Whether a start joins the last payment of a single-use token: it is open, and costs what the payer wants to pay. */
 export function joins(last: Pick<CheckoutPayment, 'status' | 'amountCents'>, valueCents: Cents): boolean {
   return isOpen(last) && last.amountCents === valueCents;
 }
@@ -239,10 +239,10 @@ export function orderPaid(): UnavailableError {
 }
 
 /**
- * Names the checkout attempt. A single-use token is one attempt, however often it is started; of a reusable one each
- * visit is, whose later tries append `.2`, `.3`, … to the same id.
+ * The checkout attempt of a start: of its payments one is kept. A single-use token is one attempt, however often it is
+ * started. Of a reusable one an attempt id names an attempt, together with the ids of its retries, `.2`, `.3`, ….
  */
-export function attemptOf(tokenId: string, { reusable }: CheckoutGrant, attemptId: string): string {
+export function checkoutAttemptOf(tokenId: string, { reusable }: CheckoutGrant, attemptId: string): string {
   return reusable ? `${tokenId}:${attemptId.replace(/\.[0-9]+$/, '')}` : tokenId;
 }
 

@@ -13,10 +13,10 @@ import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   assertTokenFree,
-  attemptOf,
   type CheckoutGrant,
   type CheckoutPayment,
   checkoutAmount,
+  checkoutAttemptOf,
   closesOrder,
   grantAtStart,
   grantOfOpen,
@@ -49,7 +49,7 @@ interface CheckoutStart<Account> {
 
 /** The payments of one method, as checkout tokens start them. */
 interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
-  /** The scope of the attempt ids: each method has its own payment for an attempt. */
+  /** The scope of the attempt ids: each method has its own payment for one id. */
   scope: string;
   payments: Collection<P>;
   /** The last payment of each single-use token. */
@@ -67,7 +67,7 @@ interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   decide(start: CheckoutStart<Account>): { payment: P; writes: Writes & { records: Change[] } };
 }
 
-/** Creates the function that makes the payment of a checkout, or finds that of an earlier attempt which it joins. */
+/** Creates the function that makes the payment of a checkout, or finds that of an earlier start which it joins. */
 export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
   {
     committer,
@@ -82,7 +82,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
   ): Promise<P> => {
-    // Each token has a scope of its own, so that attempts of two tokens' pages never collide. Tokens of one order share
+    // Each token has a scope of its own, so that attempt ids of two tokens' pages never collide. Tokens of one order share
     // one, so that a page with a newer token finds its payment again.
     const tokenId = orderTokenOf(token);
     const operation = `${rules.scope}:${tokenId}`;
@@ -90,7 +90,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
     const inputHash = hashInput(rest);
     const { amount, reusable, externalId = null } = token.grant;
     const productId = amount.kind === 'product' ? amount.productId : null;
-    const checkoutAttempt = attemptOf(tokenId, token.grant, attemptId);
+    const checkoutAttempt = checkoutAttemptOf(tokenId, token.grant, attemptId);
     const order = { checkoutAttempt, externalId, tokenId: reusable ? null : tokenId };
     const id = rules.newId();
     return committer.change<P>({
@@ -117,15 +117,18 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         const siblings = methods.flatMap((method) => method.paymentsOf(state, order));
         if (siblings.some(closesOrder)) throw orderPaid();
         rules.assertSiblings?.(siblings);
-        const attempt = { operation, key: attemptId, inputHash };
+        const idempotencyKey = { operation, key: attemptId, inputHash };
         if (last && joins(last, valueCents))
-          return { outcome: last, writes: { records: [remember({ ...attempt, resourceId: idOf(last) })] } };
+          return {
+            outcome: last,
+            writes: { records: [remember({ ...idempotencyKey, resourceId: idOf(last) })] },
+          };
         assertTokenFree(last);
         const customer = input.customer ?? grant.customer;
         const { payment, writes } = rules.decide({
           ...{ tenant, id, checkoutAttempt, account, grant, valueCents, customer, productId, state },
         });
-        writes.records.push(remember({ ...attempt, resourceId: id }));
+        writes.records.push(remember({ ...idempotencyKey, resourceId: id }));
         if (!reusable) writes.records.push(put(uses, rules.useOf(tokenId, id)));
         return { outcome: payment, writes };
       },

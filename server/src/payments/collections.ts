@@ -59,7 +59,7 @@ export const pixPayments: PixFamily<StoredPayment> = {
   isId: isPaymentId,
   idsOfTxid: (txid) => [`psa_${txid}`],
   selectHosted: paymentTable.selectHosted,
-  // The token is known by the attempt alone, which is all that its other payments need.
+  // The token is known by the checkout attempt alone, which is all that its other payments need.
   orderOf: ({ checkoutAttempt, externalId }) => ({ checkoutAttempt, externalId, tokenId: null }),
   saleOf,
   payerOf: ({ customer }) => customer,

@@ -161,7 +161,7 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
   create(tenant: Tenant, input: CreatePaymentInput): Promise<{ payment: P; replayed: boolean }>;
   /**
    * Starts the PIX payment that a checkout token describes, once for each attempt id. A single-use token whose PIX payment
-   * is open gives that payment to a further attempt. A payment whose code has not come yet is returned without it.
+   * is open gives that payment to a further start. A payment whose code has not come yet is returned without it.
    * @throws ValidationError, NotFoundError (its product was deleted), PermissionError (the token takes no PIX),
    *   UnavailableError (also: a single-use token whose order is paid), IdempotencyError
    */

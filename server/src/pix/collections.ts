@@ -65,7 +65,7 @@ export interface PixFamily<R extends CodedResource> extends PixRules<R> {
   eventOf?(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
 }
 
-/** The names by which an order is recorded: that of its attempt, and the merchant's number. */
+/** The names by which an order is recorded: that of its checkout attempt, and the merchant's number. */
 function namesOf({ checkoutAttempt, externalId }: Pick<Order, 'checkoutAttempt' | 'externalId'>): string[] {
   return [
     ...(checkoutAttempt === null ? [] : [`attempt ${checkoutAttempt}`]),

@@ -52,7 +52,7 @@ const REPEAT_AFTER_MS = DAY_MS;
 /** The state that the decision about a credit needs beside its resource. */
 export interface CreditState {
   isKnown: boolean;
-  /** Whether another payment of the same attempt or order was paid, by any method. */
+  /** Whether another payment of the same checkout attempt or order was paid, by any method. */
   isOrderClosed: boolean;
   environment: Environment;
   balances: Balances;

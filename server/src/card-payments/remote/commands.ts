@@ -315,7 +315,7 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
   return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured() : refusalOf(answer);
 }
 
-/** Options of a lookup. A payer can cause as many lookups of an attempt as it likes, so they count as the payer's. */
+/** Options of a lookup. A payer can cause as many lookups of a start as it likes, so they count as the payer's. */
 function lookupOptions({ operation }: Intent): RequestOptions {
   const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
   return tokenId === null ? { priority: 'query' } : { priority: 'payer', subject: tokenId };

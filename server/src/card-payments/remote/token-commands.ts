@@ -46,8 +46,8 @@ export function createTokenUse({
 }) {
   return {
     /**
-     * Finds the open payment of a token for a further attempt, as from a second device, and remembers that the attempt
-     * has this payment. Null where the attempt has to start one, or is refused when it does.
+     * Finds the open payment of a token for a further start, as from a second device, and remembers that the attempt id
+     * has this payment. Null where the start has to make one, or is refused when it does.
      * @throws ValidationError, IdempotencyError, UnavailableError (the order is paid), what `refresh` throws
      */
     async join(
@@ -106,8 +106,8 @@ export function createTokenUse({
 }
 
 /**
- * Reserves a single-use token in the transaction that opens the attempt, so that of two concurrent ones only one
- * starts a payment. The token is free again once that payment has expired or failed, was refused, or is in doubt for
+ * Reserves a single-use token in the transaction that opens the intent, so that of two concurrent starts only one
+ * makes a payment. The token is free again once that payment has expired or failed, was refused, or is in doubt for
  * longer than it could have lived. No token of an order that is known to be paid starts one.
  */
 export function reserveToken(
