@@ -391,9 +391,9 @@ describe('a card payment', () => {
   });
 
   test('A paid payment posts its amount, is released after the account’s days, and is refunded where its attempt was paid', () => {
-    const settled = (siblings: StoredCardPayment[]) =>
+    const settled = (otherPayments: StoredCardPayment[]) =>
       decideOutcome(open(create().payment), {
-        ...{ chargeId: 'chg', outcome: APPROVED, siblings, account: ACCOUNT, now: NOW },
+        ...{ chargeId: 'chg', outcome: APPROVED, otherPayments, account: ACCOUNT, now: NOW },
       })!;
     const release = { kind: 'card_payment.release', at: plusMs(NOW, 14 * 86_400_000) };
     const { payment, transaction, due, announced } = settled([]);
@@ -414,7 +414,13 @@ describe('a card payment', () => {
     const [unpaid, paidOne] = [create('one').payment, pay(create('other').payment)];
     for (const before of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
       const change = decideOutcome(open(before), {
-        ...{ chargeId: 'chg', outcome: APPROVED, siblings: [unpaid, paidOne], account: ACCOUNT, now: NOW },
+        ...{
+          chargeId: 'chg',
+          outcome: APPROVED,
+          otherPayments: [unpaid, paidOne],
+          account: ACCOUNT,
+          now: NOW,
+        },
       })!;
       expect(change).toMatchObject({ announced: true, due: [] });
       expect(change.payment).toMatchObject({
@@ -426,7 +432,7 @@ describe('a card payment', () => {
         ...{ acquirer: -5000, refunds_in_transit: 5000, merchant_pending: 0 },
       });
       // A third one finds it paid as well.
-      expect(decideCharge(create('third').payment, { ...charge(NOW), siblings: [change.payment] })).toBe(
+      expect(decideCharge(create('third').payment, { ...charge(NOW), otherPayments: [change.payment] })).toBe(
         'paid_elsewhere',
       );
     }
@@ -496,10 +502,10 @@ describe('a card payment', () => {
   test('A card payment has one charge at a time, and none where its attempt is paid already', () => {
     const { payment } = create();
     expect(decideCharge(open(payment), charge(NOW))).toBe('in_progress');
-    expect(decideCharge(payment, { ...charge(NOW), siblings: [pay(create('other').payment)] })).toBe(
+    expect(decideCharge(payment, { ...charge(NOW), otherPayments: [pay(create('other').payment)] })).toBe(
       'paid_elsewhere',
     );
-    expect(typeof decideCharge(payment, { ...charge(NOW), siblings: [create('other').payment] })).toBe(
+    expect(typeof decideCharge(payment, { ...charge(NOW), otherPayments: [create('other').payment] })).toBe(
       'object',
     );
   });
@@ -635,12 +641,12 @@ describe('whatever happens to a card payment, in any order', () => {
           let change: CardPaymentChange | string | null = null;
           if (kind === 'wait') now = plusMs(now, rest[0] as number);
           if (kind === 'charge')
-            change = decideCharge(payment, { chargeId: `chg_${index}`, siblings: [], now });
+            change = decideCharge(payment, { chargeId: `chg_${index}`, otherPayments: [], now });
           if (kind === 'outcome')
             change = decideOutcome(payment, {
               chargeId: charged === 'open' ? (payment.openChargeId ?? 'none') : 'chg_other',
               outcome: about,
-              siblings: [],
+              otherPayments: [],
               account: ACCOUNT,
               now,
             });
@@ -674,7 +680,7 @@ function create(orderCode = 'PSC-ONE') {
 }
 
 function charge(now: Date) {
-  return { chargeId: 'chg', siblings: [], now };
+  return { chargeId: 'chg', otherPayments: [], now };
 }
 
 function open(payment: StoredCardPayment): StoredCardPayment {
@@ -682,7 +688,7 @@ function open(payment: StoredCardPayment): StoredCardPayment {
 }
 
 function settle(payment: StoredCardPayment, outcome: ChargeOutcome, now = NOW): CardPaymentChange | null {
-  return decideOutcome(payment, { chargeId: 'chg', outcome, siblings: [], account: ACCOUNT, now });
+  return decideOutcome(payment, { chargeId: 'chg', outcome, otherPayments: [], account: ACCOUNT, now });
 }
 
 function pay(payment: StoredCardPayment, now = NOW): StoredCardPayment {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { readWithSiblings, siblingsOf } from '../../server/src/card-payments/collections.ts';
+import { otherCardPaymentsOf, readWithOtherPayments } from '../../server/src/card-payments/collections.ts';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { selectByExternalIds, selectPaidOfOrder } from '../../server/src/card-payments/store.ts';
 import type { Database } from '../../server/src/db/database.ts';
@@ -176,12 +176,12 @@ describeOnDatabase('an order with thousands of payments', (open) => {
     for (const { statement, rowsRead, scanned } of plans)
       expect([statement, scanned, rowsRead <= 3]).toEqual([statement, [], true]);
 
-    const siblings = await core.committer.change<StoredCardPayment[]>({
+    const otherPayments = await core.committer.change<StoredCardPayment[]>({
       tenant,
-      read: (reader) => readWithSiblings(reader, codes[1]!),
-      decide: (state) => ({ outcome: siblingsOf(state, payment!) }),
+      read: (reader) => readWithOtherPayments(reader, codes[1]!),
+      decide: (state) => ({ outcome: otherCardPaymentsOf(state, payment!) }),
     });
-    expect(siblings.map(({ orderCode, status }) => [orderCode, status])).toEqual([[codes[0], 'paid']]);
+    expect(otherPayments.map(({ orderCode, status }) => [orderCode, status])).toEqual([[codes[0], 'paid']]);
   });
 });
 

@@ -24,7 +24,7 @@ const SALE = decideOutcome(
   {
     chargeId: 'chg',
     outcome: { status: 'approved' },
-    siblings: [],
+    otherPayments: [],
     account: { cardPaymentsEnabled: true, cardReleaseDays: 14 },
     now: NOW,
   },

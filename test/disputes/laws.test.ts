@@ -172,7 +172,7 @@ function createMerchant() {
         );
         const paid = decideOutcome(
           { ...payment, openChargeId: 'chg' },
-          { chargeId: 'chg', outcome: { status: 'approved' }, account: CARD_ACCOUNT, now, siblings: [] },
+          { chargeId: 'chg', outcome: { status: 'approved' }, account: CARD_ACCOUNT, now, otherPayments: [] },
         ) as CardPaymentChange;
         record({
           records: [put(cardPayments, paid.payment)],

@@ -90,7 +90,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     return change;
   }
 
-  const siblingsOf = ({ checkoutAttempt }: Pick<StoredPayment, 'checkoutAttempt'>, own: string) =>
+  const otherPaymentsOf = ({ checkoutAttempt }: Pick<StoredPayment, 'checkoutAttempt'>, own: string) =>
     [...payments.values()]
       .map((payment) => ({ ...payment, id: payment.paymentId, canceledAt: null }))
       .concat([...cards.values()].map((card) => ({ ...card, id: card.orderCode })) as never)
@@ -146,7 +146,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           { endToEndId: name, amountCents, at: plusMs(now, -earlierMs) },
           {
             ...{ isKnown: known !== null, environment, balances, now },
-            isOrderClosed: siblingsOf(payment, payment.paymentId).some(closesOrder),
+            isOrderClosed: otherPaymentsOf(payment, payment.paymentId).some(closesOrder),
           },
         ),
       );
@@ -176,7 +176,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
         { ...open, status: isCanceled ? 'expired' : 'pending' },
         {
           ...{ chargeId: 'chg', outcome: { status: 'approved' }, account: CARD_ACCOUNT, now },
-          siblings: siblingsOf(payment, orderCode),
+          otherPayments: otherPaymentsOf(payment, orderCode),
         },
       ) as CardPaymentChange;
       cards.set(orderCode, change.payment);

@@ -14,10 +14,10 @@ import {
   cardOrderPayments,
   cardPayments,
   orderOf,
+  otherCardPaymentsOf,
   readContent,
-  readWithSiblings,
+  readWithOtherPayments,
   saleOf,
-  siblingsOf,
   writesWithContent,
 } from './collections.ts';
 import {
@@ -73,7 +73,7 @@ export function createCharging({
       read: (reader) =>
         Promise.all([
           reader.load(accounts, tenant.accountId),
-          readWithSiblings(reader, orderCode).then(
+          readWithOtherPayments(reader, orderCode).then(
             (payment) =>
               payment &&
               Promise.all([
@@ -98,8 +98,8 @@ export function createCharging({
   }
 
   /** The other payments of the same checkout attempt and of the same order, by any method. */
-  const allSiblingsOf = (state: State, payment: StoredCardPayment) => [
-    ...siblingsOf(state, payment),
+  const otherPaymentsOfOrder = (state: State, payment: StoredCardPayment) => [
+    ...otherCardPaymentsOf(state, payment),
     ...otherMethods.flatMap((method) => method.paymentsOf(state, orderOf(payment))),
   ];
 
@@ -116,7 +116,7 @@ export function createCharging({
       const change = decideOutcome(payment, {
         chargeId,
         outcome,
-        siblings: allSiblingsOf(state, payment),
+        otherPayments: otherPaymentsOfOrder(state, payment),
         account: state.need(accounts, tenant.accountId),
         now: state.now,
       });
@@ -172,7 +172,11 @@ export function createCharging({
         orderCode,
         (payment, state) =>
           fitsBalance(payment.amountCents, state.balances.acquirer)
-            ? decideCharge(payment, { chargeId, siblings: allSiblingsOf(state, payment), now: state.now })
+            ? decideCharge(payment, {
+                chargeId,
+                otherPayments: otherPaymentsOfOrder(state, payment),
+                now: state.now,
+              })
             : 'not_payable',
       );
       if (refusal !== null) {

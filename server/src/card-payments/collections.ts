@@ -47,25 +47,27 @@ export const checkoutUses: Collection<CheckoutUse> = {
 };
 
 /** A checkout attempt or an order of the merchant's, with its payments that were paid or have an open charge. */
-interface Siblings {
+interface PaymentGroup {
   name: string;
   orderCodes: string[];
 }
 
 /** Checkout attempts, derived from the payments; read only. */
-const attempts = siblingCollection('checkout_attempt', async (sql, tenant, names) =>
+const attempts = groupCollection('checkout_attempt', async (sql, tenant, names) =>
   (await selectByAttempts(sql, tenant, names)).map(({ attempt, orderCode }) => [attempt, orderCode]),
 );
 
 /** Orders of merchants by their externalId, derived from the payments; read only. */
-const orders = siblingCollection('order', async (sql, tenant, names) =>
+const orders = groupCollection('order', async (sql, tenant, names) =>
   (await selectByExternalIds(sql, tenant, names)).map(({ externalId, orderCode }) => [externalId, orderCode]),
 );
 
-function siblingCollection(
+function groupCollection(
   name: string,
-  select: (...of: Parameters<Collection<Siblings>['load']>) => Promise<[name: string, orderCode: string][]>,
-): Collection<Siblings> {
+  select: (
+    ...of: Parameters<Collection<PaymentGroup>['load']>
+  ) => Promise<[name: string, orderCode: string][]>,
+): Collection<PaymentGroup> {
   return {
     name,
     async load(sql, tenant, names) {
@@ -81,10 +83,13 @@ function siblingCollection(
 }
 
 /** Loads and returns a payment, and loads the others of its checkout attempt and of its order. */
-export async function readWithSiblings(reader: Reader, orderCode: string): Promise<StoredCardPayment | null> {
+export async function readWithOtherPayments(
+  reader: Reader,
+  orderCode: string,
+): Promise<StoredCardPayment | null> {
   const payment = await reader.load(cardPayments, orderCode);
   await Promise.all([
-    payment?.checkoutAttempt != null && readSiblings(reader, attempts, payment.checkoutAttempt),
+    payment?.checkoutAttempt != null && readGroup(reader, attempts, payment.checkoutAttempt),
     payment?.externalId != null && readOrder(reader, payment.externalId),
   ]);
   return payment;
@@ -92,16 +97,16 @@ export async function readWithSiblings(reader: Reader, orderCode: string): Promi
 
 /** Loads the payments of an order that were paid, or have an open charge. */
 function readOrder(reader: Reader, externalId: string): Promise<void> {
-  return readSiblings(reader, orders, externalId);
+  return readGroup(reader, orders, externalId);
 }
 
-async function readSiblings(reader: Reader, of: Collection<Siblings>, name: string): Promise<void> {
-  const found = await reader.load(of, name);
-  await Promise.all((found?.orderCodes ?? []).map((orderCode) => reader.load(cardPayments, orderCode)));
+async function readGroup(reader: Reader, groups: Collection<PaymentGroup>, name: string): Promise<void> {
+  const group = await reader.load(groups, name);
+  await Promise.all((group?.orderCodes ?? []).map((orderCode) => reader.load(cardPayments, orderCode)));
 }
 
 /** The other payments of the same checkout attempt and of the same order that were paid, or have an open charge. */
-export function siblingsOf(state: State, payment: StoredCardPayment): StoredCardPayment[] {
+export function otherCardPaymentsOf(state: State, payment: StoredCardPayment): StoredCardPayment[] {
   const { orderCode, checkoutAttempt, externalId } = payment;
   const orderCodes = new Set([
     ...(checkoutAttempt === null ? [] : state.need(attempts, checkoutAttempt).orderCodes),
@@ -120,7 +125,7 @@ export function orderOf(payment: StoredCardPayment): Order {
 export const cardOrderPayments: OrderPayments = {
   read: (reader, { checkoutAttempt, externalId, tokenId }) =>
     Promise.all([
-      checkoutAttempt !== null && readSiblings(reader, attempts, checkoutAttempt),
+      checkoutAttempt !== null && readGroup(reader, attempts, checkoutAttempt),
       externalId !== null && readOrder(reader, externalId),
       tokenId !== null &&
         reader.load(checkoutUses, tokenId).then((use) => use && reader.load(cardPayments, use.orderCode)),

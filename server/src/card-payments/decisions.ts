@@ -91,11 +91,11 @@ export const RESOLVE_AFTER_MS = 10_000;
  */
 export function decideCharge(
   payment: StoredCardPayment,
-  { chargeId, siblings, now }: { chargeId: string; siblings: readonly OrderPayment[]; now: Date },
+  { chargeId, otherPayments, now }: { chargeId: string; otherPayments: readonly OrderPayment[]; now: Date },
 ): CardPaymentChange | ChargeRefusal {
   if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
   if (payment.openChargeId) return 'in_progress';
-  if (siblings.some(closesOrder)) return 'paid_elsewhere';
+  if (otherPayments.some(closesOrder)) return 'paid_elsewhere';
   return {
     previous: payment,
     payment: { ...payment, openChargeId: chargeId },
@@ -124,13 +124,13 @@ export function decideOutcome(
   {
     chargeId,
     outcome,
-    siblings,
+    otherPayments,
     account,
     now,
   }: {
     chargeId: string;
     outcome: ChargeOutcome;
-    siblings: readonly OrderPayment[];
+    otherPayments: readonly OrderPayment[];
     account: AccountSettings;
     now: Date;
   },
@@ -151,7 +151,7 @@ export function decideOutcome(
   const settled: StoredCardPayment = { ...payment, openChargeId: null };
   if (outcome.status === 'void')
     return { previous: payment, payment: settled, transaction: null, due: [], announced: false };
-  if (outcome.status === 'approved') return paid(payment, settled, { siblings, account, now });
+  if (outcome.status === 'approved') return paid(payment, settled, { otherPayments, account, now });
 
   const declinedCharges = payment.declinedCharges + 1;
   const declined: StoredCardPayment = { ...settled, declinedCharges, declineReason: outcome.reason };
@@ -174,7 +174,11 @@ export function decideOutcome(
 function paid(
   payment: StoredCardPayment,
   settled: StoredCardPayment,
-  { siblings, account, now }: { siblings: readonly OrderPayment[]; account: AccountSettings; now: Date },
+  {
+    otherPayments,
+    account,
+    now,
+  }: { otherPayments: readonly OrderPayment[]; account: AccountSettings; now: Date },
 ): CardPaymentChange {
   const { orderCode, amountCents } = payment;
   const next: StoredCardPayment = {
@@ -183,7 +187,7 @@ function paid(
     paidAt: now,
     paidLate: now >= payment.expiresAt,
   };
-  const isOrderClosed = payment.canceledAt !== null || siblings.some(closesOrder);
+  const isOrderClosed = payment.canceledAt !== null || otherPayments.some(closesOrder);
   if (causeOfReturn(payment, { amountCents, isOrderClosed }) !== null)
     return step(payment, { ...next, refundedAt: now, refundingCents: amountCents }, 'refunded', {
       transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [

@@ -75,7 +75,7 @@ export function createCardPaymentService({
       idOf: ({ orderCode }) => orderCode,
       useOf: (tokenId, orderCode) => ({ tokenId, orderCode }),
       newId: newOrderCode,
-      siblings: [paymentsOfNumber, ...otherMethods],
+      orderPayments: [paymentsOfNumber, ...otherMethods],
       assertAvailable: ({ environment }, account) => assertCardsAvailable(environment, account),
       decide({ id, grant, valueCents, customer, productId, checkoutAttempt, state }) {
         const change = decideCreate(

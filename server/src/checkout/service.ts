@@ -58,11 +58,11 @@ interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   useOf(tokenId: string, id: string): Use;
   newId(): string;
   /** The payments of an order by each method, this one included. */
-  siblings: readonly Pick<OrderPayments, 'read' | 'paymentsOf'>[];
+  orderPayments: readonly Pick<OrderPayments, 'read' | 'paymentsOf'>[];
   /** @throws UnavailableError where the account takes no payments by this method */
   assertAvailable(tenant: Tenant, account: Account): void;
   /** @throws UnavailableError where another payment of the order keeps the token from starting one */
-  assertSiblings?(siblings: readonly OrderPayment[]): void;
+  assertStartable?(paymentsOfOrder: readonly OrderPayment[]): void;
   /** Makes the payment. */
   decide(start: CheckoutStart<Account>): { payment: P; writes: Writes & { records: Change[] } };
 }
@@ -76,7 +76,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
   }: { committer: Committer; accounts: Collection<Account>; products: ProductCollection },
   rules: CheckoutMethodRules<P, Use, Account>,
 ) {
-  const { payments, uses, idOf, siblings: methods } = rules;
+  const { payments, uses, idOf, orderPayments: methods } = rules;
   return (
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
@@ -114,9 +114,9 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         const sold = productId === null ? null : (state.get(products, productId)?.product ?? null);
         const grant = last && isOpen(last) ? grantOfOpen(token.grant, last) : grantAtStart(token.grant, sold);
         const valueCents = checkoutAmount(grant, input.valueCents);
-        const siblings = methods.flatMap((method) => method.paymentsOf(state, order));
-        if (siblings.some(closesOrder)) throw orderPaid();
-        rules.assertSiblings?.(siblings);
+        const paymentsOfOrder = methods.flatMap((method) => method.paymentsOf(state, order));
+        if (paymentsOfOrder.some(closesOrder)) throw orderPaid();
+        rules.assertStartable?.(paymentsOfOrder);
         const idempotencyKey = { operation, key: attemptId, inputHash };
         if (last && joins(last, valueCents))
           return {

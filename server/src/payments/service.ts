@@ -105,11 +105,11 @@ export function createPaymentService({
       idOf: ({ paymentId }) => paymentId,
       useOf: (tokenId, paymentId) => ({ tokenId, paymentId }),
       newId: () => newPaymentId(null),
-      siblings: methods,
+      orderPayments: methods,
       assertAvailable: ({ environment }, account) => assertMethodAvailable('pix', environment, account),
-      assertSiblings(siblings) {
+      assertStartable(paymentsOfOrder) {
         // A token whose payment the merchant has canceled starts nothing more, by whichever method.
-        for (const { canceledAt } of siblings)
+        for (const { canceledAt } of paymentsOfOrder)
           if (canceledAt) assertTokenFree({ status: 'expired', canceledAt });
       },
       decide({ tenant, id, grant, valueCents, customer, productId, checkoutAttempt, account, state }) {

@@ -173,10 +173,12 @@ export function createPixCharging({
         tenant,
         family.idOf(resource),
         (current, state) => {
-          const siblings = methods.flatMap((method) => method.paymentsOf(state, family.orderOf(current)));
+          const paymentsOfOrder = methods.flatMap((method) =>
+            method.paymentsOf(state, family.orderOf(current)),
+          );
           const change = decisions.decideCredit(current, credit, {
             isKnown: state.get(credits, credit.endToEndId) !== null,
-            isOrderClosed: siblings.some(closesOrder),
+            isOrderClosed: paymentsOfOrder.some(closesOrder),
             environment: tenant.environment,
             balances: state.balances,
             now: state.now,
