@@ -224,9 +224,17 @@ export function isOpen({ status }: Pick<CheckoutPayment, 'status'>): boolean {
  */
 export function assertTokenFree(last: Pick<CheckoutPayment, 'status' | 'canceledAt'> | null): void {
   if (!last) return;
-  if (last.canceledAt)
-    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'The payment of this checkout token was canceled');
+  assertNotCanceled(last);
   if (last.status !== 'expired' && last.status !== 'failed') throw tokenUsed();
+}
+
+/**
+ * Asserts that the merchant has not canceled this payment of a token: its token starts nothing more, by whichever method.
+ * @throws UnavailableError
+ */
+export function assertNotCanceled({ canceledAt }: Pick<CheckoutPayment, 'canceledAt'>): void {
+  if (canceledAt)
+    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'The payment of this checkout token was canceled');
 }
 
 export function tokenUsed(): UnavailableError {

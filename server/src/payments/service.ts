@@ -1,4 +1,4 @@
-import { assertTokenFree } from '../checkout/model.ts';
+import { assertNotCanceled } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
@@ -108,9 +108,7 @@ export function createPaymentService({
       orderPayments: methods,
       assertAvailable: ({ environment }, account) => assertMethodAvailable('pix', environment, account),
       assertStartable(paymentsOfOrder) {
-        // A token whose payment the merchant has canceled starts nothing more, by whichever method.
-        for (const { canceledAt } of paymentsOfOrder)
-          if (canceledAt) assertTokenFree({ status: 'expired', canceledAt });
+        for (const payment of paymentsOfOrder) assertNotCanceled(payment);
       },
       decide({ tenant, id, grant, valueCents, customer, productId, checkoutAttempt, account, state }) {
         const change = decideCreate(
