@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Source } from '../../server/src/kernel/authority.ts';
+import type { UpstreamSource } from '../../server/src/kernel/upstream-source.ts';
 import { areDifferent, canBeSame } from '../../server/src/payouts/destinations.ts';
 import {
   isFinal,
@@ -20,7 +20,7 @@ const ID = UPSTREAM_PAYOUT.withdrawalId;
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 
 /** The service, at the instant of what is known. */
-const SAME: Source = { by: 'service', at: new Date(1), knownAt: new Date(1) };
+const SAME: UpstreamSource = { by: 'service', at: new Date(1), knownAt: new Date(1) };
 
 /** The states that are published while these descriptions are merged one after the other. */
 function knownAfter(...claims: Partial<UpstreamPayout>[]): Payout[] {
@@ -154,7 +154,7 @@ describe('what is known of a payout', () => {
     ]);
     // A completed payout that the service takes back has no identifier any more.
     const [known] = knownAfter({ ...completed, ...claim });
-    const later: Source = { ...SAME, at: new Date(2) };
+    const later: UpstreamSource = { ...SAME, at: new Date(2) };
     expect(mergeUpstreamPayout(known!, { ...UPSTREAM_PAYOUT, status: 'denied' }, later)).toMatchObject({
       status: 'denied',
       endToEndId: null,
@@ -232,7 +232,7 @@ describe('what is known of a payout', () => {
 
 describe('what the service and its webhooks say of an end', () => {
   const at = (seconds: number) => new Date(Date.UTC(2026, 2, 2, 12, 0, seconds));
-  type Step = [by: Source['by'], seconds: number, status: UpstreamPayout['status']];
+  type Step = [by: UpstreamSource['by'], seconds: number, status: UpstreamPayout['status']];
 
   /** After these, one after the other, each as it comes. */
   function afterSteps(...steps: Step[]): Payout {

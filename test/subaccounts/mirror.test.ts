@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Source } from '../../server/src/kernel/authority.ts';
+import type { UpstreamSource } from '../../server/src/kernel/upstream-source.ts';
 import { guidanceOf, isFinal, isSettled, type SubaccountPayout } from '../../server/src/subaccounts/model.ts';
 import {
   eventOf,
@@ -53,7 +53,7 @@ const ODD: UpstreamPayout = { ...SENT, status: 'unknown' };
 const ALL = [REQUESTED, SENT, COMPLETED, FAILED, REFUSED, REVERSED, ODD];
 
 /** The service, at the instant of what is known. */
-const SAME: Source = { by: 'service', at: AT, knownAt: AT };
+const SAME: UpstreamSource = { by: 'service', at: AT, knownAt: AT };
 
 function merged(...seen: UpstreamPayout[]): SubaccountPayout {
   return seen.reduce<SubaccountPayout | null>(
@@ -182,7 +182,7 @@ describe('merging a subaccount’s payout', () => {
 
 describe('what the service and its webhooks say of an end', () => {
   const at = (seconds: number) => new Date(AT.getTime() + seconds * 1_000);
-  type Step = [by: Source['by'], seconds: number, seen: UpstreamPayout];
+  type Step = [by: UpstreamSource['by'], seconds: number, seen: UpstreamPayout];
 
   function afterSteps(...steps: Step[]): SubaccountPayout {
     let known: SubaccountPayout | null = null;

@@ -1,6 +1,6 @@
-import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
+import { CLAIM_HOLDS_MS, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { fingerprintOf, mergeDestination } from './destinations.ts';
 import { isFinal, leavesUnconfirmed, type Payout } from './model.ts';
 
@@ -33,7 +33,7 @@ export interface UpstreamPayout {
 export function mergeUpstreamPayout(
   known: Payout | null,
   upstream: UpstreamPayout,
-  source: Source,
+  source: UpstreamSource,
 ): Payout | null {
   const { withdrawalId } = upstream;
   const amountCents = known?.amountCents ?? upstream.amountCents;
@@ -72,7 +72,7 @@ function mergeStatus(
   known: Payout | null,
   method: Payout['method'],
   upstreamStatus: UpstreamPayout['status'],
-  source: Source,
+  source: UpstreamSource,
 ): Payout['status'] {
   const next = statusFor(method, upstreamStatus);
   if (!known) return next ?? 'unknown';
@@ -83,7 +83,7 @@ function mergeStatus(
 }
 
 /** Whether a source corrects a known end. One that the service itself has said never opens again: such an answer is older. */
-function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: Source): boolean {
+function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: UpstreamSource): boolean {
   if (source.by === 'event') return false;
   if (!isFinal(next))
     return claimedAt !== undefined && source.at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
@@ -97,7 +97,7 @@ function mergeClaimedAt(
   known: Payout | null,
   status: Payout['status'],
   upstreamStatus: Payout['status'] | null,
-  source: Source,
+  source: UpstreamSource,
 ): Date | undefined {
   if (!isFinal(status)) return undefined;
   if (source.by === 'event') return known?.status === status ? known.claimedAt : source.at;

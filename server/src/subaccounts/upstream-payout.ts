@@ -1,5 +1,5 @@
-import { CLAIM_HOLDS_MS, type Source } from '../kernel/authority.ts';
 import { isUnchanged } from '../kernel/objects.ts';
+import { CLAIM_HOLDS_MS, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { isFinal, type SubaccountPayout } from './model.ts';
 
 /** A payout as the service behind a facade shows it, in an answer or an event. */
@@ -22,7 +22,7 @@ export function mergeUpstreamPayout(
   known: SubaccountPayout | null,
   shown: UpstreamPayout,
   newId: string,
-  source: Source,
+  source: UpstreamSource,
 ): SubaccountPayout | null {
   const upstream = normalize(shown);
   const claimedAt = source.by === 'event' && isFinal(upstream) ? source.at : undefined;
@@ -77,7 +77,11 @@ function hasSameState(known: UpstreamPayout, upstream: UpstreamPayout): boolean 
 }
 
 /** Whether a state that the service shows replaces the known one. */
-function prevails(known: SubaccountPayout, upstream: UpstreamPayout, { by, at, knownAt }: Source): boolean {
+function prevails(
+  known: SubaccountPayout,
+  upstream: UpstreamPayout,
+  { by, at, knownAt }: UpstreamSource,
+): boolean {
   const isForward = progressOf(upstream) > progressOf(known);
   if (!isFinal(known) || known.neverMade) {
     const isOtherEnd = known.status === 'failed' && upstream.status === 'completed' && !known.neverMade;

@@ -1,6 +1,6 @@
 import type { State, Writes } from '../../commit/commit.ts';
-import type { Source } from '../../kernel/authority.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamSource } from '../../kernel/upstream-source.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
 import { type Correction, mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
@@ -250,7 +250,7 @@ function isConfirmation({ status: upstreamStatus }: UpstreamPayout, { status }: 
 
 type Events = NonNullable<Writes['events']>;
 
-interface MergeSource extends Source {
+interface MergeSource extends UpstreamSource {
   /** The instant for which the description holds: for a webhook, not later than its own dates. */
   holdsAt: Date;
   /** The record of the request in doubt that has made the payout, where that becomes known only now. */

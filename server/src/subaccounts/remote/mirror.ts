@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Writes } from '../../commit/commit.ts';
-import type { Source } from '../../kernel/authority.ts';
 import { isObjectId } from '../../kernel/lenient-json.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { UpstreamSource } from '../../kernel/upstream-source.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import {
   type Correction,
@@ -74,7 +74,7 @@ export function mirrorPayouts({
         found.length === names.length ? await selectMirrored(sql, tenant, RESOURCE, [found[0]!.id]) : [];
       if (known) {
         const payout = payoutIn(known);
-        const source: Source = { by: 'service', at, knownAt: known.observedAt };
+        const source: UpstreamSource = { by: 'service', at, knownAt: known.observedAt };
         if (mergeUpstreamPayout(payout, upstream, payout.id, source) === null) {
           if (isConfirmation(upstream, payout))
             await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at });
@@ -159,7 +159,7 @@ export function filterOf(subaccountId: string, status?: readonly string[]) {
  */
 export function observationOf(
   shown: UpstreamPayout,
-  { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: Source['by'] },
+  { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: UpstreamSource['by'] },
 ): Observation {
   // A reference in the form of a refId leads only to the payout with this refId.
   const upstream =

@@ -1,5 +1,5 @@
-/** The source of a statement about a payout: the service itself when it was asked, or a webhook when it arrived. */
-export interface Source {
+/** The source of what another service says of a payout: the service itself when it was asked, or a webhook when it arrived. */
+export interface UpstreamSource {
   by: 'service' | 'event';
   at: Date;
   /** The instant at which the service itself last confirmed what is known; null where it never has. */
