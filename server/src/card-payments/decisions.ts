@@ -1,4 +1,4 @@
-import { CHECKOUT_SESSION_MS, closesOrder, customerOf, type OrderPayment } from '../checkout/model.ts';
+import { CHECKOUT_SESSION_MS, closesOrder, customerOf, type PaymentState } from '../checkout/model.ts';
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import {
@@ -91,7 +91,7 @@ export const RESOLVE_AFTER_MS = 10_000;
  */
 export function decideCharge(
   payment: StoredCardPayment,
-  { chargeId, otherPayments, now }: { chargeId: string; otherPayments: readonly OrderPayment[]; now: Date },
+  { chargeId, otherPayments, now }: { chargeId: string; otherPayments: readonly PaymentState[]; now: Date },
 ): CardPaymentChange | ChargeRefusal {
   if (payment.status !== 'pending' || payment.expiresAt <= now) return 'not_payable';
   if (payment.openChargeId) return 'in_progress';
@@ -130,7 +130,7 @@ export function decideOutcome(
   }: {
     chargeId: string;
     outcome: ChargeOutcome;
-    otherPayments: readonly OrderPayment[];
+    otherPayments: readonly PaymentState[];
     account: AccountSettings;
     now: Date;
   },
@@ -178,7 +178,7 @@ function paid(
     otherPayments,
     account,
     now,
-  }: { otherPayments: readonly OrderPayment[]; account: AccountSettings; now: Date },
+  }: { otherPayments: readonly PaymentState[]; account: AccountSettings; now: Date },
 ): CardPaymentChange {
   const { orderCode, amountCents } = payment;
   const next: StoredCardPayment = {

@@ -256,8 +256,8 @@ export function checkoutAttemptOf(tokenId: string, { reusable }: CheckoutGrant, 
 
 // ── Orders ──────────────────────────────────────────────────────────────────────────────────────
 
-/** The members of a payment that tell whether it was paid for its order. */
-export interface OrderPayment {
+/** The members of a payment that tell whether it closes its order. */
+export interface PaymentState {
   status: string;
   paidAt: Date | null;
   canceledAt: Date | null;
@@ -268,6 +268,6 @@ export interface OrderPayment {
  * refund. A canceled one whose money was returned does not; one that is paid and not returned was accepted by a server of an
  * earlier version, which knows no cancellation.
  */
-export function closesOrder({ status, paidAt, canceledAt }: OrderPayment): boolean {
+export function closesOrder({ status, paidAt, canceledAt }: PaymentState): boolean {
   return paidAt !== null && !(canceledAt !== null && status === 'refunded');
 }
