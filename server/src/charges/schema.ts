@@ -1,6 +1,6 @@
 import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/model.ts';
 import { receivedFilterFields } from '../checkout/filter-schema.ts';
-import { languageInput } from '../checkout/schema.ts';
+import { descriptionInput, languageInput, metadataInput } from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -220,18 +220,13 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
       required: true,
       description: 'The amount in cents: at least 1, and with splits at most 500000.',
     }),
-    description: t.string({
-      description: 'The description that the checkout shows; at most 200 characters.',
-    }),
+    description: descriptionInput(t),
     expiresInSeconds: t.int({
       defaultValue: 86_400,
       description: 'The time to pay in seconds, 60 to 2592000 (30 days).',
     }),
     language: languageInput(t),
-    metadata: t.string({
-      description:
-        'Serialized JSON, at most 2048 characters; returned byte for byte. Not together with splits.',
-    }),
+    metadata: metadataInput(t, 'Not together with splits.'),
     splits: t.field({
       type: [ChargeSplitInput],
       description: 'The shares of 1 to 9 beneficiaries. The rest belongs to the account.',

@@ -94,6 +94,17 @@ export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   }),
 });
 
+/** The field of an input that says what the payer pays for. */
+export function descriptionInput(t: InputFields) {
+  return t.string({ description: 'The description that the checkout shows; at most 200 characters.' });
+}
+
+/** The field of an input for data of the merchant. `restriction`: a sentence of the input's own. */
+export function metadataInput(t: InputFields, restriction?: string) {
+  const description = 'Serialized JSON, at most 2048 characters; returned byte for byte.';
+  return t.string({ description: restriction ? `${description} ${restriction}` : description });
+}
+
 /** The field of an input that chooses the language of the hosted page. */
 export function languageInput(t: InputFields) {
   return t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE });
@@ -102,11 +113,9 @@ export function languageInput(t: InputFields) {
 /** The fields of an input that says what the payer sees. `successUrl`: its description, where it has one of its own. */
 export function payerInputs(t: InputFields, { successUrl }: { successUrl?: string } = {}) {
   return {
-    description: t.string({
-      description: 'The description that the checkout shows; at most 200 characters.',
-    }),
+    description: descriptionInput(t),
     customer: t.field({ type: CustomerInput }),
-    metadata: t.string({ description: 'Serialized JSON, at most 2048 characters; returned byte for byte.' }),
+    metadata: metadataInput(t),
     successUrl: t.field({ type: 'Url', ...(successUrl && { description: successUrl }) }),
     cancelUrl: t.field({ type: 'Url' }),
     language: languageInput(t),
