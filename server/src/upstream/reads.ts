@@ -47,7 +47,7 @@ export interface Reads {
 /** The source of an answer, for the metrics; `shared`: the request of another caller that was under way. */
 export type ReadSource = 'upstream' | 'shared' | 'memory' | 'stale';
 
-/** The limits of the cache. The size of an answer is the length of its JSON text. */
+/** The limits of the cache. An answer counts a byte for each character of its JSON text. */
 export interface ReadsLimit {
   readonly entries: number;
   readonly bytes: number;
@@ -61,7 +61,8 @@ interface CachedAnswer {
   readonly at: Date;
   /** The number of writes in the environment when the reading began. */
   readonly writes: number;
-  readonly bytes: number;
+  /** The length of the body's JSON text, in characters. */
+  readonly jsonLength: number;
 }
 
 /** A request under way. */
@@ -83,7 +84,7 @@ export function createReads({
   /** Counts each answer that is returned. */
   onRead?: (priority: UpstreamPriority, source: ReadSource) => void;
 }): Reads {
-  const cache = createLRUCache<CachedAnswer>(bytes, (answer) => answer.bytes, entries);
+  const cache = createLRUCache<CachedAnswer>(bytes, (answer) => answer.jsonLength, entries);
   const flights = new Map<string, Flight>();
   const writeCounts = new Map<Environment, number>();
 
@@ -118,7 +119,7 @@ export function createReads({
     const answer = upstream
       .get({ environment, path, requestOptions })
       .then(({ status, body }) => {
-        const read = { status, body, at, writes, bytes: sizeOf(body) };
+        const read = { status, body, at, writes, jsonLength: jsonLengthOf(body) };
         cacheAnswer(key, read);
         return read;
       })
@@ -163,7 +164,7 @@ export function createReads({
 }
 
 /** The length of an answer's JSON text. @throws UpstreamFault where it is nested too deep to be written */
-function sizeOf(body: unknown): number {
+function jsonLengthOf(body: unknown): number {
   try {
     return JSON.stringify(body).length;
   } catch {

@@ -92,7 +92,7 @@ export function createStableOffsetList<Where, Item extends object | number>({
     at: Date;
   }
   const lists = createLRUCache<KnownList>(LISTS_BYTES, () => LIST_BYTES);
-  const cache = createLRUCache<Item>(itemsBytes, (item) => 2 * JSON.stringify(item).length);
+  const cache = createLRUCache<Item>(itemsBytes, itemBytesOf);
   let generations = 0;
 
   /** Opens a scan for one answer, which reads `maxPages` pages at most. */
@@ -236,6 +236,11 @@ export function createStableOffsetList<Where, Item extends object | number>({
       return count;
     },
   };
+}
+
+/** The memory of an item: two bytes for each character of its JSON text. */
+function itemBytesOf(item: object | number): number {
+  return 2 * JSON.stringify(item).length;
 }
 
 /** The error of a scan that needs more than `pages` pages; a repeated call gets further. */
