@@ -67,14 +67,14 @@ let operations: Operation[];
 beforeAll(async () => {
   app = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1000000' } });
   const ids = await idsOf();
-  operations = [...rest(ids), ...graphql(ids)];
+  operations = [...restOperations(ids), ...graphqlOperations(ids)];
 }, 60_000);
 afterAll(() => app.close());
 
 test(`bad input of any kind is refused by its name and changes nothing (${CASES} cases)`, async () => {
   const before = await digest();
   let cases = 0;
-  const one = fc
+  const badCase = fc
     .constantFrom(
       ...operations.flatMap((operation) =>
         Object.keys(operation.fields).map((name) => ({ operation, name })),
@@ -85,7 +85,7 @@ test(`bad input of any kind is refused by its name and changes nothing (${CASES}
       return badInput(field, required).map((bad) => ({ operation, name, bad }));
     });
   await fc.assert(
-    fc.asyncProperty(one, async ({ operation, name, bad }) => {
+    fc.asyncProperty(badCase, async ({ operation, name, bad }) => {
       cases += 1;
       const { refusal, fault } = await operation.send(valuesOf(operation, name, bad));
       const what = `${operation.name} ${name}: ${bad.why} ${JSON.stringify(bad.value)} → ${refusal}`;
@@ -222,28 +222,31 @@ async function idsOf(): Promise<Ids> {
   for (const id of [first!.id, accountId])
     await app.controls.credit({ accountId: id, environment: 'live' }, 100_000_000);
   const live = createRestClient(app.url, LIVE_KEY);
-  const own = await make(live, app.live, { accountId: first!.id, environment: 'live' });
+  const own = await createResources(live, app.live, { accountId: first!.id, environment: 'live' });
   const inSandbox = { accountId: first!.id, environment: 'sandbox' } as const;
   const sandbox = createRestClient(app.url, TEST_KEY);
   await sandbox.post('/sandbox/payments', { valueCents: 1_000_000 });
-  const payment = await paid(sandbox, inSandbox);
+  const payment = await createPaidPayment(sandbox, inSandbox);
   const ofSandbox = {
     subaccount: (await sandbox.post('/subaccounts', { name: 'Teste' })).body.id,
     payout: (await sandbox.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF })).body.id,
     payment,
     refund: (await sandbox.post(`/payments/${payment}/refunds`, { amountCents: 100 })).body.refundId,
-    charge: await charged(sandbox, inSandbox),
-    subscription: await subscribed(sandbox),
-    storeProduct: await stored(inSandbox),
-    webhook: await delivered(inSandbox),
-    ...(await sold(sandbox)),
+    charge: await createPaidCharge(sandbox, inSandbox),
+    subscription: await createSubscription(sandbox),
+    storeProduct: await addStoreProduct(inSandbox),
+    webhook: await addWebhookDelivery(inSandbox),
+    ...(await createProductWithContent(sandbox)),
   };
   const foreign = createClient(`${app.url}/graphql`, key);
-  const theirs = await make(createRestClient(app.url, key), foreign, { accountId, environment: 'live' });
+  const theirs = await createResources(createRestClient(app.url, key), foreign, {
+    accountId,
+    environment: 'live',
+  });
   await app.work.settled();
   app.clock.advance(3_600_000);
   await app.work.settled();
-  const spare = async () => ({ ...(await sold(live)), token: await minted(app.live) });
+  const spare = async () => ({ ...(await createProductWithContent(live)), token: await mintToken(app.live) });
   const unpaid = async () => (await sandbox.post('/payments', { valueCents: 4990 })).body.paymentId as string;
   const payoutOf = async (client: GraphQLClient, withdrawalId: string) =>
     (
@@ -261,14 +264,14 @@ async function idsOf(): Promise<Ids> {
     payoutCode: payout.code,
     payoutNode: payout.id,
     foreignCode: (await payoutOf(foreign, theirs.payout)).code,
-    checkout: await minted(app.live, {
+    checkout: await mintToken(app.live, {
       ...{ methods: ['CARD', 'PIX'], amount: { range: { minCents: 100, maxCents: 100_000 } } },
     }),
   };
 }
 
 /** A payment by PIX that is paid, and can be refunded. */
-async function paid(client: RestClient, tenant: Tenant): Promise<string> {
+async function createPaidPayment(client: RestClient, tenant: Tenant): Promise<string> {
   const { paymentId } = (await client.post('/payments', { valueCents: 1_000_000 })).body;
   await app.pix.pay({ txid: txidOf(paymentId) });
   await app.payments.receive(tenant, paymentId);
@@ -276,7 +279,7 @@ async function paid(client: RestClient, tenant: Tenant): Promise<string> {
 }
 
 /** A charge that is paid, and can be refunded. */
-async function charged(client: RestClient, tenant: Tenant): Promise<string> {
+async function createPaidCharge(client: RestClient, tenant: Tenant): Promise<string> {
   const { chargeId } = (await client.post('/charges', { valueCents: 1_000_000 })).body;
   await app.pix.pay({ txid: txidOf(chargeId) });
   await app.charges.receive(tenant, chargeId);
@@ -284,32 +287,32 @@ async function charged(client: RestClient, tenant: Tenant): Promise<string> {
 }
 
 /** A card payment that can be canceled. */
-async function pendingCard(client: RestClient): Promise<{ orderCode: string }> {
+async function createPendingCardPayment(client: RestClient): Promise<{ orderCode: string }> {
   const { orderCode } = (await client.post('/card-payments', { valueCents: 4990 })).body;
   return { orderCode };
 }
 
 /** A card payment that is paid, and can be refunded. */
-async function soldByCard(client: RestClient): Promise<string> {
+async function createPaidCardPayment(client: RestClient): Promise<string> {
   const { orderCode } = (await client.post('/card-payments', { valueCents: 1_000_000 })).body;
   await app.cardPayments.pay(orderCode, approved());
   return orderCode;
 }
 
 /** A product with content. */
-async function sold(client: RestClient) {
+async function createProductWithContent(client: RestClient) {
   const product: string = (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id;
   const content = { text: 'Obrigada!' };
   const { body } = await client.post('/deliveries', { productId: product, content });
   return { product, delivery: body.deliveryId as string };
 }
 
-async function subscribed(client: RestClient): Promise<string> {
+async function createSubscription(client: RestClient): Promise<string> {
   return (await client.post('/subscriptions', { valueCents: 4990, interval: 'weekly' })).body.subscriptionId;
 }
 
 /** A product of the tenant's store. */
-async function stored(tenant: Tenant): Promise<string> {
+async function addStoreProduct(tenant: Tenant): Promise<string> {
   const storeProductId = `produto-${tenant.accountId}-${tenant.environment}`;
   const product = { name: 'Caneca', description: null, price: '49,90', imageUrl: null, available: true };
   await replaceStoreProducts(app.database.sql, tenant, [{ storeProductId, ...product }]);
@@ -317,7 +320,7 @@ async function stored(tenant: Tenant): Promise<string> {
 }
 
 /** A webhook that was delivered. */
-async function delivered(tenant: Tenant): Promise<string> {
+async function addWebhookDelivery(tenant: Tenant): Promise<string> {
   const webhookId = newWebhookId();
   await insertDeliveries(app.database.sql, tenant, [
     {
@@ -331,7 +334,7 @@ async function delivered(tenant: Tenant): Promise<string> {
 }
 
 /** A reusable checkout token. */
-async function minted(
+async function mintToken(
   client: GraphQLClient,
   input: object = { amount: { fixedCents: 4990 } },
 ): Promise<string> {
@@ -343,7 +346,7 @@ async function minted(
   return createCheckoutToken.token;
 }
 
-async function make(
+async function createResources(
   client: RestClient,
   graphql: GraphQLClient,
   tenant: Tenant,
@@ -355,22 +358,22 @@ async function make(
     pixKey: CPF,
   });
   const payout = { amount: 100, method: 'pix', walletAddress: CPF, idempotencyKey: PAYOUT_KEY };
-  const paidCard = await soldByCard(client);
+  const paidCard = await createPaidCardPayment(client);
   return {
     subaccount,
     subaccountPayout: requested.body.code,
     payout: (await client.post('/payouts', payout)).body.id,
     card: (await client.post('/card-payments', { valueCents: 4990 })).body.orderCode,
     paidCard,
-    payment: await paid(client, tenant),
-    charge: await charged(client, tenant),
+    payment: await createPaidPayment(client, tenant),
+    charge: await createPaidCharge(client, tenant),
     refund: (await client.post(`/card-payments/${paidCard}/refunds`, { amountCents: 100 })).body.refundId,
-    subscription: await subscribed(client),
-    ...(await sold(client)),
-    storeProduct: await stored(tenant),
+    subscription: await createSubscription(client),
+    ...(await createProductWithContent(client)),
+    storeProduct: await addStoreProduct(tenant),
     dispute: await app.controls.openDispute(tenant, { amountCents: 100 }),
-    webhook: await delivered(tenant),
-    token: await minted(graphql),
+    webhook: await addWebhookDelivery(tenant),
+    token: await mintToken(graphql),
   };
 }
 
@@ -453,7 +456,9 @@ const PRODUCT = {
   description: { field: { kind: 'text', valid: 'Azul', max: 2_000 } },
   priceCents: { field: { kind: 'cents', valid: 990 }, required: true },
 } satisfies Operation['fields'];
-const KEY = { field: { kind: 'key', valid: 'chave-1' } } as const;
+/** A key is of one input, and the two interfaces send different ones. */
+const REST_KEY = { field: { kind: 'key', valid: 'chave-rest' } } as const;
+const GRAPHQL_KEY = { field: { kind: 'key', valid: 'chave-1' } } as const;
 /** In upper case the id of a product is well formed. */
 const PRODUCT_IDS = OBJECT_IDS.slice(0, -1);
 const productOf = ({ own, foreign, sandbox }: Ids): Field =>
@@ -470,7 +475,7 @@ const PIX_VALUE = {
   field: { kind: 'cents', valid: 4990, min: 1, max: 10_000_000_000 },
   required: true,
 } as const;
-const CHARGED = {
+const CHARGE = {
   valueCents: PIX_VALUE,
   description: CARD_DETAILS.description,
   metadata: CARD_DETAILS.metadata,
@@ -499,8 +504,7 @@ const SIMULATION = {
 
 // ── REST ────────────────────────────────────────────────────────────────────────────────────────
 
-function rest(ids: Ids): Operation[] {
-  const KEY = { field: { kind: 'key', valid: 'chave-rest' } } as const;
+function restOperations(ids: Ids): Operation[] {
   const live = createRestClient(app.url, LIVE_KEY);
   const sandbox = createRestClient(app.url, TEST_KEY);
   const operation = (
@@ -518,17 +522,18 @@ function rest(ids: Ids): Operation[] {
         ...values,
       };
       const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(inPath[name]));
-      const rest = Object.entries(values).filter(([name]) => !path.includes(`{${name}}`));
-      if (method === 'POST') return sent(client.post(url, Object.fromEntries(rest)), idsAmong(fields));
-      const query = rest.map(([name, value]) => `?${name}=${encodeURIComponent(asText(value))}`);
-      return sent(client.send(`${url}${query}`, { method }), idsAmong(fields));
+      const outsidePath = Object.entries(values).filter(([name]) => !path.includes(`{${name}}`));
+      if (method === 'POST')
+        return outcomeOfResponse(client.post(url, Object.fromEntries(outsidePath)), idsAmong(fields));
+      const query = outsidePath.map(([name, value]) => `?${name}=${encodeURIComponent(asText(value))}`);
+      return outcomeOfResponse(client.send(`${url}${query}`, { method }), idsAmong(fields));
     },
   });
   const post = (path: string, fields: Operation['fields'], client = live) =>
     operation('POST', path, fields, client);
   const get = (path: string, name: Name, parameter: string) =>
     operation('GET', path, { [parameter]: { field: idOf(ids, name) } });
-  const end = (path: string, parameter: string, field: Field) =>
+  const remove = (path: string, parameter: string, field: Field) =>
     operation('DELETE', path, { [parameter]: { field } });
   const list = (path: string): Operation[] =>
     (['limit', 'offset'] as const).map((parameter) => {
@@ -548,18 +553,18 @@ function rest(ids: Ids): Operation[] {
 
   return [
     post('/card-payments', {
-      ...{ valueCents: VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: KEY },
+      ...{ valueCents: VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: REST_KEY },
     }),
     {
-      ...end('/card-payments/{orderCode}', 'orderCode', idOf(ids, 'card')),
-      prepare: () => pendingCard(live),
+      ...remove('/card-payments/{orderCode}', 'orderCode', idOf(ids, 'card')),
+      prepare: () => createPendingCardPayment(live),
     },
     post('/card-payments/{orderCode}/refunds', {
       ...{ orderCode: { field: idOf(ids, 'paidCard') }, ...REFUND, amount: ABSENT },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cartao' } },
     }),
     post('/payments', {
-      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: KEY },
+      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: REST_KEY },
       method: { field: { kind: 'choice', valid: 'pix' } },
     }),
     post('/payments', {
@@ -575,7 +580,7 @@ function rest(ids: Ids): Operation[] {
       ...{ id: { field: idOf(ids, 'payment') }, ...REFUND, amount: ABSENT },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno' } },
     }),
-    post('/charges', { ...CHARGED, language: LANGUAGE, idempotencyKey: KEY }),
+    post('/charges', { ...CHARGE, language: LANGUAGE, idempotencyKey: REST_KEY }),
     post('/charges', {
       valueCents: SPLIT_VALUE,
       splits: { field: splitsOf(ids, (subaccountId, share) => ({ subaccountId, ...share })) },
@@ -593,35 +598,35 @@ function rest(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-documento-rest' } },
     }),
     post('/subscriptions', {
-      ...{ ...SUBSCRIPTION, language: LANGUAGE, idempotencyKey: KEY },
+      ...{ ...SUBSCRIPTION, language: LANGUAGE, idempotencyKey: REST_KEY },
       interval: { field: { kind: 'choice', valid: 'monthly' }, required: true },
     }),
-    end('/subscriptions/{id}', 'id', idOf(ids, 'subscription')),
+    remove('/subscriptions/{id}', 'id', idOf(ids, 'subscription')),
     post('/payouts', {
       amount: { field: { kind: 'reais', valid: 10 }, required: true },
       method: { field: { kind: 'choice', valid: 'pix' }, required: true },
-      ...{ walletAddress: PIX_KEY, externalId: CARD_DETAILS.externalId, idempotencyKey: KEY },
+      ...{ walletAddress: PIX_KEY, externalId: CARD_DETAILS.externalId, idempotencyKey: REST_KEY },
     }),
     post('/subaccounts', { name: NAME, externalId: EXTERNAL_ID }),
     post('/subaccounts/{id}/transfers', {
       id: { field: idOf(ids, 'subaccount') },
       amountCents: AMOUNT,
-      idempotencyKey: KEY,
+      idempotencyKey: REST_KEY,
     }),
     post('/subaccounts/{id}/payout', {
       id: { field: idOf(ids, 'subaccount') },
       amountCents: AMOUNT,
       pixKey: PIX_KEY,
-      idempotencyKey: KEY,
+      idempotencyKey: REST_KEY,
     }),
     post('/products', PRODUCT),
-    end('/products/{id}', 'id', idOf(ids, 'product', ids.spare.rest.product)),
+    remove('/products/{id}', 'id', idOf(ids, 'product', ids.spare.rest.product)),
     post('/deliveries', {
       productId: { field: productOf(ids), required: true },
       ...contentOf({ text: 'Obrigada!' }),
       idempotencyKey: { field: { kind: 'key', valid: 'chave-entrega-rest' } },
     }),
-    end('/deliveries/{id}', 'id', idOf(ids, 'delivery', ids.spare.rest.delivery)),
+    remove('/deliveries/{id}', 'id', idOf(ids, 'delivery', ids.spare.rest.delivery)),
     post(
       '/sandbox/payments',
       { valueCents: TEST_VALUE, pending: { field: { kind: 'flag', valid: false } } },
@@ -691,7 +696,10 @@ const segment = (value: unknown) => {
 };
 
 /** `names`: the fields that name a resource. A list that one of them selects nothing of leads nowhere. */
-async function sent(answer: ReturnType<RestClient['get']>, names: readonly string[]): Promise<Outcome> {
+async function outcomeOfResponse(
+  answer: ReturnType<RestClient['get']>,
+  names: readonly string[],
+): Promise<Outcome> {
   const { status, body, headers } = await answer;
   if (Number(headers.get('ratelimit-remaining') ?? 120) < 2) app.clock.advance(60_000);
   if (status === 200 && body.total === 0 && names.length > 0)
@@ -724,7 +732,7 @@ const LISTS: Readonly<Record<string, string | null>> = {
   'Subaccount.statement': null,
 };
 
-function graphql(ids: Ids): Operation[] {
+function graphqlOperations(ids: Ids): Operation[] {
   const live = createClient(`${app.url}/graphql`, LIVE_KEY);
   const sandbox = createClient(`${app.url}/graphql`, TEST_KEY);
   const payer = createClient(`${app.url}/graphql`, ids.checkout);
@@ -763,39 +771,52 @@ function graphql(ids: Ids): Operation[] {
     );
     return {
       ...{ name, fields, places: placesOf(`Mutation.${name}`, fields, hasInput ? 'input.' : '') },
-      send: (values) => asked(client, document, hasInput ? { input: values } : values, idsAmong(fields)),
+      send: (values) =>
+        outcomeOfRequest(client, document, hasInput ? { input: values } : values, idsAmong(fields)),
     };
   };
-  /** `rest`: what the field needs beside. */
+  /** `otherArguments`: what the field needs beside. */
   const lookup = (
     place: string,
     fields: Operation['fields'],
-    { rest = {}, selection = '{ id }' }: { rest?: Record<string, unknown>; selection?: string } = {},
+    {
+      otherArguments = {},
+      selection = '{ id }',
+    }: { otherArguments?: Record<string, unknown>; selection?: string } = {},
   ): Operation => {
-    const document = documentOf(place, [...Object.keys(fields), ...Object.keys(rest)], selection);
+    const document = documentOf(place, [...Object.keys(fields), ...Object.keys(otherArguments)], selection);
     return {
       ...{ name: `${place}(${Object.keys(fields)})`, fields, places: placesOf(place, fields) },
-      send: (values) => asked(live, document, { ...rest, ...values }, idsAmong(fields)),
+      send: (values) => outcomeOfRequest(live, document, { ...otherArguments, ...values }, idsAmong(fields)),
     };
   };
-  const byId = (place: string, argument: string, name: Name, rest: Record<string, unknown> = {}) =>
-    lookup(place, { [argument]: { field: idOf(ids, name) } }, { rest });
+  const byId = (place: string, argument: string, name: Name, otherArguments: Record<string, unknown> = {}) =>
+    lookup(place, { [argument]: { field: idOf(ids, name) } }, { otherArguments });
   const stream = (
     name: string,
     fields: Operation['fields'],
-    rest: Record<string, unknown> = {},
+    otherArguments: Record<string, unknown> = {},
   ): Operation => {
     const place = `Subscription.${name}`;
-    const document = documentOf(place, [...Object.keys(fields), ...Object.keys(rest)], '{ cursor }');
+    const document = documentOf(
+      place,
+      [...Object.keys(fields), ...Object.keys(otherArguments)],
+      '{ cursor }',
+    );
     return {
       ...{ name: `${name}(${Object.keys(fields)})`, fields, places: placesOf(place, fields) },
-      send: (values) => followed(live, document, { ...rest, ...values }, idsAmong(fields)),
+      send: (values) =>
+        outcomeOfSubscription(live, document, { ...otherArguments, ...values }, idsAmong(fields)),
     };
   };
   /** A stream of all changes: its inputs are read before the cursor, which is bad so that nothing is opened. */
-  const all = (name: string, fields: Operation['fields']) => stream(name, fields, { after: 'x' });
-  const one = (name: string, argument: string, of: Name, rest: Record<string, unknown> = {}) =>
-    stream(name, { [argument]: { field: idOf(ids, of) } }, rest);
+  const streamOfAll = (name: string, fields: Operation['fields']) => stream(name, fields, { after: 'x' });
+  const streamOfOne = (
+    name: string,
+    argument: string,
+    of: Name,
+    otherArguments: Record<string, unknown> = {},
+  ) => stream(name, { [argument]: { field: idOf(ids, of) } }, otherArguments);
   const cents = (valid: number, limits: { min?: number; max?: number } = {}): Field => ({
     kind: 'cents',
     valid,
@@ -806,9 +827,9 @@ function graphql(ids: Ids): Operation[] {
   const payoutNode = (id: string) => Buffer.from(`Payout:${id}`).toString('base64');
   const ORIGINS = { allowedOrigins: { field: origins(['https://loja.example']) } } as const;
   const BOUND = { trustedDocumentsOnly: { field: { kind: 'flag', valid: false } } } as const;
-  const STARTED = {
+  const START = {
     attemptId: {
-      field: idField('tentativa-0123456789-abc', ATTEMPTS, []),
+      field: idField('tentativa-0123456789-abc', MALFORMED_ATTEMPT_IDS, []),
       required: true,
     },
     valueCents: { field: cents(4990, { min: 100, max: 100_000 }) },
@@ -817,18 +838,18 @@ function graphql(ids: Ids): Operation[] {
 
   return [
     mutation('createCardPayment', {
-      ...{ valueCents: VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY },
+      ...{ valueCents: VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY },
     }),
     {
       ...mutation('cancelCardPayment', { orderCode: { field: idOf(ids, 'card'), required: true } }),
-      prepare: () => pendingCard(createRestClient(app.url, LIVE_KEY)),
+      prepare: () => createPendingCardPayment(createRestClient(app.url, LIVE_KEY)),
     },
     mutation('refundCardPayment', {
       orderCode: { field: idOf(ids, 'paidCard'), required: true },
       ...{ ...REFUND, idempotencyKey: { field: { kind: 'key', valid: 'chave-cartao' } } },
     }),
     mutation('createPayment', {
-      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY },
+      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY },
       method: { field: { kind: 'choice', valid: 'PIX' } },
     }),
     mutation('createPayment', {
@@ -841,15 +862,15 @@ function graphql(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto' } },
     }),
     mutation('createSubscription', {
-      ...{ ...SUBSCRIPTION, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY },
+      ...{ ...SUBSCRIPTION, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY },
       interval: { field: { kind: 'choice', valid: 'MONTHLY' }, required: true },
     }),
     mutation('cancelSubscription', { subscriptionId: { field: idOf(ids, 'subscription'), required: true } }),
     mutation('refundPayment', {
       paymentId: { field: idOf(ids, 'payment'), required: true },
-      ...{ ...REFUND, idempotencyKey: KEY },
+      ...{ ...REFUND, idempotencyKey: GRAPHQL_KEY },
     }),
-    mutation('createCharge', { ...CHARGED, language: GRAPHQL_LANGUAGE, idempotencyKey: KEY }),
+    mutation('createCharge', { ...CHARGE, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY }),
     mutation('createCharge', {
       valueCents: SPLIT_VALUE,
       splits: { field: splitsOf(ids, (subaccountId, share) => ({ subaccountId, share })) },
@@ -871,19 +892,19 @@ function graphql(ids: Ids): Operation[] {
       amountCents: AMOUNT,
       destination: PIX_KEY,
       externalId: CARD_DETAILS.externalId,
-      idempotencyKey: KEY,
+      idempotencyKey: GRAPHQL_KEY,
     }),
     mutation('createSubaccount', { name: NAME, externalId: EXTERNAL_ID }),
     mutation('transferToSubaccount', {
       subaccountId: { field: idOf(ids, 'subaccount'), required: true },
       amountCents: AMOUNT,
-      idempotencyKey: KEY,
+      idempotencyKey: GRAPHQL_KEY,
     }),
     mutation('requestSubaccountPayout', {
       subaccountId: { field: idOf(ids, 'subaccount'), required: true },
       amountCents: AMOUNT,
       pixKey: PIX_KEY,
-      idempotencyKey: KEY,
+      idempotencyKey: GRAPHQL_KEY,
     }),
     mutation('createProduct', PRODUCT),
     mutation('deleteProduct', {
@@ -933,8 +954,8 @@ function graphql(ids: Ids): Operation[] {
     mutation('revokeToken', {
       token: { field: idOf(ids, 'token', ids.spare.graphql.token), required: true },
     }),
-    mutation('startCheckout', STARTED, payer),
-    mutation('startPixCheckout', STARTED, payer),
+    mutation('startCheckout', START, payer),
+    mutation('startPixCheckout', START, payer),
     mutation('createDashboardToken', {
       expiresInSeconds: { field: cents(3_600, { min: 60, max: 86_400 }) },
       scopes: { field: distinct(['WALLET']), required: true },
@@ -995,16 +1016,20 @@ function graphql(ids: Ids): Operation[] {
       lookup(place, { last: { field: cents(7, { max: 100 }) } }, { selection: '{ totalCount }' }),
     ]),
 
-    one('cardPaymentUpdates', 'orderCode', 'card'),
-    one('paymentUpdates', 'paymentId', 'payment'),
-    one('chargeUpdates', 'chargeId', 'charge'),
-    one('disputeUpdates', 'disputeId', 'dispute'),
-    one('subscriptionUpdates', 'subscriptionId', 'subscription'),
-    one('subaccountUpdates', 'subaccountId', 'subaccount'),
-    one('subaccountPayoutUpdates', 'reference', 'subaccountPayout', { subaccountId: ids.own.subaccount }),
-    one('subaccountPayoutUpdates', 'subaccountId', 'subaccount', { reference: ids.own.subaccountPayout }),
-    one('webhookDeliveryUpdates', 'webhookId', 'webhook'),
-    one('payoutUpdates', 'withdrawalId', 'payout'),
+    streamOfOne('cardPaymentUpdates', 'orderCode', 'card'),
+    streamOfOne('paymentUpdates', 'paymentId', 'payment'),
+    streamOfOne('chargeUpdates', 'chargeId', 'charge'),
+    streamOfOne('disputeUpdates', 'disputeId', 'dispute'),
+    streamOfOne('subscriptionUpdates', 'subscriptionId', 'subscription'),
+    streamOfOne('subaccountUpdates', 'subaccountId', 'subaccount'),
+    streamOfOne('subaccountPayoutUpdates', 'reference', 'subaccountPayout', {
+      subaccountId: ids.own.subaccount,
+    }),
+    streamOfOne('subaccountPayoutUpdates', 'subaccountId', 'subaccount', {
+      reference: ids.own.subaccountPayout,
+    }),
+    streamOfOne('webhookDeliveryUpdates', 'webhookId', 'webhook'),
+    streamOfOne('payoutUpdates', 'withdrawalId', 'payout'),
     stream('payoutUpdates', {
       id: {
         field: idField(
@@ -1014,38 +1039,38 @@ function graphql(ids: Ids): Operation[] {
         ),
       },
     }),
-    all('accountUpdates', { kinds: choices('WALLET') }),
-    all('allCardPaymentUpdates', { status: choices('PAID') }),
-    all('allDisputeUpdates', { status: choices('OPEN') }),
-    all('allRefundUpdates', { status: choices('COMPLETED') }),
-    all('allSubscriptionUpdates', { status: choices('ACTIVE') }),
-    all('allSubaccountPayoutUpdates', { status: choices('COMPLETED') }),
-    all('allSubaccountPayoutUpdates', {
+    streamOfAll('accountUpdates', { kinds: choices('WALLET') }),
+    streamOfAll('allCardPaymentUpdates', { status: choices('PAID') }),
+    streamOfAll('allDisputeUpdates', { status: choices('OPEN') }),
+    streamOfAll('allRefundUpdates', { status: choices('COMPLETED') }),
+    streamOfAll('allSubscriptionUpdates', { status: choices('ACTIVE') }),
+    streamOfAll('allSubaccountPayoutUpdates', { status: choices('COMPLETED') }),
+    streamOfAll('allSubaccountPayoutUpdates', {
       // One of another account selects no change, as one that does not exist.
       subaccountId: { field: idField(ids.own.subaccount, MALFORMED.subaccount, []) },
     }),
-    all('allWebhookDeliveryUpdates', { status: choices('DELIVERED') }),
+    streamOfAll('allWebhookDeliveryUpdates', { status: choices('DELIVERED') }),
     ...Object.entries(FILTERS).map(([type, { list, fields, ofList }]): Operation => {
       const selected = `${list}(first: 1, filter: $filter) { nodes { id } }`;
       const parent = `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`;
       const document = `query ($filter: ${type}) { ${list === 'statement' ? parent : selected} }`;
       return {
         ...{ name: `${list} by filter`, fields: { ...fields, ...ofList }, places: [] },
-        send: (filter) => asked(live, document, { filter }, []),
+        send: (filter) => outcomeOfRequest(live, document, { filter }, []),
       };
     }),
     ...Object.entries(FILTERS).map(([type, { stream: name, fields }]): Operation => {
       const document = `subscription ($filter: ${type}) { ${name}(after: "x", filter: $filter) { cursor } }`;
       return {
         ...{ name: `${name} by filter`, fields, places: [] },
-        send: (filter) => followed(live, document, { filter }, []),
+        send: (filter) => outcomeOfSubscription(live, document, { filter }, []),
       };
     }),
   ];
 }
 
-/** Texts that name no attempt to pay. */
-const ATTEMPTS = [
+/** Texts that are no attempt id. */
+const MALFORMED_ATTEMPT_IDS = [
   'x',
   'a'.repeat(21),
   'a'.repeat(129),
@@ -1060,7 +1085,7 @@ interface Refusal {
 }
 
 /** `names`: the inputs that name a resource: what is not found is named by them. */
-function outcomeOf(errors: readonly Refusal[], names: readonly string[]): Outcome {
+function outcomeOfErrors(errors: readonly Refusal[], names: readonly string[]): Outcome {
   const codes = errors.map(({ extensions }) => extensions?.code ?? '');
   return {
     refusal: `${JSON.stringify(errors)} ${codes.includes('NOT_FOUND') ? names.join(' ') : ''}`,
@@ -1069,7 +1094,7 @@ function outcomeOf(errors: readonly Refusal[], names: readonly string[]): Outcom
 }
 
 /** Opens a subscription as far as its first answer. */
-async function followed(
+async function outcomeOfSubscription(
   client: GraphQLClient,
   document: string,
   variables: Record<string, unknown>,
@@ -1079,17 +1104,17 @@ async function followed(
   const errors = ((await updates.next()).value?.errors ?? []) as Refusal[];
   await updates.close();
   const isOpened = errors.length === 0 || errors[0]!.message === 'after: is not a cursor of this server';
-  return isOpened ? { refusal: null, fault: false } : outcomeOf(errors, names);
+  return isOpened ? { refusal: null, fault: false } : outcomeOfErrors(errors, names);
 }
 
-async function asked(
+async function outcomeOfRequest(
   client: GraphQLClient,
   query: string,
   variables: Record<string, unknown>,
   names: readonly string[],
 ): Promise<Outcome> {
   const { body } = await client.send(query, variables);
-  if (body.errors) return outcomeOf(body.errors, names);
+  if (body.errors) return outcomeOfErrors(body.errors, names);
   let [answer] = Object.values(body.data) as [Found | null];
   // A field of a resource of our own.
   if (answer?.payout !== undefined) answer = answer.payout;
