@@ -60,7 +60,7 @@ try {
       );
       if (!values.only || values.only === 'gallery') {
         for (const theme of THEMES) {
-          await page.goto(`${server.url}/demo/gallery?tema=${theme}`);
+          await page.goto(`${server.url}/demo/gallery?theme=${theme}`);
           await page.waitForSelector('[data-ready]');
           await page.screenshot({
             path: `${values.out}/${theme}-${width}-${colorScheme}.png`,

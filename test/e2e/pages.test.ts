@@ -69,7 +69,7 @@ describe.each(
 // A facade creates no tokens of a real account; the gallery says so.
 if (inject('backend') === 'service')
   it('what the gallery writes works in an empty page of another site', async () => {
-    const visitor = await shop.visit({ colorScheme: 'light' }, '/demo/gallery?tema=custodia&modo=popup');
+    const visitor = await shop.visit({ colorScheme: 'light' }, '/demo/gallery?theme=custody&mode=popup');
     const { page } = visitor;
     await page.getByLabel('Produto').fill('Caneca');
     await page.getByLabel('Valor em reais').fill('49,90');

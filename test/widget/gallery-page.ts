@@ -4,18 +4,18 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PAGE_CSP } from '../../server/src/http/same-origin.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
-export const THEMES = ['padrao', 'armazem', 'noturno', 'custodia'] as const;
+export const THEMES = ['default', 'market', 'night', 'custody'] as const;
 export const SCHEMES = ['light', 'dark'] as const;
 export const LANGUAGES = ['pt-BR', 'en', 'es'] as const;
 
-/** The settings of the gallery's controls, by the names in its address; a missing one stays as it is. */
+/** The settings of the gallery's controls, as its address has them; a missing one stays as it is. */
 export interface View {
-  tema?: (typeof THEMES)[number] | 'todos';
-  idioma?: (typeof LANGUAGES)[number];
-  direcao?: 'ltr' | 'rtl';
-  largura?: 'estreita' | 'celular' | 'larga';
-  metodos?: 'pix card' | 'card pix' | 'pix' | 'card';
-  modo?: 'auto' | 'popup' | 'tab' | 'redirect';
+  theme?: (typeof THEMES)[number] | 'all';
+  language?: (typeof LANGUAGES)[number];
+  direction?: 'ltr' | 'rtl';
+  width?: 'narrow' | 'phone' | 'wide';
+  methods?: 'pix card' | 'card pix' | 'pix' | 'card';
+  mode?: 'auto' | 'popup' | 'tab' | 'redirect';
 }
 
 /** Serves the demo's built pages with the headers of the real server. */
@@ -61,7 +61,7 @@ export async function openGallery(
 async function show(page: Page, view: View): Promise<void> {
   for (const [name, value] of Object.entries(view))
     await page.locator(`input[name="${name}"][value="${value}"]`).check({ force: true });
-  const language = view.idioma;
+  const language = view.language;
   if (!language) return;
   await page.waitForFunction(
     (language) =>

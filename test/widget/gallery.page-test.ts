@@ -31,7 +31,7 @@ let gallery: Gallery;
 beforeAll(async () => {
   server = await serveDemo();
   browser = await launchBrowser();
-  gallery = await openGallery(browser, server.url, { tema: 'todos' }, { reducedMotion: 'reduce' });
+  gallery = await openGallery(browser, server.url, { theme: 'all' }, { reducedMotion: 'reduce' });
   await gallery.page.evaluate(
     readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
   );
@@ -41,11 +41,11 @@ afterAll(async () => {
   await server?.close();
 });
 
-describe.each(firstInSample(LANGUAGES))('the gallery in %s', (idioma) => {
+describe.each(firstInSample(LANGUAGES))('the gallery in %s', (language) => {
   it.each(SCHEMES)('axe finds nothing in any state of any theme, %s', async (colorScheme) => {
     const { page, show } = gallery;
     await page.emulateMedia({ colorScheme });
-    await show({ idioma });
+    await show({ language });
     const found = await page.evaluate(async () => {
       const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
       const { violations } = await axe.run({ resultTypes: ['violations'] });
@@ -55,40 +55,40 @@ describe.each(firstInSample(LANGUAGES))('the gallery in %s', (idioma) => {
   });
 });
 
-describe.each(LANGUAGES)('the gallery in %s', (idioma) => {
+describe.each(LANGUAGES)('the gallery in %s', (language) => {
   it('each text of the language is shown in some state, and none of another language', async () => {
-    await gallery.show({ idioma });
+    await gallery.show({ language });
     const said = await everythingSaid();
-    const missing = textsOf(idioma).filter(([, text]) => !text || !said.includes(filled(text, idioma)));
+    const missing = textsOf(language).filter(([, text]) => !text || !said.includes(filled(text, language)));
     expect(missing).toEqual([]);
-    const foreign = LANGUAGES.filter((language) => language !== idioma).flatMap((language) =>
-      textsOf(language).filter(
+    const foreign = LANGUAGES.filter((other) => other !== language).flatMap((other) =>
+      textsOf(other).filter(
         ([, text]) =>
-          !textsOf(idioma).some(([, own]) => own === text) && text.length > 12 && said.includes(text),
+          !textsOf(language).some(([, own]) => own === text) && text.length > 12 && said.includes(text),
       ),
     );
     expect(foreign).toEqual([]);
   });
 
   it('the page’s labels replace each text', async () => {
-    await gallery.show({ idioma });
-    const labels = Object.fromEntries(textsOf(idioma).map(([name]) => [name, `«${name}» {seconds}`]));
+    await gallery.show({ language });
+    const labels = Object.fromEntries(textsOf(language).map(([name]) => [name, `«${name}» {seconds}`]));
     await label(labels);
     const said = await everythingSaid();
     await label(undefined);
     const missing = Object.keys(labels).filter((name) => !said.includes(`«${name}»`));
     expect(missing).toEqual([]);
-    expect(textsOf(idioma).filter(([, text]) => text.length > 12 && said.includes(text))).toEqual([]);
+    expect(textsOf(language).filter(([, text]) => text.length > 12 && said.includes(text))).toEqual([]);
   });
 
   it('money and time are formatted in the language', async () => {
-    await gallery.show({ idioma });
+    await gallery.show({ language });
     const said = await everythingSaid();
     const [amount, date] = {
       'pt-BR': ['R$ 189,00', '14 de mar. de 2026, 14:42'],
       en: ['R$189.00', 'Mar 14, 2026, 2:42 PM'],
       es: ['189,00 R$', '14 mar 2026, 14:42'],
-    }[idioma] as [string, string];
+    }[language] as [string, string];
     expect(said).toContain(amount);
     expect(said).toContain(date);
     expect(said).toContain('28 min');
@@ -104,12 +104,12 @@ it('every theme shows every state under the page’s strict policy', async () =>
 it('the gallery writes the HTML and the CSS of what is chosen', async () => {
   const { page, show } = gallery;
   await show({
-    tema: 'noturno',
-    idioma: 'en',
-    direcao: 'rtl',
-    largura: 'larga',
-    metodos: 'card pix',
-    modo: 'tab',
+    theme: 'night',
+    language: 'en',
+    direction: 'rtl',
+    width: 'wide',
+    methods: 'card pix',
+    mode: 'tab',
   });
   await page.getByLabel('Valor em reais').fill('1.234,50');
   expect(await page.getByLabel('HTML', { exact: true }).inputValue()).toBe(
@@ -128,18 +128,18 @@ it('the gallery writes the HTML and the CSS of what is chosen', async () => {
     'PIX',
   ]);
   const styles = page.getByLabel('CSS', { exact: true });
-  const noturno = await styles.inputValue();
-  expect(noturno).toContain('max-inline-size: 40rem;');
-  expect(noturno).toContain('--psa-focus-ring-color: light-dark(#5f8a00, #c8f560);');
-  expect(noturno).toContain('\npsa-checkout::part(timer) {');
-  expect(noturno).not.toMatch(/theme-|summary|background/);
+  const night = await styles.inputValue();
+  expect(night).toContain('max-inline-size: 40rem;');
+  expect(night).toContain('--psa-focus-ring-color: light-dark(#5f8a00, #c8f560);');
+  expect(night).toContain('\npsa-checkout::part(timer) {');
+  expect(night).not.toMatch(/theme-|summary|background/);
   await show({
-    tema: 'padrao',
-    idioma: 'pt-BR',
-    direcao: 'ltr',
-    largura: 'celular',
-    metodos: 'card',
-    modo: 'auto',
+    theme: 'default',
+    language: 'pt-BR',
+    direction: 'ltr',
+    width: 'phone',
+    methods: 'card',
+    mode: 'auto',
   });
   expect(await styles.inputValue()).toBe('psa-checkout {\n  max-inline-size: 21.5rem;\n}');
   await page.getByLabel('Valor em reais').fill('189,00');
@@ -168,7 +168,7 @@ it.each([
   ['Europe/Lisbon', '14:42 (Brasília)'],
 ])('a device in %s shows the time of a payment as %s', async (timezoneId, time) => {
   const { page } = await openGallery(browser, server.url, {}, { timezoneId });
-  const receipt = page.locator('#padrao [data-state=paid]').getByText('14 de mar. de 2026');
+  const receipt = page.locator('#default [data-state=paid]').getByText('14 de mar. de 2026');
   expect(await receipt.textContent()).toBe(`14 de mar. de 2026, ${time}`);
   await page.context().close();
 });
@@ -176,17 +176,17 @@ it.each([
 it('the address of the gallery restores its view', async () => {
   const { page, show } = gallery;
   await show({
-    tema: 'custodia',
-    idioma: 'es',
-    direcao: 'rtl',
-    largura: 'estreita',
-    metodos: 'pix',
-    modo: 'popup',
+    theme: 'custody',
+    language: 'es',
+    direction: 'rtl',
+    width: 'narrow',
+    methods: 'pix',
+    mode: 'popup',
   });
   const { search } = new URL(page.url());
   const again = await openGallery(browser, server.url, Object.fromEntries(new URLSearchParams(search)));
   expect(new URL(again.page.url()).search).toBe(search);
-  expect(await again.page.locator('.theme:visible').getAttribute('id')).toBe('custodia');
+  expect(await again.page.locator('.theme:visible').getAttribute('id')).toBe('custody');
   expect(await again.page.locator('#gallery').getAttribute('dir')).toBe('rtl');
   expect(await again.page.getByLabel('HTML', { exact: true }).inputValue()).toContain(
     'methods="pix"\n  mode="popup"',
@@ -194,9 +194,9 @@ it('the address of the gallery restores its view', async () => {
   await again.page.context().close();
 });
 
-it.each(['estreita', 'celular', 'larga'] as const)('the gallery fits on a phone, %s', async (largura) => {
+it.each(['narrow', 'phone', 'wide'] as const)('the gallery fits on a phone, %s', async (frameWidth) => {
   const { page, show } = gallery;
-  await show({ largura, direcao: 'ltr', tema: 'todos' });
+  await show({ width: frameWidth, direction: 'ltr', theme: 'all' });
   for (const width of [390, 320]) {
     await page.setViewportSize({ width, height: 844 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
@@ -245,9 +245,9 @@ it('the shop finds no payment of the gallery', async () => {
 const AMOUNT = { 'pt-BR': 'R$ 189,00', en: 'R$189.00', es: '189,00 R$' };
 const RETURNING = { 'pt-BR': 'R$ 189,01', en: 'R$189.01', es: '189,01 R$' };
 
-function filled(text: string, idioma: (typeof LANGUAGES)[number]): string {
-  const amounts = text === PIX[idioma].returning ? RETURNING : AMOUNT;
-  return text.replace('{seconds}', '30').replace('{amount}', amounts[idioma]).replace('{payee}', 'Varanda');
+function filled(text: string, language: (typeof LANGUAGES)[number]): string {
+  const amounts = text === PIX[language].returning ? RETURNING : AMOUNT;
+  return text.replace('{seconds}', '30').replace('{amount}', amounts[language]).replace('{payee}', 'Varanda');
 }
 
 /** The text of all elements of the gallery, including text for screen readers alone. */

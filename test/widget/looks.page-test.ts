@@ -87,7 +87,7 @@ describe('the image comparison', () => {
   }
 
   async function drawFrames(): Promise<Record<string, PNG>> {
-    const frame = (name: string) => draw(gallery.page.locator(`#padrao [data-state=${name}]`));
+    const frame = (name: string) => draw(gallery.page.locator(`#default [data-state=${name}]`));
     return { button: await frame('button'), pending: await frame('pending'), paid: await frame('paid') };
   }
 });

@@ -10,21 +10,21 @@ export const REFERENCES = fileURLToPath(new URL('./looks/', import.meta.url));
 
 export interface Sheet {
   name: string;
-  view: Required<Omit<View, 'metodos' | 'modo'>>;
+  view: Required<Omit<View, 'methods' | 'mode'>>;
   scheme: (typeof SCHEMES)[number];
   forced?: boolean;
 }
 
-const PLAIN = { tema: 'padrao', idioma: 'pt-BR', direcao: 'ltr', largura: 'celular' } as const;
+const PLAIN = { theme: 'default', language: 'pt-BR', direction: 'ltr', width: 'phone' } as const;
 
 /** The reference images, each of all states: every theme in light and dark, and every setting that changes the layout. */
 export const SHEETS: readonly Sheet[] = [
-  ...THEMES.flatMap((tema) =>
-    SCHEMES.map((scheme) => ({ name: `${tema}-${scheme}`, view: { ...PLAIN, tema }, scheme })),
+  ...THEMES.flatMap((theme) =>
+    SCHEMES.map((scheme) => ({ name: `${theme}-${scheme}`, view: { ...PLAIN, theme }, scheme })),
   ),
-  { name: 'compact', view: { ...PLAIN, largura: 'estreita' }, scheme: 'light' },
-  { name: 'wide', view: { ...PLAIN, largura: 'larga', idioma: 'es' }, scheme: 'light' },
-  { name: 'right-to-left', view: { ...PLAIN, direcao: 'rtl', idioma: 'en' }, scheme: 'light' },
+  { name: 'compact', view: { ...PLAIN, width: 'narrow' }, scheme: 'light' },
+  { name: 'wide', view: { ...PLAIN, width: 'wide', language: 'es' }, scheme: 'light' },
+  { name: 'right-to-left', view: { ...PLAIN, direction: 'rtl', language: 'en' }, scheme: 'light' },
   { name: 'forced-colors', view: PLAIN, scheme: 'dark', forced: true },
 ];
 
@@ -56,7 +56,7 @@ const ALONE_CSS = `
 export async function drawSheet({ page, show }: Gallery, { view, scheme, forced }: Sheet): Promise<PNG> {
   await page.emulateMedia({ colorScheme: scheme, forcedColors: forced ? 'active' : 'none' });
   await show(view);
-  return draw(page.locator(`#${view.tema} .frames`));
+  return draw(page.locator(`#${view.theme} .frames`));
 }
 
 /** Draws an element in the reference's colours: each channel rounded to 32 steps, which halves the file's size. */

@@ -17,8 +17,7 @@ export interface Settings {
 }
 
 const PLACEHOLDER = 'ps_checkout_…';
-const WIDTHS: Record<string, string> = { estreita: '16.5rem', celular: '21.5rem', larga: '40rem' };
-const SCHEMES: Record<string, string> = { clara: 'light', escura: 'dark' };
+const WIDTHS: Record<string, string> = { narrow: '16.5rem', phone: '21.5rem', wide: '40rem' };
 
 const find = <Type extends HTMLElement>(selector: string) => document.querySelector<Type>(selector);
 const snippet = find<HTMLTextAreaElement>('#snippet');
@@ -64,7 +63,7 @@ export function drawSnippet(): void {
   Object.assign(button, { methods, locale: language });
   button.textContent = label;
   if (preview) {
-    preview.className = `theme-${theme === 'todos' ? 'padrao' : theme}`;
+    preview.className = `theme-${theme === 'all' ? 'default' : theme}`;
     preview.dir = direction;
     preview.dataset.width = width;
   }
@@ -89,10 +88,9 @@ export function drawSnippet(): void {
 
 /** The rules of the page for the element: its width and its theme. */
 function stylesOf({ theme, appearance, width }: Settings): string {
-  const scheme = SCHEMES[appearance];
   const { properties, parts } = themeStyles(theme);
   const declarations = [
-    ...(scheme ? [`color-scheme: ${scheme};`] : []),
+    ...(appearance === 'system' ? [] : [`color-scheme: ${appearance};`]),
     `max-inline-size: ${WIDTHS[width]};`,
     ...properties,
   ];

@@ -5,10 +5,10 @@ import { assignScript, device, ENDPOINT } from './fake-server.ts';
 import { type GalleryState, STATES } from './states.ts';
 
 const THEMES: Record<string, [title: string, summary: string]> = {
-  padrao: ['Padrão', 'Como o elemento vem, sem uma linha de CSS.'],
-  armazem: ['Armazém', 'Uma loja de bairro: papel, barro e botões redondos.'],
-  noturno: ['Noturno', 'Um produto de software: preto, cal e cantos curtos.'],
-  custodia: ['Custódia', 'Um banco: azul-marinho, serifa e linhas retas.'],
+  default: ['Padrão', 'Como o elemento vem, sem uma linha de CSS.'],
+  market: ['Armazém', 'Uma loja de bairro: papel, barro e botões redondos.'],
+  night: ['Noturno', 'Um produto de software: preto, cal e cantos curtos.'],
+  custody: ['Custódia', 'Um banco: azul-marinho, serifa e linhas retas.'],
 };
 
 const form = document.querySelector<HTMLFormElement>('form.controls');
@@ -95,7 +95,7 @@ async function place(theme: string, state: GalleryState): Promise<void> {
   });
   if (state.via === 'return') Object.assign(checkout, { orderCode, paymentToken: token });
   Object.assign(checkout, state.properties);
-  checkout.locale = chosen('idioma');
+  checkout.locale = chosen('language');
   checkout.append(label());
   elements.push(checkout);
   const arrived = state.via ? arrival(checkout, state) : undefined;
@@ -144,17 +144,17 @@ function arrival(checkout: PsaCheckout, { script, via }: GalleryState): Promise<
 }
 
 function applyView(): void {
-  const theme = chosen('tema');
+  const theme = chosen('theme');
   for (const section of gallery?.querySelectorAll<HTMLElement>('.theme') ?? [])
-    section.hidden = theme !== 'todos' && section.id !== theme;
-  document.documentElement.dataset.appearance = chosen('aparencia');
+    section.hidden = theme !== 'all' && section.id !== theme;
+  document.documentElement.dataset.appearance = chosen('appearance');
   if (gallery) {
-    gallery.dataset.width = chosen('largura');
-    gallery.dir = chosen('direcao');
+    gallery.dataset.width = chosen('width');
+    gallery.dir = chosen('direction');
   }
   drawSnippet();
   for (const checkout of elements) {
-    checkout.locale = chosen('idioma');
+    checkout.locale = chosen('language');
     checkout.replaceChildren(label());
   }
   saveView();
@@ -181,20 +181,20 @@ function chosen(name: string): string {
 
 function settings(): Settings {
   return {
-    theme: chosen('tema'),
-    appearance: chosen('aparencia'),
-    language: chosen('idioma'),
-    direction: chosen('direcao'),
-    width: chosen('largura'),
-    methods: chosen('metodos'),
-    mode: chosen('modo'),
+    theme: chosen('theme'),
+    appearance: chosen('appearance'),
+    language: chosen('language'),
+    direction: chosen('direction'),
+    width: chosen('width'),
+    methods: chosen('methods'),
+    mode: chosen('mode'),
   };
 }
 
 /** The text of a button in the chosen language. */
 function label(amountCents = 18_900): string {
-  const verb = { en: 'Pay', es: 'Pagar' }[chosen('idioma')] ?? 'Pagar';
-  const amount = new Intl.NumberFormat(chosen('idioma'), {
+  const verb = { en: 'Pay', es: 'Pagar' }[chosen('language')] ?? 'Pagar';
+  const amount = new Intl.NumberFormat(chosen('language'), {
     style: 'currency',
     currency: 'BRL',
     currencyDisplay: 'narrowSymbol',

@@ -11,7 +11,7 @@ interface ThemeStyles {
 export function themeStyles(theme: string): ThemeStyles {
   const styles: ThemeStyles = { properties: [], parts: [] };
   // What the first theme undoes is the shop's, and no other page has it.
-  if (theme === 'padrao' || theme === 'todos') return styles;
+  if (theme === 'default' || theme === 'all') return styles;
   const rules = source.replace(/\/\*.*?\*\//gs, '').matchAll(/([^{}]+)\{([^{}]*)\}/g);
   for (const [, selector = '', body = ''] of rules) {
     const selectors = selector.split(',').map((each) => each.trim());
