@@ -79,7 +79,7 @@ const LANGUAGE_OF_PAGE =
 
 export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   description:
-    'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further attempt with a single-use token whose payment is open gives that payment, so that a second device joins the first. A further try of the same visit, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
+    'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further start of a single-use token whose payment is open gives that payment, so that a second device joins the first. A retry of the attempt, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
   fields: (t) => ({
     attemptId: t.string({
       required: true,
