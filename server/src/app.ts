@@ -268,7 +268,12 @@ export async function createApp({
       },
     });
     const graphql = createGraphQLServer({
-      ...{ schema, contexts, addressOf, documents, onFault, compileAfter: testing.compileAfter },
+      schema,
+      contexts,
+      addressOf,
+      documents,
+      onFault,
+      compileAfter: testing.compileAfter,
       graphiql: config.demo,
       fastPath: config.fastPath,
     });
@@ -313,7 +318,9 @@ export async function createApp({
     );
     const routes = await runtime.routes({
       nextDueAt: () => nextDue(database.sql),
-      ...{ callers, addressOf, strangers },
+      callers,
+      addressOf,
+      strangers,
     });
     await tailer.start();
     closing.push(async () => work?.close());

@@ -29,7 +29,9 @@ export function filterOf(
   const { createdAfter, createdBefore, releasedAfter, releasedBefore } = filter ?? {};
   return {
     ...detailsOf(filter),
-    ...{ createdAfter: createdAfter ?? undefined, createdBefore: createdBefore ?? undefined },
-    ...{ releasedAfter: releasedAfter ?? undefined, releasedBefore: releasedBefore ?? undefined },
+    createdAfter: createdAfter ?? undefined,
+    createdBefore: createdBefore ?? undefined,
+    releasedAfter: releasedAfter ?? undefined,
+    releasedBefore: releasedBefore ?? undefined,
   };
 }

@@ -71,7 +71,9 @@ export function createCardPaymentService({
   const start = createCheckoutStart<StoredCardPayment, CheckoutUse, AccountSettings & { id: string }>(
     { committer, accounts, products },
     {
-      ...{ scope: 'startCheckout', payments: cardPayments, uses: checkoutUses },
+      scope: 'startCheckout',
+      payments: cardPayments,
+      uses: checkoutUses,
       idOf: ({ orderCode }) => orderCode,
       useOf: (tokenId, orderCode) => ({ tokenId, orderCode }),
       newId: newOrderCode,

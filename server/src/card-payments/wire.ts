@@ -170,7 +170,9 @@ export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
   if (!record) return null;
   const { orderCode } = record;
   return {
-    ...{ orderCode, amountCents: amountOf(record), canceledAt: readInstant(record.canceledAt) },
+    orderCode,
+    amountCents: amountOf(record),
+    canceledAt: readInstant(record.canceledAt),
     ...readPayment(record),
   };
 }
@@ -197,7 +199,9 @@ export function cardPaymentEventFromWire(payload: unknown): UpstreamCardPayment 
   if (!record) return null;
   const { orderCode } = record;
   return {
-    ...{ orderCode, amountCents: amountOf(record), canceledAt: readInstant(record.canceledAt) },
+    orderCode,
+    amountCents: amountOf(record),
+    canceledAt: readInstant(record.canceledAt),
     ...readPaymentEvent(record, 'card_payment'),
   };
 }

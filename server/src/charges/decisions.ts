@@ -34,14 +34,19 @@ export function decideCreate(
   },
 ): PixChange<StoredCharge> {
   const members = newMembers({
-    ...{ amountCents: valueCents, feeCents: account.pixFeeCents, environment },
+    amountCents: valueCents,
+    feeCents: account.pixFeeCents,
+    environment,
     createdAt: now,
     expiresAt: plusMs(now, expiresInSeconds * 1_000),
   });
   const charge: StoredCharge = {
     chargeId,
     ...members,
-    ...{ description, metadata, externalId, language },
+    description,
+    metadata,
+    externalId,
+    language,
     splits: splitsOf(splits, valueCents - members.feeCents),
     refundParts: [],
   };

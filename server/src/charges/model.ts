@@ -247,7 +247,11 @@ export function normalRequest({
   splits,
 }: CreateChargeInput): ChargeRequest {
   return {
-    ...{ valueCents, description, metadata, externalId, language },
+    valueCents,
+    description,
+    metadata,
+    externalId,
+    language,
     expiresInSeconds: expiresInSeconds ?? DEFAULT_SECONDS,
     splits: (splits ?? []).map(({ subaccountId: id, amountCents = null, percent: asked }) => ({
       subaccountId: id,

@@ -75,7 +75,9 @@ builder.node(ChargeRef, {
   fields: (t) => ({
     ...pixFields(t, {
       idOf: ({ chargeId }) => chargeId,
-      ...{ name: 'charge', updates: 'chargeUpdates', isShownToPayers: false },
+      name: 'charge',
+      updates: 'chargeUpdates',
+      isShownToPayers: false,
       expiresAt: 'The end of the time to pay: a day after creation, or as requested.',
     }),
     chargeId: t.exposeString('chargeId', {
@@ -176,7 +178,10 @@ builder.queryFields((t) => ({
       const caller = callerOf(context);
       mayReadCharge(caller);
       return listedPix(context, {
-        ...{ tenant: caller.tenant, list: 'charges', reads: context.services.charges, args },
+        tenant: caller.tenant,
+        list: 'charges',
+        reads: context.services.charges,
+        args,
         filter: chargeFilterOf(filter),
       });
     },

@@ -36,11 +36,17 @@ export function createChargeService({
   register: RegisterCode<StoredCharge>;
 }): ChargeService<StoredCharge> {
   const reads = createPixReads<StoredCharge, ChargeKind, ChargeFilter>({
-    ...{ database, family: pixCharges, table: chargeTable, idName: 'chargeId', idForm: CHARGE_ID_FORM },
+    database,
+    family: pixCharges,
+    table: chargeTable,
+    idName: 'chargeId',
+    idForm: CHARGE_ID_FORM,
     filterOf: ({ split, ...filter }) => ({ ...filter, kind: kindsOf({ split }) }),
   });
   const { create } = createPixCreation({
-    ...{ committer, family: pixCharges, register },
+    committer,
+    family: pixCharges,
+    register,
     operation: 'createCharge',
   });
 
@@ -51,7 +57,8 @@ export function createChargeService({
       const input = normalRequest(given);
       const ids = input.splits.map(({ subaccountId }) => subaccountId);
       const { resource, replayed } = await create(tenant, {
-        ...{ idempotencyKey, input },
+        idempotencyKey,
+        input,
         newId: (digits) => newChargeId(ids.length > 0 ? 'split' : 'single', digits),
         read: (reader) =>
           Promise.all([
@@ -63,9 +70,11 @@ export function createChargeService({
           if (ids.some((subaccountId) => beneficiaries.balanceOf(state, subaccountId) === null))
             throw new NotFoundError('Subaccount not found');
           return decideCreate(input, {
-            ...{ chargeId, environment: tenant.environment },
+            chargeId,
+            environment: tenant.environment,
             account: state.need(accounts, tenant.accountId),
-            ...{ balances: state.balances, now: state.now },
+            balances: state.balances,
+            now: state.now,
           });
         },
       });

@@ -6,7 +6,11 @@ import { pixTable } from '../pix/table-store.ts';
 import { CHARGE_KINDS, type ChargeKind, isChargeId, kindOfCharge, type StoredCharge } from './model.ts';
 
 export const chargeTable = pixTable<StoredCharge, Selectable<Tables['charge']>, ChargeKind>({
-  ...{ table: 'charge', id: 'charge_id', isId: isChargeId, kind: 'kind', kinds: CHARGE_KINDS },
+  table: 'charge',
+  id: 'charge_id',
+  isId: isChargeId,
+  kind: 'kind',
+  kinds: CHARGE_KINDS,
   toResource: toCharge,
   toRow,
   changing: ['splits', 'refund_parts'],

@@ -75,10 +75,7 @@ export function chargeToWire(
 }
 
 function splitToWire({ subaccountId, amountCents, percent, refundedCents }: ChargeSplit) {
-  return {
-    ...{ subaccountId, amountCents, refundedCents },
-    percent: percent === null ? null : Number(percent),
-  };
+  return { subaccountId, amountCents, refundedCents, percent: percent === null ? null : Number(percent) };
 }
 
 // ── The webhook (section 6.3) ───────────────────────────────────────────────────────────────────
@@ -104,7 +101,9 @@ export function chargeWebhook(
 ) {
   const { chargeId, metadata, splits, externalId } = charge;
   return pixWebhook(charge, previousStatus, {
-    ...{ environment, family: 'charge', names: { chargeId } },
+    environment,
+    family: 'charge',
+    names: { chargeId },
     details: {
       ...(kindOfCharge(chargeId) === 'split' ? { splits: splits.map(splitToWire) } : { metadata }),
       ...(externalId != null && { externalId }),

@@ -126,7 +126,15 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         assertTokenFree(last);
         const customer = input.customer ?? grant.customer;
         const { payment, writes } = rules.decide({
-          ...{ tenant, id, checkoutAttempt, account, grant, valueCents, customer, productId, state },
+          tenant,
+          id,
+          checkoutAttempt,
+          account,
+          grant,
+          valueCents,
+          customer,
+          productId,
+          state,
         });
         writes.records.push(remember({ ...idempotencyKey, resourceId: id }));
         if (!reusable) writes.records.push(put(uses, rules.useOf(tokenId, id)));

@@ -114,7 +114,12 @@ export function decideCreate(
   if (!stock && deliveries.length >= MAX_DELIVERIES)
     throw new UnavailableError('LIMIT_REACHED', `A product has at most ${MAX_DELIVERIES} deliveries`);
   const delivery: StoredDelivery = stock ?? {
-    ...{ deliveryId, productId, kind: content.kind, deliveredCount: 0, createdAt: now, deletedAt: null },
+    deliveryId,
+    productId,
+    kind: content.kind,
+    deliveredCount: 0,
+    createdAt: now,
+    deletedAt: null,
     content: content.kind === 'codes' ? null : content.content,
     remainingCount: content.kind === 'codes' ? 0 : null,
   };
@@ -156,7 +161,10 @@ function addCodes(
     delivery: changed,
     deliveries: [changed],
     codes: added.map(({ hash, code }, index) => ({
-      ...{ hash, code, productId, deliveryId },
+      hash,
+      code,
+      productId,
+      deliveryId,
       isDelivered: index < served.length,
     })),
     given,

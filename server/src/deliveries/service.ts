@@ -77,7 +77,9 @@ export function createDeliveryService({
             return { outcome: { delivery: state.need(deliveries, before), replayed: true } };
           if (!state.get(products, productId)?.product) throw new NotFoundError('Product not found');
           const { delivery, ...change } = decideCreate(content, {
-            ...{ deliveryId, productId, now: state.now },
+            deliveryId,
+            productId,
+            now: state.now,
             deliveries: deliveriesOf(state, productId),
             known: (hash) => isKnown(state, productId, hash),
             waiting: content.kind === 'codes' ? waitingFor(state, productId, added.length) : [],

@@ -53,7 +53,10 @@ export function createClaimReceiving({
     const resource = claimedOf(state, txidOf(key));
     if (!resource || state.get(disputes, disputeId) || isWaiting(state, resource, disputeId)) return null;
     return writesOfClaim(state, sources, resource, {
-      ...{ disputeId, reason: claim.reason, claimedCents: claim.amountCents, claimKey: key },
+      disputeId,
+      reason: claim.reason,
+      claimedCents: claim.amountCents,
+      claimKey: key,
       days: CLAIM_DAYS[resource.type],
       endToEndId: claim.endToEndId,
     });

@@ -43,7 +43,13 @@ export function decideOpen(
   return {
     previous: null,
     dispute: {
-      ...{ disputeId, version: 1, status: 'open', reason, resource, amountCents, evidence: [] },
+      disputeId,
+      version: 1,
+      status: 'open',
+      reason,
+      resource,
+      amountCents,
+      evidence: [],
       evidenceDueAt: evidenceDueAfter(now),
       createdAt: now,
       closedAt: null,

@@ -177,7 +177,10 @@ export function disputeFromJson(json: unknown): Dispute {
   const dueAt = evidenceDueAt && new Date(evidenceDueAt);
   return {
     ...rest,
-    ...{ disputeId, version, reason, resource },
+    disputeId,
+    version,
+    reason,
+    resource,
     evidence: evidence.map(evidenceFromJson),
     evidenceDueAt: evidenceDueAt === undefined ? opened && evidenceDueAfter(opened) : dueAt,
     createdAt: opened,

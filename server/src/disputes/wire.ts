@@ -78,7 +78,8 @@ export function disputeToWire(dispute: Dispute): z.output<typeof disputeWire> {
     status: status as z.output<typeof disputeWire>['status'],
     blockedCents: blockedCents(dispute),
     evidence: dispute.evidence.map(({ text, documents, submittedAt }) => ({
-      ...{ text, submittedAt },
+      text,
+      submittedAt,
       documents: documents.map(({ url, description }) => ({ url, description })),
     })),
     ...(resource && { [REFERENCES[resource.type]]: resource.id }),
@@ -104,7 +105,11 @@ function disputeBody(name: string, summary: string): WebhookBody {
         .nullable()
         .meta({ description: 'The disputed payment; null where it is not known' }),
       amountCents: cents,
-      ...{ status, reason, evidenceDueAt, createdAt, closedAt },
+      status,
+      reason,
+      evidenceDueAt,
+      createdAt,
+      closedAt,
     },
     { named: 'alike' },
   );

@@ -39,7 +39,16 @@ export function findOrCreateGroup<Item>(
   if (existing) return existing as SubscriptionGroup<Item>;
   const cursors = updatesCursors(cursorsFor, tenant);
   const group: SubscriptionGroup<Item> = {
-    ...{ dedupeKey: key, database, tailer, cursors, tenant, topic, matches, toItem, isLast, coalesce },
+    dedupeKey: key,
+    database,
+    tailer,
+    cursors,
+    tenant,
+    topic,
+    matches,
+    toItem,
+    isLast,
+    coalesce,
     members: 0,
     items: new WeakMap(),
     newest: null,

@@ -50,8 +50,13 @@ export function sendEvents(
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   response.flushHeaders();
   const stream: EventStream = {
-    ...{ response, subscription, onFault },
-    ...{ trySend, ready, resume, fail },
+    response,
+    subscription,
+    onFault,
+    trySend,
+    ready,
+    resume,
+    fail,
     commentTimer: setInterval(() => sendComment(stream), COMMENT_MS),
     isBusy: false,
     isFull: false,

@@ -53,8 +53,14 @@ export function execute(args: ExecutionArgs): ExecutionResult | Promise<Executio
   );
   if (!variables) return { errors };
   const run: Run = {
-    ...{ schema, operation, variables, context, root },
-    ...{ fragments: fragmentsOf(document), collected: new Map(), failures: [] },
+    schema,
+    operation,
+    variables,
+    context,
+    root,
+    fragments: fragmentsOf(document),
+    collected: new Map(),
+    failures: [],
   };
   let fields: Fields;
   try {

@@ -73,7 +73,8 @@ export async function openShared(
   return {
     updates: source as LiveUpdates<object>,
     resultFor: createResultFor({
-      ...{ dedupeKey, onFault },
+      dedupeKey,
+      onFault,
       executeUpdate: executeUpdates(operation),
       // The subscription holds this function and not its first context.
       freshContext: context.freshContext,

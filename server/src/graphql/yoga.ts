@@ -62,7 +62,11 @@ export function createGraphQLServer({
   let graphiqlPolicy = "default-src 'none'";
   const fastPath = isFast
     ? createFastPath({
-        ...{ schema, contexts, documents, goneOf, compileAfter },
+        schema,
+        contexts,
+        documents,
+        goneOf,
+        compileAfter,
         presentedBy,
         headers: RESPONSE_HEADERS,
       })

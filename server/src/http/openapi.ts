@@ -122,7 +122,11 @@ function describeWebhook({ event, isOptional, summary, body }: DescribedWebhook,
       tags: [WEBHOOKS_TAG],
       security: [],
       parameters: WEBHOOK_HEADERS.map(([header, required, description]) => ({
-        ...{ name: header, in: 'header', required, description, schema: { type: 'string' } },
+        name: header,
+        in: 'header',
+        required,
+        description,
+        schema: { type: 'string' },
       })),
       requestBody: {
         required: true,

@@ -17,15 +17,16 @@ let local: Intl.DateTimeFormat | undefined;
 
 function localFormat(): Intl.DateTimeFormat {
   local ??= new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: 'America/Sao_Paulo', calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
-    ...{
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    },
+    timeZone: 'America/Sao_Paulo',
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   });
   return local;
 }

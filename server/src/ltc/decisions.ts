@@ -174,7 +174,8 @@ export function decideReport<R extends StoredLtcResource>(
     // LTC cannot be sent back: it waits for the operator. What has expired stays so.
     if (resource.status === 'pending')
       return step(resource, { ltc: seen, failureReason: PAID_ELSEWHERE }, 'failed', {
-        ...{ outputs: changedOf(recorded, outputs), transactions },
+        outputs: changedOf(recorded, outputs),
+        transactions,
         done: ['ltc.expire', 'ltc.address'],
       });
   }
@@ -248,7 +249,10 @@ function change<R extends StoredLtcResource>(
   return {
     previous,
     resource: { ...previous, ...changed, version: previous.version + 1 },
-    ...{ outputs, transactions, due, done },
+    outputs,
+    transactions,
+    due,
+    done,
     announced: true,
   };
 }

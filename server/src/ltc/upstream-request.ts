@@ -21,7 +21,8 @@ export function mergeUpstreamLtc(
   const litoshi = known?.litoshi ?? claim?.litoshi ?? null;
   if (address === null || litoshi === null) return known;
   return {
-    ...{ address, litoshi },
+    address,
+    litoshi,
     receivedLitoshi: claim?.receivedLitoshi ?? known?.receivedLitoshi ?? null,
     confirmations: claim?.confirmations ?? known?.confirmations ?? 0,
     requiredConfirmations: known?.requiredConfirmations ?? claim?.requiredConfirmations ?? null,

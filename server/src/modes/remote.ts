@@ -156,15 +156,15 @@ export async function createRemoteRuntime({
   ])
     Object.assign(requestKinds, requests);
   const mirrored = {
-    ...{ wallet, payout: payouts, subaccount_payout: subaccounts },
-    ...{
-      card_payment: cardPayments,
-      payment: payments,
-      refund: refunds,
-      charge: charges,
-      dispute: disputes,
-      subscription: subscriptions,
-    },
+    wallet,
+    payout: payouts,
+    subaccount_payout: subaccounts,
+    card_payment: cardPayments,
+    payment: payments,
+    refund: refunds,
+    charge: charges,
+    dispute: disputes,
+    subscription: subscriptions,
   };
   const poller = createPoller({
     clock,
@@ -226,7 +226,12 @@ export async function createRemoteRuntime({
   });
   const checkoutTokens = createRemoteCheckoutTokens(
     createCheckoutTokenService({
-      ...{ database, committer, accounts, clock, privateAddresses, hasManifest },
+      database,
+      committer,
+      accounts,
+      clock,
+      privateAddresses,
+      hasManifest,
       credentials: tokens,
       products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
       mint: createTokenMint({ database, clock }),
@@ -266,7 +271,11 @@ export async function createRemoteRuntime({
       return [
         ...receiver.routes,
         ...createDemoRoutes({
-          ...{ tenant, access, checkoutTokens, clock, publicUrl },
+          tenant,
+          access,
+          checkoutTokens,
+          clock,
+          publicUrl,
           methods: ['card'],
           operations: null,
         }),

@@ -93,7 +93,9 @@ function newPayment(
   return {
     paymentId,
     ...newMembers({
-      ...{ amountCents, feeCents, environment },
+      amountCents,
+      feeCents,
+      environment,
       createdAt: now,
       expiresAt: plusMs(now, CHECKOUT_SESSION_MS),
     }),

@@ -103,7 +103,9 @@ builder.node(PaymentRef, {
   fields: (t) => ({
     ...pixFields(t, {
       idOf: ({ paymentId }) => paymentId,
-      ...{ name: 'payment', updates: 'paymentUpdates', isShownToPayers: true },
+      name: 'payment',
+      updates: 'paymentUpdates',
+      isShownToPayers: true,
       expiresAt: 'The end of the time to pay, 30 minutes after creation.',
     }),
     paymentId: t.exposeString('paymentId', {
@@ -225,7 +227,10 @@ builder.queryFields((t) => ({
       const caller = callerOf(context);
       assertMay(caller, 'payments.read');
       return listedPix(context, {
-        ...{ tenant: caller.tenant, list: 'payments', reads: context.services.payments, args },
+        tenant: caller.tenant,
+        list: 'payments',
+        reads: context.services.payments,
+        args,
         filter: paymentFilterOf(filter),
       });
     },

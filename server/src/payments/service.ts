@@ -60,15 +60,19 @@ export function createPaymentService({
 }): PaymentService<StoredPayment> {
   const methods = [pixOrderPayments, ...otherMethods];
   const reads = createPixReads<StoredPayment, PaymentMethod, PaymentFilter>({
-    ...{ database, family: pixPayments, table: paymentTable },
-    ...{ idName: 'paymentId', idForm: 'psa_ and 32 hex digits, in lower case' },
+    database,
+    family: pixPayments,
+    table: paymentTable,
+    idName: 'paymentId',
+    idForm: 'psa_ and 32 hex digits, in lower case',
     filterOf: ({ method, ...filter }) => ({ ...filter, kind: method }),
   });
   const { create, withCode } = createPixCreation<
     StoredPayment,
     PixChange<StoredPayment> | LtcChange<StoredPayment>
   >({
-    ...{ committer, family: pixPayments },
+    committer,
+    family: pixPayments,
     operation: 'createPayment',
     register: (tenant, payment) => (payment.ltc ? registerLtc : register)(tenant, payment),
     hasCode: ({ ltc, brCode }) => (ltc ? ltc.address : brCode) !== null,
@@ -101,7 +105,9 @@ export function createPaymentService({
   >(
     { committer, accounts, products },
     {
-      ...{ scope: 'startPixCheckout', payments, uses: checkoutUses },
+      scope: 'startPixCheckout',
+      payments,
+      uses: checkoutUses,
       idOf: ({ paymentId }) => paymentId,
       useOf: (tokenId, paymentId) => ({ tokenId, paymentId }),
       newId: () => newPaymentId(null),
@@ -115,8 +121,12 @@ export function createPaymentService({
           { ...grant, customer, productId },
           { amountCents: valueCents, description: grant.description ?? null },
           {
-            ...{ paymentId: id, account, checkoutAttempt },
-            ...{ environment: tenant.environment, balances: state.balances, now: state.now },
+            paymentId: id,
+            account,
+            checkoutAttempt,
+            environment: tenant.environment,
+            balances: state.balances,
+            now: state.now,
           },
         );
         return { payment: change.resource, writes: writesOfPix(pixPayments, change) };
@@ -136,7 +146,9 @@ export function createPaymentService({
       // A payment by PIX waits for nothing here.
       const quoted = input.method === 'ltc' ? await quote(tenant, input) : null;
       const { resource, replayed: isReplay } = await create(tenant, {
-        ...{ idempotencyKey, input, newId: newPaymentId },
+        idempotencyKey,
+        input,
+        newId: newPaymentId,
         read: (reader) =>
           Promise.all([
             reader.load(accounts, tenant.accountId),
@@ -148,9 +160,12 @@ export function createPaymentService({
           const product = productId == null ? null : (state.get(products, productId)?.product ?? null);
           const sale = saleOf(input, product);
           const creation = {
-            ...{ paymentId, environment, checkoutAttempt: null },
+            paymentId,
+            environment,
+            checkoutAttempt: null,
             account: state.need(accounts, tenant.accountId),
-            ...{ balances: state.balances, now: state.now },
+            balances: state.balances,
+            now: state.now,
           };
           if (input.method === 'pix') return decideCreate(input, sale, creation);
           if (quoted?.amountCents !== sale.amountCents) throw noQuote();

@@ -8,7 +8,11 @@ import { pixTable } from '../pix/table-store.ts';
 import { isPaymentId, PAYMENT_METHODS, type PaymentMethod, type StoredPayment } from './model.ts';
 
 export const paymentTable = pixTable<StoredPayment, Selectable<Tables['payment']>, PaymentMethod>({
-  ...{ table: 'payment', id: 'payment_id', isId: isPaymentId, kind: 'method', kinds: PAYMENT_METHODS },
+  table: 'payment',
+  id: 'payment_id',
+  isId: isPaymentId,
+  kind: 'method',
+  kinds: PAYMENT_METHODS,
   toResource: toPayment,
   toRow,
   changing: ['ltc_address', 'ltc_received_litoshi', 'ltc_confirmations', 'ltc_revision'],

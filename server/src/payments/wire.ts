@@ -108,7 +108,9 @@ export function paymentWebhook(
   if (payment.status === 'paid' && payment.subscriptionId) return null;
   const { name, email } = payment.customer ?? {};
   return pixWebhook(payment, previousStatus, {
-    ...{ environment, family: 'payment', names: { paymentId: payment.paymentId } },
+    environment,
+    family: 'payment',
+    names: { paymentId: payment.paymentId },
     details: {
       // The parts that were given, if any.
       ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),

@@ -130,8 +130,13 @@ export function payoutInDoubt({
     inDoubt: true,
     version: 1,
     status: 'processing',
-    ...{ withdrawalId: null, code: null, feeCents: null, litoshi: null },
-    ...{ processedAt: null, deniedReason: null, endToEndId: null },
+    withdrawalId: null,
+    code: null,
+    feeCents: null,
+    litoshi: null,
+    processedAt: null,
+    deniedReason: null,
+    endToEndId: null,
   };
 }
 

@@ -156,7 +156,10 @@ function payoutBody(status: keyof typeof EVENT, summary: string): WebhookBody {
     summary,
     body: z.object({
       event: z.enum([name, sandboxName(name)]).meta({ description: 'The second with a test key' }),
-      ...{ withdrawalId, code, amount: reais, method },
+      withdrawalId,
+      code,
+      amount: reais,
+      method,
       walletAddress: z.string().meta({ description: 'The destination, whole' }),
       status: z.literal(STATUS_ON_THE_WIRE[status]),
       ...(status === 'completed' || status === 'denied'

@@ -195,7 +195,8 @@ export function refundableOf<R extends StoredPixResource>(
       const resource = state.get(family.records, id);
       if (!resource) throw new NotFoundError(`${title} not found`);
       const { change, amountCents } = refunds.decideRefundBegin(resource, request, {
-        ...{ balances: state.balances, now: state.now },
+        balances: state.balances,
+        now: state.now,
         balanceOf: (subaccountId) => beneficiaries.balanceOf(state, subaccountId)!,
       });
       return {

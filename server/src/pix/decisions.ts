@@ -114,7 +114,11 @@ export function change<R extends CodedResource>(
   return {
     previous,
     resource: { ...previous, ...changed, version: previous.version + 1 },
-    ...{ credit, transactions, moves, due, done },
+    credit,
+    transactions,
+    moves,
+    due,
+    done,
     announced: true,
   };
 }
@@ -265,7 +269,10 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       // Nothing is the owner's where the shares are the whole of it.
       transactions: feeCents + ownerCents > 0 ? [ledgerTransaction(`${name}.paid:${id}`, own)] : [],
       moves: shares.map(({ subaccountId, amountCents: amount }, nth) => ({
-        ...{ kind: 'split_in', subaccountId, refId: id, amountCents: amount },
+        kind: 'split_in',
+        subaccountId,
+        refId: id,
+        amountCents: amount,
         transaction: ledgerTransaction(
           `${name}.split:${id}:${nth}`,
           [{ from, to: 'merchant_subaccounts', amount }],

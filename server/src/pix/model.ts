@@ -182,10 +182,14 @@ export function notConfigured(method: string): UnavailableError {
 export function noCode(name: string, id: string, { status }: PixResource): UpstreamError {
   return status === 'failed'
     ? new UpstreamError(`The bank refused this ${name}`, {
-        ...{ retryable: false, moneyMayHaveMoved: false, lookupReference: id },
+        retryable: false,
+        moneyMayHaveMoved: false,
+        lookupReference: id,
       })
     : new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
-        ...{ retryable: true, moneyMayHaveMoved: false, lookupReference: id },
+        retryable: true,
+        moneyMayHaveMoved: false,
+        lookupReference: id,
       });
 }
 

@@ -128,7 +128,8 @@ function movesOf(parts: readonly Share[], refundId: string, direction: 'taken' |
       const id = `refund.${isTaken ? 'begun' : 'failed'}:${refundId}:${subaccountId}`;
       return {
         kind: isTaken ? 'split_reversal' : 'split_in',
-        ...{ subaccountId, refId: refundId },
+        subaccountId,
+        refId: refundId,
         amountCents: isTaken ? -amount : amount,
         transaction: ledgerTransaction(id, [moved], subaccountId),
       };

@@ -85,7 +85,9 @@ export function contradictionOf(claim: UpstreamPixResource, amountCents: Cents):
 function announcedMembers(resource: PixResource) {
   const { status, otherPaidCents, refundedCents, refundingCents, returnedCredits } = resource;
   return {
-    ...{ status, otherPaidCents, returnedCredits },
+    status,
+    otherPaidCents,
+    returnedCredits,
     refundedCents: refundedCents ?? 0,
     refundingCents: refundingCents ?? 0,
     brCode: isPayable(resource) ? resource.brCode : null,

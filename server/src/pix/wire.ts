@@ -99,7 +99,11 @@ export function pixWebhooks<const Family extends 'payment' | 'charge'>(
 ) {
   const body = (status: string, summary: string, own: z.ZodRawShape) =>
     webhookBody(`${family}.${status}`, summary, {
-      ...{ ...names, amountCents: cents, status: z.literal(status), ...own, ...details },
+      ...names,
+      amountCents: cents,
+      status: z.literal(status),
+      ...own,
+      ...details,
     });
   return {
     [`${family}.paid`]: body('paid', 'It was paid, late too', { paidAt: instant }),

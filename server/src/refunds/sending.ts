@@ -94,7 +94,9 @@ export function createRefundSending({
             if (!ended) return { outcome: { outcome: null } };
             const { status } = answer;
             const { details, writes, mustRepeat } = source.end(state, resource.id, {
-              ...{ refundId, amountCents, status },
+              refundId,
+              amountCents,
+              status,
             });
             const all = joined(writes, writesOf(ended, refund.status, details));
             if (mustRepeat) {

@@ -160,7 +160,12 @@ function begin(
     isAutomatic,
   });
   const refund = newRefund({
-    ...{ refundId, resource, amountCents, reason, isAutomatic, railChargeId },
+    refundId,
+    resource,
+    amountCents,
+    reason,
+    isAutomatic,
+    railChargeId,
     now: state.now,
   });
   return { refund, writes: joined(writes, writesOf(refund, null, details, state.now)) };
@@ -185,7 +190,11 @@ export function writesOfReturn(
 ): Writes {
   const refund = newRefund({
     refundId: `ref_${deterministicId(24, 'return', resource.type, resource.id, railChargeId)}`,
-    ...{ resource, amountCents, railChargeId, reason, now },
+    resource,
+    amountCents,
+    railChargeId,
+    reason,
+    now,
     isAutomatic: true,
   });
   return writesOf(refund, null, details, now);

@@ -62,7 +62,9 @@ export function mergeUpstreamRefund(
   const refund: RefundSnapshot = {
     refundId: claim.refundId,
     version: known?.version ?? 1,
-    ...{ status, resource, amountCents },
+    status,
+    resource,
+    amountCents,
     reason: known?.reason ?? claim.reason,
     endToEndId: known?.endToEndId ?? claim.endToEndId,
     failureReason: known?.failureReason ?? (status === 'failed' ? claim.failureReason : null),

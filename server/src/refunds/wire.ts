@@ -56,8 +56,15 @@ export function refundToWire(refund: Refund): z.output<typeof refundWire> {
   const { refundId, status, resource, amountCents, reason, endToEndId, failureReason } = refund;
   const { createdAt, completedAt } = refund;
   return {
-    ...{ refundId, status, amountCents, [REFERENCES[resource.type]]: resource.id },
-    ...{ reason, endToEndId, failureReason, createdAt, completedAt },
+    refundId,
+    status,
+    amountCents,
+    [REFERENCES[resource.type]]: resource.id,
+    reason,
+    endToEndId,
+    failureReason,
+    createdAt,
+    completedAt,
   };
 }
 

@@ -211,8 +211,18 @@ export function createControls({
           const { address, litoshi, receivedLitoshi, confirmations, requiredConfirmations } = request!;
           return {
             id: paymentId,
-            ...{ status, amountCents, description, createdAt, expiresAt, paidAt, paidLate },
-            ...{ address, litoshi, receivedLitoshi, confirmations, requiredConfirmations },
+            status,
+            amountCents,
+            description,
+            createdAt,
+            expiresAt,
+            paidAt,
+            paidLate,
+            address,
+            litoshi,
+            receivedLitoshi,
+            confirmations,
+            requiredConfirmations,
             outputs: await outputsOf(paymentId),
           };
         }),
@@ -233,7 +243,8 @@ export function createControls({
         const request = payment.ltc!;
         const missing = request.litoshi - request.receivedLitoshi;
         const sent = await litecoin.send(address, {
-          ...{ txid, confirmations },
+          txid,
+          confirmations,
           litoshi: litoshi ?? (missing > 0 ? missing : request.litoshi),
         });
         if (!sent)
@@ -241,7 +252,10 @@ export function createControls({
       }
       const { status, ltc: seen } = (await ltc.receive(tenant, id))!;
       return {
-        ...{ id, status, receivedLitoshi: seen!.receivedLitoshi, confirmations: seen!.confirmations },
+        id,
+        status,
+        receivedLitoshi: seen!.receivedLitoshi,
+        confirmations: seen!.confirmations,
         outputs: await outputsOf(id),
       };
     },
@@ -299,7 +313,14 @@ function toPixPaymentLine(
   const { status, amountCents, description, createdAt, expiresAt, paidAt, paidLate, refundedCents } = payment;
   return {
     id,
-    ...{ status, amountCents, description, createdAt, expiresAt, paidAt, paidLate, refundedCents },
+    status,
+    amountCents,
+    description,
+    createdAt,
+    expiresAt,
+    paidAt,
+    paidLate,
+    refundedCents,
     payer: customer?.name ?? customer?.email ?? null,
     copyPaste: brCode,
     returnedCredits: payment.returnedCredits,
@@ -312,11 +333,19 @@ function toSubscriptionLine(subscription: StoredSubscription): SubscriptionLine 
   const { status, amountCents, interval, description, createdAt, expiresAt, nextDueAt } = rest;
   return {
     id: subscriptionId,
-    ...{ status, amountCents, interval, description, createdAt, expiresAt, nextDueAt },
+    status,
+    amountCents,
+    interval,
+    description,
+    createdAt,
+    expiresAt,
+    nextDueAt,
     payer: customer?.name ?? customer?.email ?? null,
     isAuthorisable: isAuthorisable(subscription),
     cycle: cycle && {
-      ...{ number: cycle.number, status: cycle.status, attempts: cycle.attempts },
+      number: cycle.number,
+      status: cycle.status,
+      attempts: cycle.attempts,
       nextAttemptAt: cycle.nextAttemptAt,
     },
   };
@@ -346,7 +375,11 @@ function toTransferInFlight({
 function toDisputeLine({ disputeId, resource, evidence, ...dispute }: StoredDispute): DisputeLine {
   const { amountCents, status, evidenceDueAt, createdAt } = dispute;
   return {
-    ...{ id: disputeId, amountCents, status, evidenceDueAt, createdAt },
+    id: disputeId,
+    amountCents,
+    status,
+    evidenceDueAt,
+    createdAt,
     resourceId: resource?.id ?? null,
     evidence: evidence.length,
   };

@@ -41,7 +41,12 @@ const storeProductInput = z
   })
   .transform(
     ({ id, name, description = null, price = null, imageUrl = null, available = null }): StoreProduct => ({
-      ...{ storeProductId: id, name, description, price, imageUrl, available },
+      storeProductId: id,
+      name,
+      description,
+      price,
+      imageUrl,
+      available,
     }),
   );
 

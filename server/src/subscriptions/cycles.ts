@@ -36,7 +36,10 @@ export function paid(
     paymentId,
     subscriptionId,
     ...newMembers({
-      ...{ amountCents, feeCents, environment, createdAt: now },
+      amountCents,
+      feeCents,
+      environment,
+      createdAt: now,
       expiresAt: plusMs(now, CHECKOUT_SESSION_MS),
     }),
     // Its first version was never seen, as that of any payment.
@@ -62,7 +65,9 @@ export function paid(
     status: 'paid',
     attempts: Math.max(open.attempts, attempt),
     nextAttemptAt: null,
-    ...{ paymentId, paidAt: at, sent: false },
+    paymentId,
+    paidAt: at,
+    sent: false,
   };
   // An attempt that had failed by the bank's first word was paid: the one after it must not be debited.
   const nextAttempt = open.attempts + 1;

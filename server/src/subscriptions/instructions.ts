@@ -18,7 +18,10 @@ export function attemptToSend(subscription: StoredSubscription, now: Date, { isE
   if (isTooEarly && !isEarly) return null;
   const attempt = cycle.attempts + 1;
   return {
-    ...{ number: cycle.number, attempt, amountCents: cycle.amountCents, dueAt: cycle.nextAttemptAt },
+    number: cycle.number,
+    attempt,
+    amountCents: cycle.amountCents,
+    dueAt: cycle.nextAttemptAt,
     id: attemptIdOf(subscriptionId, cycle.number, attempt),
   };
 }
@@ -36,7 +39,8 @@ export function decidePlan(subscription: StoredSubscription, now: Date): Subscri
   if (day === null) {
     const ended: StoredCycle = {
       ...cycle,
-      ...{ status: 'failed', nextAttemptAt: null },
+      status: 'failed',
+      nextAttemptAt: null,
       failureReason: cycle.failureReason ?? 'A cobrança não chegou ao banco a tempo',
     };
     return failed(subscription, ended, now, { wasAttempted: cycle.attempts > 0 });

@@ -227,8 +227,12 @@ const cycles = `must be a whole number from 1 to ${MAX_CYCLES}`;
 
 export const createSubscriptionInput = checkoutDetails
   .pick({
-    ...{ description: true, customer: true, metadata: true },
-    ...{ successUrl: true, cancelUrl: true, language: true },
+    description: true,
+    customer: true,
+    metadata: true,
+    successUrl: true,
+    cancelUrl: true,
+    language: true,
   })
   .extend({
     valueCents: pixAmount.describe('The amount of each cycle'),
@@ -325,10 +329,14 @@ export interface SubscriptionReceiver {
 export function noCode({ subscriptionId, status }: Subscription): UpstreamError {
   return status === 'pending'
     ? new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
-        ...{ retryable: true, moneyMayHaveMoved: false, lookupReference: subscriptionId },
+        retryable: true,
+        moneyMayHaveMoved: false,
+        lookupReference: subscriptionId,
       })
     : new UpstreamError('The bank refused this subscription', {
-        ...{ retryable: false, moneyMayHaveMoved: false, lookupReference: subscriptionId },
+        retryable: false,
+        moneyMayHaveMoved: false,
+        lookupReference: subscriptionId,
       });
 }
 

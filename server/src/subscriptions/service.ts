@@ -87,8 +87,11 @@ export function createSubscriptionService({
           if (before !== null)
             return { outcome: { subscription: state.need(subscriptions, before), replayed: true } };
           const change = decideCreate(input, {
-            ...{ subscriptionId, account, environment: tenant.environment },
-            ...{ balances: state.balances, now: state.now },
+            subscriptionId,
+            account,
+            environment: tenant.environment,
+            balances: state.balances,
+            now: state.now,
           });
           const writes = writesOfPix(pixSubscriptions, change);
           if (idempotencyKey != null)

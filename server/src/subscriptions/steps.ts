@@ -39,8 +39,17 @@ export const subscriptionRules: PixRules<StoredSubscription> = {
 export type Step = Partial<Omit<SubscriptionChange, 'previous' | 'resource' | 'announced'>>;
 
 export const NO_EFFECTS = {
-  ...{ credit: null, transactions: [], moves: [], due: [], done: [] },
-  ...{ cycles: [], shown: null, news: [], payment: null, tasks: [], doneTasks: [] },
+  credit: null,
+  transactions: [],
+  moves: [],
+  due: [],
+  done: [],
+  cycles: [],
+  shown: null,
+  news: [],
+  payment: null,
+  tasks: [],
+  doneTasks: [],
 } as const;
 
 /** A step that readers can see. Its version grows by the number of its events, at least one. */

@@ -90,7 +90,11 @@ export function mergeUpstreamSubscription(
 function announcedOf(subscription: Subscription) {
   const { status, nextDueAt, cancelReason, returnedCredits, cycles } = subscription;
   return {
-    ...{ status, nextDueAt, cancelReason, returnedCredits, cycles },
+    status,
+    nextDueAt,
+    cancelReason,
+    returnedCredits,
+    cycles,
     brCode: isAuthorisable(subscription) ? subscription.brCode : null,
   };
 }

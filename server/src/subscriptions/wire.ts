@@ -115,10 +115,7 @@ function cycleToWire({
   paidAt,
   failureReason,
 }: SubscriptionCycle) {
-  return {
-    ...{ number, dueAt, status, amountCents, attempts, nextAttemptAt },
-    ...{ paymentId, paidAt, failureReason },
-  };
+  return { number, dueAt, status, amountCents, attempts, nextAttemptAt, paymentId, paidAt, failureReason };
 }
 
 // ── The webhook ─────────────────────────────────────────────────────────────────────────────────
@@ -146,12 +143,15 @@ export const subscriptionWebhooks: Record<`subscription.${SubscriptionNews}`, We
 function subscriptionBody(name: SubscriptionNews, summary: string): WebhookBody {
   const { subscriptionId, status, amountCents, cancelReason, metadata } = subscriptionWire.shape;
   return webhookBody(`subscription.${name}`, summary, {
-    ...{ subscriptionId, status, amountCents },
+    subscriptionId,
+    status,
+    amountCents,
     cycle: cycleWire
       .pick({ number: true, dueAt: true, status: true, attempts: true, nextAttemptAt: true, paymentId: true })
       .nullable()
       .meta({ description: 'The cycle that has changed; null where none has' }),
-    ...{ cancelReason, metadata },
+    cancelReason,
+    metadata,
   });
 }
 
@@ -166,7 +166,9 @@ export function subscriptionWebhook(
   const { subscriptionId, status, amountCents, changedCycle: cycle, cancelReason, metadata } = subscription;
   return {
     event: isTest ? kind.replace('.', '.test.') : kind,
-    ...{ subscriptionId, status, amountCents },
+    subscriptionId,
+    status,
+    amountCents,
     cycle: cycle && {
       number: cycle.number,
       dueAt: cycle.dueAt?.toISOString() ?? null,
@@ -175,7 +177,8 @@ export function subscriptionWebhook(
       nextAttemptAt: cycle.nextAttemptAt?.toISOString() ?? null,
       paymentId: cycle.paymentId,
     },
-    ...{ cancelReason, metadata },
+    cancelReason,
+    metadata,
     ...(isTest && { sandbox: true }),
   };
 }

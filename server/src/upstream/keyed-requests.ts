@@ -53,7 +53,9 @@ export function createKeyedRequests<Wanted, Claim>(
     const at = clock.now();
     const answer = await upstream
       .send({
-        ...{ environment, method: 'POST', path: request.pathOf(wanted) },
+        environment,
+        method: 'POST',
+        path: request.pathOf(wanted),
         // A request without a key has one here: sent again, it gives what the first has made.
         body: { ...withoutNulls(body), idempotencyKey: intent.key },
         requestOptions: { priority: 'money' },
@@ -93,7 +95,9 @@ export function createKeyedRequests<Wanted, Claim>(
       { key, input, wanted, body }: { key: string | null; input: Input; wanted: Wanted; body: object },
     ): Promise<Done> =>
       intents.run<Input>(tenant, {
-        ...{ name: kind, key, input },
+        name: kind,
+        key,
+        input,
         summary: () => wanted,
         send: (intent) => send(tenant, intent, body),
         safeToRepeat: !money,

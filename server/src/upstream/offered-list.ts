@@ -33,17 +33,15 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   },
 ) {
   const endpoints = createEndpoints(clock);
-  const stableList = createStableOffsetList<Of, Item>({
-    ...{ keyOf, idOf, fetchPage },
-    isCacheable: () => false,
-  });
+  const stableList = createStableOffsetList<Of, Item>({ keyOf, idOf, fetchPage, isCacheable: () => false });
 
   /** @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
   async function fetchPage(scope: Of, range: { limit: number; offset: number }): Promise<OffsetPage<Item>> {
     const { environment } = scope.tenant;
     const read = await endpoints.ask(environment, endpoint, () =>
       reads.get(environment, pathOf(scope, range), {
-        ...{ requestOptions: requestOptionsFor(scope.requester), maxAgeMs },
+        requestOptions: requestOptionsFor(scope.requester),
+        maxAgeMs,
       }),
     );
     if (!isSuccess(read)) throw refusalOf(read);

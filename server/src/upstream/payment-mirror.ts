@@ -86,7 +86,10 @@ export function observationsOf<
     if (!merged) return { record: before, writes: {} };
     const { payment, changed } = merged;
     const record: MirroredRow = {
-      ...{ resource, id, version: payment.version, status: payment.status },
+      resource,
+      id,
+      version: payment.version,
+      status: payment.status,
       final: isFinal(payment.status),
       ...listedBy(payment),
       snapshot: payment,

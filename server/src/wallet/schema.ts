@@ -114,7 +114,8 @@ const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({
 });
 
 addAccountUpdates('WALLET', {
-  ...{ typename: 'WalletUpdate', resource: 'wallet' },
+  typename: 'WalletUpdate',
+  resource: 'wallet',
   follow(context) {
     const { tenant } = callerOf(context);
     assertMay(callerOf(context), 'wallet.read');

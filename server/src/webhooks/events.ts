@@ -23,7 +23,9 @@ export function statusEvents(
   if (status === previousStatus) return [];
   return [
     {
-      ...{ resource: 'webhook_delivery', resourceId: webhookId, kind: `webhook_delivery.${status}` },
+      resource: 'webhook_delivery',
+      resourceId: webhookId,
+      kind: `webhook_delivery.${status}`,
       previousStatus,
       snapshot: { webhookId, event, url, status, attempts, failures, nextAttemptAt, createdAt },
     },

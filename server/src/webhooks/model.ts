@@ -348,7 +348,9 @@ export function decideConfigure(
       secret,
       secretShown: true,
       previousSecrets: previousSecretsAfter(endpoint, {
-        ...{ rotates: rotateSecret, hours: previousSecretHours, now },
+        rotates: rotateSecret,
+        hours: previousSecretHours,
+        now,
       }),
       optionalEvents: optionalEvents ?? endpoint?.optionalEvents ?? [],
     },

@@ -312,7 +312,9 @@ function decideRelay(
   if (url === null || isSameEndpoint(ownUrl, url)) return NO_WRITES;
   const delivery: NewDelivery = {
     webhookId,
-    ...{ eventVersion: null, resourceVersion: null, occurredAt: null },
+    eventVersion: null,
+    resourceVersion: null,
+    occurredAt: null,
     event: eventNameOf(payload, payment.resource) ?? `${payment.resource}.paid`,
     resource: payment.resource,
     resourceId: payment.id,

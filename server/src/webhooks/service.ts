@@ -57,7 +57,9 @@ export function createWebhookService({
           });
           return {
             outcome: {
-              ...{ url, secret, optionalEvents: endpoint.optionalEvents },
+              url,
+              secret,
+              optionalEvents: endpoint.optionalEvents,
               // A secret of before may outlast the one that replaced it.
               previousSecretValidUntil: endpoint.previousSecrets.reduce<Date | null>(
                 (latest, { until }) => (latest && latest > until ? latest : until),

@@ -223,7 +223,9 @@ export class DashboardApp extends LitElement {
               .columns=${PAYMENT_COLUMNS}
               .rows=${charges.newestFirst().map((charge) =>
                 chargeRow(charge, {
-                  ...{ now, open, disputedCents: this.#data.disputedCents(charge.chargeId) },
+                  now,
+                  open,
+                  disputedCents: this.#data.disputedCents(charge.chargeId),
                   nameOf: (id) => subaccountNames.get(id) ?? id,
                 }),
               )}

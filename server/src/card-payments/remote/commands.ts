@@ -226,7 +226,11 @@ export function createCardPaymentRequests({
     const isRival = ({ state, operation }: Intent) =>
       state === 'sending' || kindOf(operation) !== kindOf(intent.operation);
     const { kind, items } = recognise({
-      ...{ items: alike, dateOf: beganAt, begunAt, window: WINDOW, claimed: known },
+      items: alike,
+      dateOf: beganAt,
+      begunAt,
+      window: WINDOW,
+      claimed: known,
       idOf: ({ orderCode }) => orderCode,
       hasRival: () => rivals.some(isRival),
       // All of them are equivalent: nobody has seen their pages.

@@ -35,7 +35,9 @@ export function createRemoteCardPayments(
   const mirror = mirrorPayments(facade, cardPaymentFamily);
   const lookups = createPaymentLookups({
     ...facade,
-    ...{ endpoints, mirror, pollInterval },
+    endpoints,
+    mirror,
+    pollInterval,
     endpoint: { name: 'GET /v1/card-payments/{orderCode}', inWords: 'looking a card payment up' },
     pathOf: (orderCode) => `/v1/card-payments/${encodeURIComponent(orderCode)}`,
     family: cardPaymentFamily,

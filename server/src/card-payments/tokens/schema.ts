@@ -214,7 +214,8 @@ builder.queryField('pausedTokens', (t) =>
 );
 
 addAccountUpdates('CHECKOUT_TOKEN', {
-  ...{ typename: 'CheckoutTokenUpdate', resource: 'checkout_token' },
+  typename: 'CheckoutTokenUpdate',
+  resource: 'checkout_token',
   follow(context) {
     assertMay(callerOf(context), 'card_payments.read');
     return { toItem: tokenUpdate };

@@ -39,7 +39,8 @@ const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').impleme
 const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
 
 addAccountUpdates('CARD_PAYMENT', {
-  ...{ typename: 'CardPaymentUpdate', resource: 'card_payment' },
+  typename: 'CardPaymentUpdate',
+  resource: 'card_payment',
   follow(context) {
     assertMay(callerOf(context), 'card_payments.read');
     return { toItem: eventUpdate };

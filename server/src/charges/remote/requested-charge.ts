@@ -46,7 +46,10 @@ export function createdClaim(
 ): UpstreamCharge {
   return {
     ...claim,
-    ...{ description, metadata, externalId, language },
+    description,
+    metadata,
+    externalId,
+    language,
     status: claim.status ?? 'pending',
     createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
   };

@@ -23,12 +23,13 @@ export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<C
   const { lookups, readsFor } = createRemotePixReads<Charge, UpstreamCharge, ChargeKind, ChargeFilter>(
     facade,
     {
-      ...{ family: chargeFamily, path: '/v1/charges', inWords: 'charges', lookup: 'a charge' },
-      ...{
-        idName: 'chargeId',
-        idForm: 'psc_ or psplit_, and what the service has given',
-        isId: isAnyChargeId,
-      },
+      family: chargeFamily,
+      path: '/v1/charges',
+      inWords: 'charges',
+      lookup: 'a charge',
+      idName: 'chargeId',
+      idForm: 'psc_ or psplit_, and what the service has given',
+      isId: isAnyChargeId,
       kinds: CHARGE_KINDS,
       filterOf: ({ split, ...filter }) => ({ ...filter, kind: kindsOf({ split }) }),
       readClaim: chargeFromWire,

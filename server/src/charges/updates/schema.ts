@@ -27,13 +27,16 @@ const ChargeUpdate = builder.objectRef<PixUpdate<Charge>>('ChargeUpdate').implem
 });
 
 const updates = pixUpdates<Charge>({
-  ...{ resource: 'charge', title: 'Charge', mayRead: mayReadCharge },
+  resource: 'charge',
+  title: 'Charge',
+  mayRead: mayReadCharge,
   readsOf: ({ services }) => services.charges,
   statusSince: (charge) => statusSince(charge, chargeBeganAt(charge)),
 });
 
 addAccountUpdates('CHARGE', {
-  ...{ typename: 'ChargeUpdate', resource: 'charge' },
+  typename: 'ChargeUpdate',
+  resource: 'charge',
   follow(context) {
     mayReadCharge(callerOf(context));
     return { toItem: updates.toItem };

@@ -64,15 +64,20 @@ export function createDeliveryRequests({
       const content = contentOf(input.content);
       const wanted: Wanted = { productId: input.productId, kind: content.kind };
       const { resourceId, replayed } = await requests.run(tenant, {
-        ...{ key: idempotencyKey ?? null, input, wanted },
+        key: idempotencyKey ?? null,
+        input,
+        wanted,
         body: input,
       });
       // It was created, so no failure to read it may say otherwise; and it may have been deleted since.
       const found = await find(resourceId).catch(() => null);
       const requested: Delivery = {
-        ...{ deliveryId: resourceId, ...wanted },
+        deliveryId: resourceId,
+        ...wanted,
         content: content.kind === 'codes' ? null : content.content,
-        ...{ deliveredCount: null, remainingCount: null, createdAt: null },
+        deliveredCount: null,
+        remainingCount: null,
+        createdAt: null,
       };
       return { delivery: found ?? requested, replayed };
     },
@@ -87,7 +92,9 @@ export function createDeliveryRequests({
         endpoints
           .ask(environment, DELETE, () =>
             upstream.send({
-              ...{ environment, method: 'DELETE', path: `/v1/deliveries/${id}` },
+              environment,
+              method: 'DELETE',
+              path: `/v1/deliveries/${id}`,
               requestOptions: { priority: 'money' },
             }),
           )

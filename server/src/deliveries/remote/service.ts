@@ -28,7 +28,9 @@ export function createRemoteDeliveries(
   facade: UpstreamDependencies,
 ): Pick<RemoteSlice<DeliveryService>, 'serviceFor' | 'requests'> {
   const listed = createOfferedList<Scope, Delivery>(facade, {
-    ...{ endpoint: LIST, maxAgeMs: MAX_AGE_MS, pageFrom: deliveriesFromWire },
+    endpoint: LIST,
+    maxAgeMs: MAX_AGE_MS,
+    pageFrom: deliveriesFromWire,
     keyOf: ({ tenant, productId = '' }) => `${tenantKey(tenant)} ${productId}`,
     idOf: ({ deliveryId }) => deliveryId,
     pathOf: ({ productId }, { limit, offset }) =>

@@ -48,7 +48,8 @@ export function createDisputeRequests({
         .run(tenant, {
           key: idempotencyKey ?? null,
           input: { disputeId, ...evidence },
-          ...{ wanted: { disputeId }, body: evidence },
+          wanted: { disputeId },
+          body: evidence,
         })
         .finally(() => facade.pollNow(tenant, 'dispute'));
       const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {

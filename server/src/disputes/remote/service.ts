@@ -48,7 +48,9 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   const isPossible = (environment: Environment) => environment === 'live';
   const lookups = createPaymentLookups({
     ...facade,
-    ...{ endpoints, mirror, isPossible },
+    endpoints,
+    mirror,
+    isPossible,
     endpoint: GET,
     pathOf: (disputeId) => `/v1/disputes/${disputeId}`,
     family: disputeFamily,

@@ -36,7 +36,8 @@ const DisputeUpdate = builder.objectRef<Update>('DisputeUpdate').implement({
 });
 
 addAccountUpdates('DISPUTE', {
-  ...{ typename: 'DisputeUpdate', resource: 'dispute' },
+  typename: 'DisputeUpdate',
+  resource: 'dispute',
   follow(context) {
     assertMay(callerOf(context), 'disputes.read');
     return { toItem: eventUpdate };

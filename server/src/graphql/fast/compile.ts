@@ -76,10 +76,7 @@ export function compileOperation(
   // The fields of a mutation run one after the other.
   if (!rootType || operation.operation === OperationTypeNode.MUTATION || hasNode(document, Kind.DIRECTIVE))
     return null;
-  const compilation: Compilation = {
-    ...{ schema, operation, fragments: fragmentsOf(document) },
-    fieldCount: 0,
-  };
+  const compilation: Compilation = { schema, operation, fragments: fragmentsOf(document), fieldCount: 0 };
   let write: WriteFields;
   try {
     write = compileFields(compilation, rootType, [operation.selectionSet], compileRootField);
@@ -179,8 +176,11 @@ function compileField(
   const isNonNull = isNonNullType(type);
   const isSemanticNonNullField = isSemanticNonNull(definition);
   const pathIn = (prev: Path | undefined): Path => ({
-    ...{ prev, key, typename: parentType.name, isNonNull },
-    ...{ isSemanticNonNull: isSemanticNonNullField },
+    prev,
+    key,
+    typename: parentType.name,
+    isNonNull,
+    isSemanticNonNull: isSemanticNonNullField,
   });
   // A leaf needs its path only where it fails.
   const needsPath = !isLeafType(getNullableType(type));

@@ -25,8 +25,13 @@ export function createRemotePayments(
   const { lookups, readsFor } = createRemotePixReads<Payment, UpstreamPayment, PaymentMethod, PaymentFilter>(
     facade,
     {
-      ...{ family: paymentFamily, path: '/v1/payments', inWords: 'PIX payments', lookup: 'a PIX payment' },
-      ...{ idName: 'paymentId', idForm: 'psa_ and what the service has given', isId: isAnyPaymentId },
+      family: paymentFamily,
+      path: '/v1/payments',
+      inWords: 'PIX payments',
+      lookup: 'a PIX payment',
+      idName: 'paymentId',
+      idForm: 'psa_ and what the service has given',
+      isId: isAnyPaymentId,
       kinds: [...PAYMENT_METHODS, 'unknown'],
       filterOf: ({ method, ...filter }) => ({ ...filter, kind: method }),
       readClaim: paymentFromWire,

@@ -28,13 +28,16 @@ const PaymentUpdate = builder.objectRef<PixUpdate<Payment>>('PaymentUpdate').imp
 });
 
 const updates = pixUpdates<Payment>({
-  ...{ resource: 'payment', title: 'Payment', mayRead: mayReadPayment },
+  resource: 'payment',
+  title: 'Payment',
+  mayRead: mayReadPayment,
   readsOf: ({ services }) => services.payments,
   statusSince: (payment) => statusSince(payment, paymentBeganAt(payment)),
 });
 
 addAccountUpdates('PAYMENT', {
-  ...{ typename: 'PaymentUpdate', resource: 'payment' },
+  typename: 'PaymentUpdate',
+  resource: 'payment',
   follow(context) {
     assertMay(callerOf(context), 'payments.read');
     return { toItem: updates.toItem };

@@ -252,7 +252,12 @@ export function createPayoutRequests({
     });
     const dates = payouts.map((payout) => payout?.requestedAt ?? null);
     const recognition = recognise({
-      ...{ items: candidates, idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
+      items: candidates,
+      idOf,
+      dateOf,
+      begunAt: intent.createdAt,
+      window: WINDOW,
+      claimed,
       hasRival: () => false,
       complete:
         list.items.length >= list.total ||
@@ -280,7 +285,11 @@ export function createPayoutRequests({
     const places = new Map(made.map(({ place, observed }) => [observed.id, place]));
     const recognition = recognise({
       items: made.map(({ observed }) => payoutIn(observed)),
-      ...{ idOf, dateOf, begunAt: intent.createdAt, window: WINDOW, claimed },
+      idOf,
+      dateOf,
+      begunAt: intent.createdAt,
+      window: WINDOW,
+      claimed,
       // A request that came after this payout was mirrored has not made it.
       hasRival: (payout) =>
         open.some(

@@ -32,7 +32,8 @@ const PayoutUpdate = builder.objectRef<Update>('PayoutUpdate').implement({
 });
 
 addAccountUpdates('PAYOUT', {
-  ...{ typename: 'PayoutUpdate', resource: 'payout' },
+  typename: 'PayoutUpdate',
+  resource: 'payout',
   follow(context) {
     assertMay(callerOf(context), 'payouts.read');
     return { matches: isUnderFirstId, toItem: eventUpdate };

@@ -64,7 +64,11 @@ export function createRemotePixReads<
   const endpoints = createEndpoints(facade.clock);
   const lookups = createPaymentLookups({
     ...facade,
-    ...{ endpoints, pollInterval, family, isId, readClaim },
+    endpoints,
+    pollInterval,
+    family,
+    isId,
+    readClaim,
     mirror: mirrorPayments(facade, family),
     endpoint: get,
     pathOf: (id) => `${path}/${id}`,

@@ -137,7 +137,9 @@ export function createSimulatedLitecoin({
           .values({
             txid: txid ?? (await nextTxid(sql, id)),
             vout: 0,
-            ...{ id, litoshi, confirmations },
+            id,
+            litoshi,
+            confirmations,
             seen_at: clock.now(),
           })
           .onConflict((conflict) =>

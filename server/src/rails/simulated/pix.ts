@@ -151,7 +151,9 @@ export function createSimulatedPix({
     return {
       txid: row.txid,
       tenant: { accountId: row.account_id, environment: row.environment },
-      ...{ endToEndId: row.end_to_end_id, amountCents: row.amount_cents, at: row.arrives_at },
+      endToEndId: row.end_to_end_id,
+      amountCents: row.amount_cents,
+      at: row.arrives_at,
     };
   }
 

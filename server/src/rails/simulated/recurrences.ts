@@ -143,7 +143,11 @@ export function createSimulatedRecurrences({
         const isFirst = id.endsWith('.1');
         const isRefused = code.refused_attempts === 'all' || (code.refused_attempts === 'first' && isFirst);
         const debit: DebitRow = {
-          ...{ id, txid, amount_cents: amountCents, due_at: dueAt, happens_at: at },
+          id,
+          txid,
+          amount_cents: amountCents,
+          due_at: dueAt,
+          happens_at: at,
           outcome: isRefused ? 'failed' : 'paid',
           reason: isRefused ? REFUSAL : null,
           end_to_end_id: endToEndId(at, deterministicId(11, 'PixDebit', id).toUpperCase()),

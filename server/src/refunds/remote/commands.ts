@@ -160,10 +160,7 @@ export function createRefundRequests({
       const wanted = toWanted(resource, input);
       const { amountCents, reason } = wanted;
       const { resourceId, replayed } = await requests
-        .run(tenant, {
-          ...{ key: idempotencyKey ?? null, input: wanted, wanted },
-          body: { amountCents, reason },
-        })
+        .run(tenant, { key: idempotencyKey ?? null, input: wanted, wanted, body: { amountCents, reason } })
         .finally(() => {
           for (const changed of ['refund', resource.type, 'wallet'] as const) pollNow(tenant, changed);
         });

@@ -46,7 +46,8 @@ export function createRemoteRefunds(
   const mirror = mirrorPayments(facade, refundFamily);
   const lookups = createPaymentLookups({
     ...facade,
-    ...{ endpoints, mirror },
+    endpoints,
+    mirror,
     endpoint: GET,
     pathOf: (refundId) => `/v1/refunds/${refundId}`,
     family: refundFamily,

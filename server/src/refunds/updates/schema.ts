@@ -30,7 +30,8 @@ const RefundUpdate = builder.objectRef<Update>('RefundUpdate').implement({
 });
 
 addAccountUpdates('REFUND', {
-  ...{ typename: 'RefundUpdate', resource: 'refund' },
+  typename: 'RefundUpdate',
+  resource: 'refund',
   follow(context) {
     const { types } = assertReader(context);
     return { matches: (event) => isOf(event, types), toItem: eventUpdate };

@@ -23,7 +23,9 @@ export function createRemoteStore(
   facade: UpstreamDependencies,
 ): Pick<RemoteSlice<StoreService>, 'serviceFor'> {
   const listed = createOfferedList<Scope, StoreProduct>(facade, {
-    ...{ endpoint: LIST, maxAgeMs: MAX_AGE_MS, pageFrom: storeProductsFromWire },
+    endpoint: LIST,
+    maxAgeMs: MAX_AGE_MS,
+    pageFrom: storeProductsFromWire,
     keyOf: ({ tenant }) => tenantKey(tenant),
     idOf: ({ storeProductId }) => storeProductId,
     pathOf: (_, { limit, offset }) => `/v1/store/products?limit=${limit}&offset=${offset}`,

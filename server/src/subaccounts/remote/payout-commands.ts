@@ -192,10 +192,19 @@ function justRequested({
 }): UpstreamPayout {
   return {
     ...known,
-    ...{ payoutId: null, status: 'processing', reversed: false, createdAt: at },
-    ...{ feeCents: null, platformFeeCents: null, netAmountCents: null, endToEndId: null },
-    ...{ recipientName: null, recipientBankName: null, failureReason: null },
-    ...{ completedAt: null, reversedAt: null },
+    payoutId: null,
+    status: 'processing',
+    reversed: false,
+    createdAt: at,
+    feeCents: null,
+    platformFeeCents: null,
+    netAmountCents: null,
+    endToEndId: null,
+    recipientName: null,
+    recipientBankName: null,
+    failureReason: null,
+    completedAt: null,
+    reversedAt: null,
   };
 }
 

@@ -53,7 +53,9 @@ export function createRemoteSubaccounts(
   const transfers = createTransferRequests({ ...dependencies, endpoints, sender });
   const payouts = createRemotePayouts({
     ...dependencies,
-    ...{ endpoints, sender, get },
+    endpoints,
+    sender,
+    get,
     readBalance: async (tenant, id) =>
       (await readOne(tenant, id, { priority: 'query', waitMs: 0 })).subaccount?.balanceCents ?? null,
   });
@@ -180,7 +182,10 @@ export function createRemoteSubaccounts(
           subaccount: subaccount ?? unknownSubaccount(subaccountId),
           entry: {
             ...(entry ?? { balanceAfterCents: null, createdAt: clock.now() }),
-            ...{ subaccountId, kind: 'transfer_in', refId, amountCents },
+            subaccountId,
+            kind: 'transfer_in',
+            refId,
+            amountCents,
           },
           replayed,
         };

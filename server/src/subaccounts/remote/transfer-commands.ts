@@ -69,7 +69,10 @@ export function createTransferRequests({
         if (withdrawableCents === null || amountCents <= withdrawableCents) return null;
         return new InsufficientFundsError(message, {
           requestedCents: amountCents,
-          ...{ withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents },
+          withdrawableCents,
+          balanceCents,
+          disputeBlockedCents,
+          subaccountsBalanceCents,
           cryptoBalanceLitoshi: null,
         });
       },
@@ -102,7 +105,10 @@ export function createTransferRequests({
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
     const { kind, items } = recognise({
-      ...{ items: candidates, begunAt, window: WINDOW, claimed },
+      items: candidates,
+      begunAt,
+      window: WINDOW,
+      claimed,
       idOf: ({ refId }) => refId,
       dateOf: ({ createdAt }) => createdAt,
       hasRival: () => rivals.length > 0,

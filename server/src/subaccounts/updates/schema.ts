@@ -48,7 +48,8 @@ const SubaccountUpdate = builder.objectRef<Update>('SubaccountUpdate').implement
 });
 
 addAccountUpdates('SUBACCOUNT', {
-  ...{ typename: 'SubaccountUpdate', resource: 'subaccount' },
+  typename: 'SubaccountUpdate',
+  resource: 'subaccount',
   follow(context) {
     assertMay(callerOf(context), 'subaccounts.read');
     return { toItem: eventUpdate };

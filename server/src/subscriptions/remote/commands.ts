@@ -96,7 +96,8 @@ export function createSubscriptionRequests({
       const { read, decide } = observationOf(claim, at);
       const known = await committer
         .change<void>({
-          ...{ tenant, read },
+          tenant,
+          read,
           decide: (state) => ({ outcome: undefined, writes: decide(state).writes }),
         })
         .then(() => mirror.find(tenant, subscriptionId))

@@ -42,7 +42,8 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
   const mirror = mirrorPayments(facade, subscriptionFamily);
   const lookups = createPaymentLookups({
     ...facade,
-    ...{ endpoints, mirror },
+    endpoints,
+    mirror,
     endpoint: GET,
     pathOf: (subscriptionId) => `/v1/subscriptions/${subscriptionId}`,
     family: subscriptionFamily,
@@ -84,7 +85,8 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
   ) {
     const rows = await listMirroredRange(sql, tenant, 'subscription', {
       ...range,
-      ...{ status, period: {} },
+      status,
+      period: {},
       allOf: ALL,
     });
     return rows.map(({ place, observed }) => ({ place, subscription: subscriptionOf(observed) }));

@@ -44,7 +44,8 @@ const SubscriptionUpdate = builder.objectRef<Update>('PixSubscriptionUpdate').im
 });
 
 addAccountUpdates('SUBSCRIPTION', {
-  ...{ typename: 'PixSubscriptionUpdate', resource: 'subscription' },
+  typename: 'PixSubscriptionUpdate',
+  resource: 'subscription',
   follow(context) {
     assertMay(callerOf(context), 'subscriptions.read');
     return { toItem: eventUpdate };

@@ -41,7 +41,8 @@ const WebhookDeliveryUpdate = builder.objectRef<Update>('WebhookDeliveryUpdate')
 });
 
 addAccountUpdates('WEBHOOK_DELIVERY', {
-  ...{ typename: 'WebhookDeliveryUpdate', resource: 'webhook_delivery' },
+  typename: 'WebhookDeliveryUpdate',
+  resource: 'webhook_delivery',
   follow(context) {
     assertMay(callerOf(context), 'webhooks.read');
     return { toItem: eventUpdate };
